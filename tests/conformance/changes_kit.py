@@ -1,4 +1,4 @@
-"""What the official conformance suite calls that changes what there is: a tool and a prompt that come and go.
+"""The toolkit for scenarios of the official suite with changes: a tool and a prompt that come and go.
 
 It imports nothing but `pegboard`'s public names.
 """
@@ -18,7 +18,7 @@ def test_changing_tool() -> str:
 
 
 def test_changing_prompt() -> str:
-    """Ask about what comes and goes."""
+    """Ask about the changing tool."""
     return "What has changed?"
 
 

@@ -1,4 +1,4 @@
-"""What the official conformance suite calls: tools, resources and prompts with the names and answers that it fixes.
+"""The toolkit for the official suite: tools, resources and prompts with the names and results that it requires.
 
 It is copied into a distribution that the server under test finds, so it imports nothing but `pegboard`'s public names.
 It holds what today's features can serve; `expected.yml` says which scenarios find nothing here, and why.
@@ -72,7 +72,7 @@ def test_missing_capability(context: Context) -> str:
 
 @kit.tool
 def test_logging_tool() -> str:
-    """Answer, and log nothing that nobody asked for."""
+    """Answer without a log message."""
     return "nothing was logged"
 
 
@@ -133,7 +133,7 @@ def test_audio_content() -> AudioContent:
 
 @kit.tool
 def test_embedded_resource() -> EmbeddedResource:
-    """Answer with what a resource holds."""
+    """Answer with the content of a resource."""
     text = "This is an embedded resource content."
     return EmbeddedResource(ResourceContents("test://embedded-resource", text, "text/plain"))
 

@@ -1,4 +1,4 @@
-"""What the official conformance suite calls that asks its client: forms, the client's model, its roots, several rounds.
+"""The toolkit for scenarios of the official suite with questions: forms, sampling, roots, several rounds.
 
 One way of writing serves both eras. It imports nothing but `pegboard`'s public names.
 """

@@ -1,4 +1,4 @@
-"""What the official conformance suite calls on streams: a resource to watch, and a tool that outlives its connection.
+"""The toolkit for scenarios of the official suite with streams: a resource to watch, and a long call.
 
 It imports nothing but `pegboard`'s public names.
 """
@@ -10,7 +10,7 @@ import asyncio
 from pegboard import Toolkit
 
 OUTLIVES_SECONDS = 0.7
-"""Longer than twice what the server under test waits (`run.py`): first before it answers with a stream, then on it."""
+"""More than twice the time after which the server answers with a stream, and ends it (`run.py`)."""
 
 kit = Toolkit("streams", prefix=False)
 

@@ -1,1 +1,1 @@
-"""What several groups of tests share: no tests in here."""
+"""Helpers of several groups of tests."""

@@ -1,4 +1,4 @@
-"""A plugin whose tools say to the client whatever a test wants, by a call's own `ask` and `notify`.
+"""A plugin whose tools send requests and notifications to the client, by `ask` and `notify` of a call.
 
 It is copied into a distribution that the process under test finds, and runs where `[host] plugins` names `asking`.
 """
@@ -15,7 +15,7 @@ from pegboard.types import Call, CallNext, Outcome
 
 
 class AskingPlugin(Plugin):
-    """The tools `asking_*`; what they do, the middleware does, as it has the call."""
+    """The tools `asking_*`, which the middleware runs, as it has the call."""
 
     def __init__(self, config: Any = None) -> None:
         super().__init__(config)
@@ -30,11 +30,11 @@ class AskingPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """What stands in for them."""
+        """Return the middleware that runs the tools."""
         return [around("tools/call")(self.handle)]
 
     async def handle(self, call: Call, call_next: CallNext) -> Outcome:
-        """Do what the name says."""
+        """Run the tool of a call."""
         name = str(call.params.get("name"))
         arguments: dict[str, Any] = dict(call.params.get("arguments") or {})
         if name == "asking_ask":
@@ -115,7 +115,7 @@ def reach() -> str:
 
 
 def let_go() -> str:
-    """Let what stays go on."""
+    """Release waiting calls."""
     return ""
 
 

@@ -24,11 +24,11 @@ kit = Toolkit("asks", config=PluginConfig)
 
 @dataclass
 class State:
-    """What lives as long as the host.
+    """State that lives as long as the host.
 
     Attributes:
-        steps: what `step` has done.
-        cancelled: which calls were cancelled while they asked.
+        steps: the labels of the steps that ran.
+        cancelled: the calls that were cancelled while they asked.
     """
 
     steps: list[str] = field(default_factory=list)
@@ -158,7 +158,7 @@ async def in_turn(context: Context) -> str:
 
 @kit.tool
 async def endless(context: Context) -> str:
-    """Ask for ever."""
+    """Ask without end."""
     while True:
         await context.ui.elicit("again", str)
 
@@ -194,7 +194,7 @@ async def tells(context: Context) -> str:
 
 @kit.tool
 async def careful(context: Context, kind: str) -> str:
-    """Ask, and say what went wrong."""
+    """Ask, and return the error."""
     questions: dict[str, Any] = {
         "form": Elicit("Who?", str),
         "url": ElicitUrl("Look.", "https://example.invalid/"),

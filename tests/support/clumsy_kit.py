@@ -1,4 +1,4 @@
-"""The toolkit of an author who got things wrong: every definition but `sound` is one that no client could read.
+"""A toolkit with invalid definitions; only those named `sound` are valid.
 
 Like `fixture_kit.py` it is copied into a distribution, and imports nothing of the tests.
 """
@@ -25,7 +25,7 @@ def sound() -> str:
 
 @kit.tool(title=WRONG)
 def tool_title() -> str:
-    """Have a title that is no text."""
+    """Have a title that is not a string."""
     return ""
 
 
@@ -36,7 +36,7 @@ def tool_description() -> str:
 
 @kit.tool(name=WRONG)
 def tool_name() -> str:
-    """Have a name that is no text."""
+    """Have a name that is not a string."""
     return ""
 
 
@@ -48,7 +48,7 @@ def tool_annotations() -> str:
 
 @kit.tool(annotations=ToolAnnotations(title=WRONG))
 def tool_annotations_title() -> str:
-    """Have a title that is no text, among the annotations."""
+    """Have a title in the annotations that is not a string."""
     return ""
 
 
@@ -60,7 +60,7 @@ def tool_annotations_hint() -> str:
 
 @kit.tool(requires_secrets=[WRONG])
 def tool_secrets() -> str:
-    """Need a secret whose name is no text."""
+    """Need a secret whose name is not a string."""
     return ""
 
 
@@ -131,7 +131,7 @@ def prompt_sound() -> str:
 
 @kit.prompt(title=WRONG)
 def prompt_title() -> str:
-    """Have a title that is no text."""
+    """Have a title that is not a string."""
     return ""
 
 
@@ -142,7 +142,7 @@ def prompt_description() -> str:
 
 @kit.prompt(name=WRONG)
 def prompt_name() -> str:
-    """Have a name that is no text."""
+    """Have a name that is not a string."""
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The toolkit that gives content of every kind: results, resources, templates, prompts, completion.
+"""A toolkit with content of every kind: results, resources, templates, prompts, completion.
 
 Like `fixture_kit.py` it is copied into a distribution, and imports nothing of the tests.
 """
@@ -78,7 +78,7 @@ def mixed() -> list[str | Content]:
 
 @kit.tool
 def passed() -> Any:
-    """Give an MCP result as it stands in the specification."""
+    """Return an MCP result in the form of the specification."""
     return {
         "content": [
             {
@@ -230,7 +230,7 @@ async def messages(context: Context) -> PromptResult:
 
 @kit.prompt
 def raw() -> Any:
-    """Give a message as it stands in the specification."""
+    """Return a message in the form of the specification."""
     return [{"role": "assistant", "content": {"type": "text", "text": "raw"}}, "plain", ImageContent(b"x", "image/png")]
 
 

@@ -1,4 +1,4 @@
-"""The toolkit that the wire tests call: each tool does one thing that a host has to deal with every day.
+"""The toolkit that most tests of the protocol call: each tool does one ordinary thing.
 
 It is copied into a distribution that the process under test finds (`fixture_site`), so it imports nothing but
 `pegboard`'s public names, pydantic and the standard library.
@@ -38,7 +38,7 @@ class KitConfig(PluginConfig):
 
 @dataclass
 class State:
-    """What lives as long as the host."""
+    """State that lives as long as the host."""
 
     released: asyncio.Event = field(default_factory=asyncio.Event)
     gate: threading.Event = field(default_factory=threading.Event)
@@ -116,7 +116,7 @@ def length(text: str) -> int:
 
 @kit.tool
 def about(context: Context) -> dict[str, Any]:
-    """Say what the call looks like from within."""
+    """Return the properties of the call."""
     return {
         "tool": context.tool,
         "arguments": dict(context.arguments),
@@ -197,7 +197,7 @@ def count_sync(context: Context, to: int = 3) -> str:
 
 @kit.tool
 async def stumble(context: Context) -> str:
-    """Report progress that stands still and goes back."""
+    """Report progress that does not increase."""
     for step in (1, 1, 0.5, 2):
         context.progress.report(step)
     return "stumbled"
@@ -218,7 +218,7 @@ async def wait(context: Context, label: str = "wait") -> str:
 
 @kit.tool
 async def stubborn(context: Context, label: str = "stubborn") -> str:
-    """Wait, and when cancelled report progress and return all the same."""
+    """Wait; when cancelled, report progress and return."""
     state: State = context.state
     context.progress.report(1)
     try:

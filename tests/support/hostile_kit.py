@@ -1,4 +1,4 @@
-"""The toolkit that misbehaves: its tools raise what no tool should, return what JSON has no form for, and print.
+"""A toolkit that misbehaves: it raises exceptions outside `Exception`, returns unserializable values, and prints.
 
 Like `fixture_kit.py` it is copied into a distribution, and imports nothing of the tests.
 """
@@ -21,7 +21,7 @@ from pegboard.plugin import ProtocolError
 CANARY = "canary-7f3a91"
 """Stands in every exception that no client may see the text of."""
 SAID = "said out loud"
-"""What the printing tools print."""
+"""The output of the printing tools."""
 
 kit = Toolkit("hostile")
 
@@ -40,19 +40,19 @@ OUTBURSTS: dict[str, BaseException] = {
 
 @kit.tool
 def burst(kind: str) -> str:
-    """Raise what no tool should, in a thread."""
+    """Raise an exception that no tool should, in a thread."""
     raise OUTBURSTS[kind]
 
 
 @kit.tool
 async def burst_async(kind: str) -> str:
-    """Raise what no tool should, on the event loop."""
+    """Raise an exception that no tool should, on the event loop."""
     raise OUTBURSTS[kind]
 
 
 @kit.tool(inline=True)
 def burst_inline(kind: str) -> str:
-    """Raise what no tool should, inline."""
+    """Raise an exception that no tool should, inline."""
     raise OUTBURSTS[kind]
 
 
@@ -144,7 +144,7 @@ def endless_numbers() -> dict[str, list[int]]:
 
 
 class Speechless(Exception):
-    """Fails when asked what it is."""
+    """An exception without a string representation."""
 
     def __str__(self) -> str:
         raise RuntimeError(CANARY)
@@ -180,21 +180,21 @@ ODD_NUMBERS: dict[str, Any] = {
 
 @kit.tool
 def odd_progress(context: Context, kind: str) -> str:
-    """Report progress that is no number."""
+    """Report progress that is not a number."""
     context.progress.report(ODD_NUMBERS[kind])
     return "reported"
 
 
 @kit.tool
 def odd_total(context: Context, kind: str) -> str:
-    """Report a total that is no number."""
+    """Report a total that is not a number."""
     context.progress.report(1, total=ODD_NUMBERS[kind])
     return "reported"
 
 
 @kit.tool
 def odd_message(context: Context) -> str:
-    """Report a message that is no text."""
+    """Report a message that is not a string."""
     context.progress.report(1, message=WRONG)
     return "reported"
 
@@ -208,7 +208,7 @@ def odd_role() -> list[PromptMessage]:
 
 @kit.prompt
 def odd_text() -> list[PromptMessage]:
-    """Say something that is no text."""
+    """Return a message that is not a string."""
     return [PromptMessage(WRONG)]
 
 

@@ -1,4 +1,4 @@
-"""The sample `acme_jobs` as a distribution that hosts under test find, and the schemas of what its extension adds."""
+"""The sample `acme_jobs` as a distribution that hosts under test find, and the schemas of its messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ADDED = Added(
     kinds={"job": {**_JOB, "required": [*_JOB["required"], "resultType", "content"]}},
     notifications={"notifications/jobs": _JOB},
 )
-"""What the extension says of its own messages."""
+"""The schemas of the messages of the extension."""
 
 
 def make_jobs_site(site: Path) -> Path:

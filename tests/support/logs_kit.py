@@ -1,4 +1,4 @@
-"""Tools whose logs and failures hold whatever their caller sends. Copied into a distribution; imports no tests."""
+"""Tools whose logs and errors contain the arguments of the caller. The module is copied into a distribution."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def warn(text: str) -> str:
 
 @kit.tool
 def end_thread(text: str) -> str:
-    """Let a thread of its own end by an exception."""
+    """End a new thread by an exception."""
 
     def end() -> None:
         raise ValueError(text)

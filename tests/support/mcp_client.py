@@ -199,7 +199,7 @@ class McpClient(ABC):
         return await self.begin("tools/call", {"name": tool, "arguments": arguments, **meta}, id=id)
 
     async def server(self) -> Message:
-        """Return what the host says of itself: the result of `initialize` or of `server/discover`."""
+        """Return the introduction of the host: the result of `initialize` or of `server/discover`."""
         return await self.result("server/discover") if self.modern else self.opened
 
 
@@ -269,7 +269,7 @@ class StdioClient(McpClient):
 
 
 class HttpPending(Pending):
-    """A request on a connection of its own, or the GET stream of a session."""
+    """A request on a new connection, or the GET stream of a session."""
 
     def __init__(self, client: HttpClient, line: Line, request_id: Any, modern: bool) -> None:
         self._client = client
@@ -352,7 +352,7 @@ class HttpClient(McpClient):
         return self.opened
 
     async def post(self, body: bytes, fields: Fields, request_id: Any = None, modern: bool = False) -> HttpPending:
-        """POST a body on a connection of its own."""
+        """POST a body on a new connection."""
         self.conversation.sent(body)
         line = await self.served.connect()
         await line.ask("POST", PATH, [*fields, *self.fields], body)

@@ -63,7 +63,7 @@ def plain(region: str) -> str:
 
 @kit.tool(input_schema=DRAFT_07, output_schema={"type": "array", "items": {"type": "integer"}})
 def old(arguments: dict[str, Any]) -> Any:
-    """Give a list; the wrong one where it is asked for."""
+    """Return the list `pair`, which may break the schema."""
     return arguments.get("pair", [1])
 
 

@@ -1,4 +1,4 @@
-"""The toolkit whose tools say about themselves what options there are for; none of them does anything.
+"""A toolkit whose tools use every option of a definition; none of them does anything.
 
 Like `fixture_kit.py` it is copied into a distribution, and imports nothing of the tests.
 """
@@ -51,7 +51,7 @@ def classified() -> str:
     )
 )
 def annotated() -> str:
-    """Have every annotation, and some of its own."""
+    """Have every annotation, and custom ones."""
     return "annotated"
 
 
@@ -76,7 +76,7 @@ kit.add([anywhere])
 
 @kit.tool(version="1.4", meta={"com.example/own": 1})
 def versioned() -> str:
-    """Have a version of its own."""
+    """Have an own version."""
     return "versioned"
 
 

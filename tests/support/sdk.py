@@ -31,7 +31,7 @@ WAIT = 60.0
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one run of a client.
+    """The record of one run of a client.
 
     Attributes:
         said: what the client's script printed, decoded.
@@ -118,7 +118,7 @@ class Server:
 
     @property
     def stderr(self) -> str:
-        """What it has said so far; all of it once it has ended."""
+        """Its standard error so far; all of it once it has ended."""
         return "".join(self._said)
 
     def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""What an extension adds to what the recorder lets pass, and that nothing more passes."""
+"""The recorder accepts the messages of an extension, and no others."""
 
 from __future__ import annotations
 

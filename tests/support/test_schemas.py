@@ -24,7 +24,7 @@ MEANT_AS_INTEGERS = {
     "ProgressToken",
     "RequestId",
 }
-"""The members whose `integer` is no fault: counts, sizes, codes, milliseconds, and ids, which have no fractions."""
+"""The members that are integers: counts, sizes, codes, milliseconds, and ids."""
 
 
 def integers(node: Any, owner: str) -> Iterator[str]:

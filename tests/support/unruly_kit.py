@@ -88,7 +88,7 @@ EXITS = {
     "unawaited": unawaited,
     "generator": generator,
 }
-"""The ways in which something that a tool started exits. The call fails in the first five: it awaits what exits."""
+"""Ways to exit in a task of a tool. In the first five the call awaits the task and fails."""
 
 
 @kit.tool

@@ -16,7 +16,7 @@ from aiohttp import ClientConnectionResetError
 
 from pegboard_plugins.http.http_connection import HttpConnection
 from tests.support.http import Line, Served, http_config, request_bytes
-from tests.support.http_mcp import Session, ask, call, mirrored, modern, stream
+from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -74,6 +74,20 @@ async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
         await line.send(b"".join(as_bytes(one) for one in wanted))
         assert (await line.answer()).get("Content-Type") == "text/event-stream"
         assert [(await line.answer()).json["id"] for _ in wanted[1:]] == [one["id"] for one in wanted[1:]]
+
+
+@pytest.mark.requirement("LIST-04")
+async def test_lists_do_not_depend_on_the_connection_or_on_earlier_requests(served: Served, session: Session) -> None:
+    for kind in ("tools", "resources", "resources/templates", "prompts"):
+        one = message(f"{kind}/list")
+        first = (await ask(served, one)).result
+        await session.post({**one, "id": kind})
+        async with await served.connect() as line:
+            for before in (call("fixture_echo", {"text": "x"}), call("fixture_crash"), message("server/discover")):
+                await line.send(as_bytes(modern(before)))
+                assert (await line.answer()).status == 200
+            await line.send(as_bytes(modern(one)))
+            assert (await line.answer()).json["result"] == first
 
 
 @pytest.mark.requirement("HTTP-14", "HTTP-25")

@@ -11,6 +11,7 @@ import pytest
 from tests.protocol.stdio.conftest import New
 from tests.support.hostile_kit import SAID
 from tests.support.peer import modern_meta
+from tests.support.pool import ASKING, CONFIG
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -84,14 +85,58 @@ async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire
 @pytest.mark.requirement("STDIO-05", "UTIL-04", "UTIL-06")
 async def test_a_cancellation_in_the_same_write_cancels_a_call_of_either_era_but_not_the_handshake(new: New) -> None:
     async with new() as wire:
-        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "w", "version": "1"}}
-        opening = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": client}
+        opening = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": CLIENT}
         lines = [json.dumps(opening).encode() + b"\n", call("wait", "l", label="l"), call("wait", "m", modern=True)]
         wire.expect("i")
         for line, request_id in zip(lines, "ilm", strict=True):
             cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
             await wire.send_raw(line + json.dumps(cancel).encode() + b"\n")
         assert (await wire.answer("i"))["result"]["protocolVersion"] == "2025-11-25"
+        assert await wire.settle() == []
+
+
+CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "w", "version": "1"}}
+
+
+async def test_requests_need_not_wait_for_the_end_of_the_handshake(new: New) -> None:
+    """The notification `initialized` may come late, or never."""
+    async with new() as wire:
+        opening, listing = await wire.begin("initialize", CLIENT), await wire.begin("tools/list")
+        assert "result" in await wire.answer(opening)
+        assert "result" in await wire.answer(listing)
+
+
+@pytest.mark.requirement("ERA-12", "ERA-14")
+async def test_an_unsupported_version_is_refused_before_its_method(new: New) -> None:
+    async with new() as wire:
+        served = (await wire.result("server/discover", modern=True))["supportedVersions"]
+        for version in ("1900-01-01", "9999-12-31", "", "2025-11-25"):
+            for method in ("tools/list", "server/discover", "no/such"):
+                error = await wire.error(method, {"_meta": modern_meta(version)}, modern=False)
+                assert (error["code"], error["data"]) == (-32022, {"supported": served, "requested": version})
+
+
+async def test_progress_and_cancellation_of_a_batch(new: New) -> None:
+    async with new() as wire:
+        await wire.initialize("2025-03-26")
+        params = {"name": "fixture_count", "arguments": {"to": 2}, "_meta": {"progressToken": 7}}
+        await wire.send([{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}])
+        told = [await wire.receive() for _ in range(3)]
+        assert [message["params"]["progress"] for message in told[:2]] == [1, 2]
+        assert told[2][0]["result"]["content"][0]["text"] == "counted"
+        await wire.send([json.loads(call("wait", "alone"))])
+        await wire.settle()
+        await wire.notify("notifications/cancelled", {"requestId": "alone"})
+        assert await wire.settle() == []
+
+
+async def test_an_answer_beyond_the_limit_fails_the_call_that_waits_for_it(sites: dict[str, Path]) -> None:
+    async with Wire(config=CONFIG + ASKING, site=sites["asking"]) as wire:
+        await wire.initialize(capabilities={"sampling": {}})
+        asking = await wire.begin("tools/call", {"name": "asking_ask", "arguments": {}})
+        question = await wire.receive()
+        await wire.send({"jsonrpc": "2.0", "id": question["id"], "result": {"model": "x" * 11_000_000}})
+        assert "[plugins.stdio] max_message_bytes" in json.dumps(await wire.answer(asking))
         assert await wire.settle() == []
 
 
