@@ -82,7 +82,7 @@ async def test_without_a_state_directory_there_is_no_token_and_authenticators_ac
     (tmp_path / "file").touch()
     async with Served(fixture_site, env={"PEGBOARD_STATE_DIR": str(tmp_path / "file")}) as served:
         assert "there is no operator token: " in served.stderr
-        assert "set PEGBOARD_STATE_DIR to a folder that can be written" in served.stderr
+        assert "set PEGBOARD_STATE_DIR to a writable folder" in served.stderr
     config = http_config(more=f'[plugins.auth_token]\ntoken = "{TOKEN}"\n')
     async with Served(fixture_site, config, env={"ARCADE_WORKER_SECRET": TOKEN}, operator=True) as served:
         assert (await served.request("POST", "/mcp")).status == 401
