@@ -234,7 +234,7 @@ async def test_the_wire_raises_unread_faults_at_its_end(said: str) -> None:
 # --- and nothing passes beside it
 
 SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextprotocol/protocolVersion""")
-"""What every client says first, in one era or the other."""
+"""The first message of every client, in either era."""
 SUPPORT = "http_mcp|mcp_client|memory_line|peer|pool|recorder|rules|sdk|wire"
 RECORDED_BY = re.compile(rf"from tests\.support\.({SUPPORT}) import")
 TESTS = Path(__file__).parent.parent
@@ -244,7 +244,7 @@ EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "te
 
 @pytest.mark.requirement("MSG-01")
 def test_no_test_talks_to_the_host_past_the_recorder() -> None:
-    """A test that opens a conversation with the host by itself would have messages that nobody checks."""
+    """A test with its own client would receive messages without a check."""
     files = [*TESTS.rglob("*.py"), *TESTS.parent.glob("toolkits/*/tests/**/*.py")]
     texts = {file: file.read_text(encoding="utf-8") for file in files if not set(EXEMPT) & set(file.parents)}
     speaking = [file for file, text in texts.items() if SPEAKING.search(text)]
