@@ -6,7 +6,14 @@ import time
 from typing import Any, NamedTuple
 
 from pegboard import NotFoundError, ResourceResult
-from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ProtocolContext, RouteHandler, encode
+from pegboard.plugin import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    RESOURCE_NOT_FOUND,
+    ProtocolContext,
+    RouteHandler,
+    encode,
+)
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.call_log import CallLog
@@ -22,7 +29,6 @@ from pegboard_plugins.worker.request_bodies import (
 )
 from pegboard_plugins.worker.tool_definitions import tool_definition
 
-RESOURCE_NOT_FOUND = -32002
 _CLIENT = Client("worker")
 
 
