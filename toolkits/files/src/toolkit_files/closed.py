@@ -55,10 +55,10 @@ _PATHS = (
 _HISTORIES = (".*_history", ".history", "fish_history", ".histfile", ".lesshst", ".viminfo", ".Xauthority")
 
 CLOSED = _KEYS + _SETTINGS + _DIRECTORIES + _PATHS + _HISTORIES
-"""What is closed unless `allow` reopens it; `deny` adds to it."""
+"""Closed entries. `deny` adds to them, and `allow` reopens some."""
 
 OPEN = ("id_*.pub", ".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
-"""What the globs in `CLOSED` match and is no secret."""
+"""Entries that match `CLOSED` and are not secret."""
 
 
 class Views(NamedTuple):
@@ -83,9 +83,10 @@ class Closed:
         self._allow = Globs(allow)
 
     def closes(self, way: Iterator[Views]) -> bool:
-        """Return True if a path is closed; `way` gives the path itself first, then each directory above it.
+        """Return True if a path is closed.
 
-        What is above all roots is nobody's business.
+        Args:
+            way: the path itself first, then each directory above it, up to the root.
         """
         for views in way:
             if not views.inside or self._reopens(views):

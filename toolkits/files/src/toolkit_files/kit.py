@@ -1,4 +1,4 @@
-"""The toolkit itself, what its tools share, and how they are declared: reading, adding, or changing what is there."""
+"""The toolkit, the state that its tools share, and the decorators that declare them."""
 
 from collections.abc import AsyncIterator, Callable
 from functools import wraps
@@ -24,7 +24,7 @@ kit = Toolkit(
 
 
 class Files(NamedTuple):
-    """What one host's tools share: its roots, and what searches pass over."""
+    """The roots of one host, and the entries that searches skip."""
 
     roots: Roots
     ignore: Globs
@@ -70,7 +70,7 @@ def _may_write(config: FilesConfig) -> bool:
 
 
 def _answers(function: Callable[P, R]) -> Callable[P, R]:
-    """Give the problems of a tool the host's own types: what the model can mend, and what it cannot."""
+    """Convert problems of a tool into errors of the host."""
 
     @wraps(function)
     def answering(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""What there is: entries of directories, names found by a glob, what one thing is. Content is only glanced at."""
+"""Entries of directories, names that match a glob, and details of one entry."""
 
 import os
 from collections.abc import Callable
@@ -60,10 +60,10 @@ class Found(TypedDict):
 
 
 class Details(TypedDict):
-    """What one file or directory is.
+    """The details of one file or directory.
 
-    `binary`, `encoding` and `line_ends` are what the beginning of a file shows; one that is neither binary nor has an
-    encoding is text in none that can be told. `entries` counts what a directory holds.
+    `binary`, `encoding` and `line_ends` come from the beginning of a file. A file without encoding that is not binary
+    is text in an unknown encoding. `entries` is the number of entries of a directory.
     """
 
     path: str
@@ -78,12 +78,12 @@ class Details(TypedDict):
 
 
 def when(seconds: float) -> str:
-    """Give a time of the file system in UTC, ISO 8601."""
+    """Return a time of the file system in UTC, ISO 8601."""
     return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(seconds))
 
 
 def list_directory(walk: Walk, pattern: str, limit: int) -> Listed:
-    """List what a walk meets and the glob `pattern` ("" for everything) matches, at most `limit` entries."""
+    """List the entries of a walk that match the glob `pattern` ("" for all), at most `limit`."""
     result = Listed(entries=[])
     with Parents() as parents:
         resume = _collect(walk, fitting(walk, pattern), lambda entry: _item(parents, entry), result["entries"], limit)
@@ -95,7 +95,7 @@ def list_directory(walk: Walk, pattern: str, limit: int) -> Listed:
 
 
 def find(walk: Walk, fits: Fits, limit: int) -> Found:
-    """Find what a walk meets that fits, at most `limit` paths."""
+    """Find the entries of a walk that match, at most `limit` paths."""
     result = Found(paths=[])
     resume = _collect(walk, fits, _path, result["paths"], limit)
     if resume:
@@ -113,7 +113,7 @@ def fitting(walk: Walk, pattern: str, *, ignore_case: bool = False, kind: Kind |
 
 
 def _collect(walk: Walk, fits: Fits, make: Callable[[Entry], T | None], into: list[T], limit: int) -> str:
-    """Collect what is made of the entries that fit; give where to go on when the limit or the time ends it, else ""."""
+    """Collect the matching entries. Return the position to resume from, "" at the end of the walk."""
     last: tuple[str, ...] = ()
     for entry in walk:
         if fits(entry):
@@ -140,7 +140,7 @@ def _note(walk: Walk, more: bool, limit: int) -> str:
 
 
 def left_out(walk: Walk) -> list[str]:
-    """Say, in sentences, what a walk could not look at."""
+    """Return sentences about entries that a walk could not read."""
     parts = []
     if walk.unreadable:
         parts.append(f"Directories that could not be read: {walk.unreadable}.")
@@ -162,7 +162,7 @@ def _item(parents: Parents, entry: Entry) -> Item | None:
 
 
 def details(place: Place) -> Details:
-    """Say what one place is; a link is described, not followed."""
+    """Return the details of one entry. A link is not followed."""
     with parent(place) as above:
         status = look(above, place)
     result = Details(

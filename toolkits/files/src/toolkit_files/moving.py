@@ -15,7 +15,7 @@ __all__ = ["Deleted", "Moved", "delete", "move"]
 
 
 class Moved(TypedDict):
-    """What was moved, and to where."""
+    """The old and the new path of a moved entry."""
 
     path: str
     to: str
@@ -23,7 +23,7 @@ class Moved(TypedDict):
 
 
 class Deleted(TypedDict):
-    """What was deleted; `count` includes everything that was in a directory."""
+    """A deleted entry; `count` includes everything in a directory."""
 
     path: str
     type: Literal["file", "directory"]
@@ -43,7 +43,7 @@ def _movable(fd: int, place: Place) -> tuple[Literal["file", "directory"], os.st
 
 
 def _nothing_closed_below(roots: Roots, place: Place, watch: Watch) -> None:
-    """Raise FileProblem where a directory holds what the operator closed or protected, or cannot be looked through."""
+    """Raise FileProblem if a directory contains closed or protected entries, or cannot be read."""
     walk = Walk(roots, place, watch, hidden=True)
     for entry in walk:
         if roots.protects_last(entry.place.above, entry.names):
@@ -63,7 +63,7 @@ def _nothing_closed_below(roots: Roots, place: Place, watch: Watch) -> None:
 
 
 def move(roots: Roots, source: Place, destination: Place, watch: Watch, *, overwrite: bool = False) -> Moved:
-    """Give a file or directory another name or place; `overwrite` lets a file replace a file.
+    """Return a file or directory another name or place; `overwrite` lets a file replace a file.
 
     Raises:
         FileProblem: it cannot be done; then nothing has changed.

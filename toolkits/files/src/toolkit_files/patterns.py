@@ -43,7 +43,10 @@ def _matcher(pattern: str) -> Matcher:
 def compile_regex(pattern: str, *, ignore_case: bool = False, lines: bool = False) -> Matcher:
     r"""Compile a regular expression in the syntax of Rust's `regex`: no look-around or back-references, `\z` for `\Z`.
 
-    With `lines`, `^` and `$` match at every line. Raises FileProblem, which says what to change.
+    With `lines`, `^` and `$` match at every line.
+
+    Raises:
+        FileProblem: the expression is invalid; the message states the fix.
     """
     if not pattern or len(pattern) > MAX_PATTERN:
         raise FileProblem(f"A pattern has 1 to {MAX_PATTERN} characters.")
@@ -64,7 +67,7 @@ def compile_regex(pattern: str, *, ignore_case: bool = False, lines: bool = Fals
 
 
 def compile_text(text: str) -> Matcher:
-    """Compile a text to be found as it is, case ignored. Raises FileProblem."""
+    """Compile a literal string that matches in any case. Raises FileProblem."""
     if len(text) > MAX_PATTERN:
         raise FileProblem(f"A text to search for, case ignored, has at most {MAX_PATTERN} characters.")
     return _one_at_a_time("(?i)" + _escaped(text))
@@ -246,7 +249,7 @@ class _Texts:
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """Give the forms under which a name may be the same to a file system that ignores case.
+    """Return the forms under which a name may be the same to a file system that ignores case.
 
     Some ignore more than that: how a letter is composed, and characters that are not seen.
     """

@@ -1,9 +1,9 @@
-"""What goes wrong with files, in sentences for the one who asked. It knows no tools and no protocol.
+"""Problems with files, in sentences for the caller.
 
-FileProblem             its message may go to a stranger: it names paths below the roots, or what the caller wrote
+FileProblem             its message goes to clients: it names paths below the roots, or the caller's own text
 │   mendable=True       another argument would help
-│   mendable=False      only the person who runs the host can help
-└── Cancelled           nobody waits for the answer any more
+│   mendable=False      only the operator can help
+└── Cancelled           the call was cancelled
 """
 
 import errno
@@ -36,7 +36,7 @@ _FINAL = {
 
 
 class FileProblem(Exception):
-    """Something that the caller is told in one or two sentences; `mendable` when another argument would help."""
+    """A problem whose message goes to the caller. `mendable` means that another argument would help."""
 
     def __init__(self, message: str, *, mendable: bool = True) -> None:
         """Keep the sentence for the caller."""
@@ -54,7 +54,7 @@ class Cancelled(FileProblem):
 
 
 def explain(error: OSError, path: str) -> FileProblem:
-    """Turn an error of the system into a sentence about `path`, which is shown as it is given here."""
+    """Convert an error of the operating system into a sentence about `path`."""
     code = error.errno or 0
     known = _MENDABLE.get(code) or _FINAL.get(code)
     sentence = (
@@ -64,7 +64,7 @@ def explain(error: OSError, path: str) -> FileProblem:
 
 
 def printable(name: str) -> str:
-    r"""Give a file name as valid Unicode: bytes that are not UTF-8 become `\xff`."""
+    r"""Return a file name as valid Unicode: bytes that are not UTF-8 become `\xff`."""
     if name.isascii():
         return name
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

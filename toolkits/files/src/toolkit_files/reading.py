@@ -1,8 +1,7 @@
-"""Reading one file: text by lines or by offset, and bytes. It opens places and decides how much is given at once.
+"""Reading one file: text by lines or by offset, and bytes.
 
-Text comes back as text, not as a structure: that is what the next step of a model works on, and inside JSON every line
-end and quote would be escaped, which costs tokens and makes exact edits fail. What else there is to say stands in a
-last line in brackets.
+Text is returned as a plain string. Inside JSON every line end and quote would be escaped, which costs tokens and makes
+exact edits fail. Further facts are in a last line in brackets.
 """
 
 import os
@@ -92,7 +91,7 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
 
 
 class _Taken(NamedTuple):
-    """Lines that were taken: the number of the first, where it begins in the file, and what to say of the rest."""
+    """Selected lines: the number of the first, its offset in the file, and a note about the rest."""
 
     first: int
     offset: int

@@ -82,7 +82,7 @@ class _Estimate:
         self.last = Size(states * count, cost * count)
 
     def class_cost(self, first: str) -> int:
-        """Take the parts of a class, those within it too, to its end; give what it costs."""
+        """Parse a class and the classes in it to its end, and return its cost."""
         depth, total, before = 1, 5 if "^" in first else 1, ""
         in_range = False
         for part in self.parts:
@@ -106,7 +106,7 @@ def _range_cost(first: str, last: str) -> int:
 
 
 def _count(part: str) -> int:
-    """Give the larger number of `{2,5}`, 0 for what is no repeat."""
+    """Return the larger number of `{2,5}`, 0 without a repetition."""
     if part[0] != "{":
         return 0
     return max((int(number[:9]) for number in re.findall("[0-9]+", part)), default=0)

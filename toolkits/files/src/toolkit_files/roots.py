@@ -1,8 +1,8 @@
-"""Paths below configured roots: from what a caller names to an open descriptor. What to do with it is not decided here.
+"""Paths below configured roots: from a caller's path to an open descriptor.
 
-A path is taken apart as text and then walked component by component, each opened relative to the descriptor before it
-(`openat`) and never through a symbolic link. Nothing is checked on a path and used afterwards: what was checked is
-open, and what is open is used. A directory that somebody swaps for a link between two steps is refused, not followed.
+A path is split as a string and then opened component by component, each relative to the descriptor before it (`openat`)
+and never through a symbolic link. The checked file and the used file are the same open descriptor. If a directory is
+replaced by a link between two steps, the path is rejected.
 """
 
 import errno
@@ -78,17 +78,17 @@ class Place(NamedTuple):
         return Place(self.root, self.parts[:-1])
 
     def below(self, name: str) -> "Place":
-        """Give the place of that name in this directory."""
+        """Return the place of that name in this directory."""
         return Place(self.root, (*self.parts, name))
 
 
 class Roots:
-    """The roots of one host, and what is closed below them. Immutable."""
+    """The roots of one host, and the closed entries below them. Immutable."""
 
     def __init__(
         self, paths: Sequence[str], *, deny: Sequence[str] = (), allow: Sequence[str] = (), protect: Sequence[str] = ()
     ) -> None:
-        """Resolve the roots, relative ones against the working directory; what does not exist raises OSError."""
+        """Resolve the roots, relative ones against the working directory. Raises OSError for a missing root."""
         found: dict[tuple[str, ...], Root] = {}
         for path in paths:
             spelt = os.path.abspath(os.path.expanduser(path))
@@ -100,10 +100,10 @@ class Roots:
         self._protected = Globs(protect)
 
     def locate(self, path: str) -> Place:
-        """Take a caller's path apart, as text only; it says nothing about what exists.
+        """Split a caller's path, as a string only.
 
         Raises:
-            FileProblem: the path is not one below a root, or the operator closed it.
+            FileProblem: the path is not below a root, or is closed.
         """
         parts = _checked(path)
         place = self._absolute(path, parts) if path.startswith("/") else Place(self.all[0], parts)
@@ -111,7 +111,7 @@ class Roots:
         return place
 
     def locate_for_change(self, path: str) -> Place:
-        """Do the same for what is to be changed: neither a root itself, nor what the operator protected."""
+        """Split the path of an entry to change. Roots and protected entries are rejected."""
         place = self.locate(path)
         whole = place.root.parts + place.parts
         if any(root.parts[: len(whole)] == whole for root in self.all):
@@ -124,7 +124,7 @@ class Roots:
         return place
 
     def admit(self, place: Place) -> None:
-        """Raise FileProblem for what the operator closed."""
+        """Raise FileProblem for a closed path."""
         if self.closes(place):
             raise FileProblem(
                 f"{quoted(place.shown)} is closed to these tools by the host's settings; "
@@ -169,7 +169,7 @@ class Roots:
         return Place(root, parts[len(start) :])
 
     def described(self) -> str:
-        """Say in a sentence what may be used."""
+        """Return a sentence that names the roots."""
         first, *others = (quoted(printable(root.path)) for root in self.all)
         more = f" Absolute paths below {' or '.join(others)} work too." if others else ""
         return f"Give paths relative to {first}.{more}"
@@ -206,7 +206,7 @@ def _checked(path: str) -> tuple[str, ...]:
 
 
 def kind_of(status: os.stat_result) -> Kind:
-    """Name the kind of what was looked at."""
+    """Return the kind of an entry."""
     if stat.S_ISREG(status.st_mode):
         return "file"
     if stat.S_ISDIR(status.st_mode):
@@ -216,10 +216,10 @@ def kind_of(status: os.stat_result) -> Kind:
 
 @contextmanager
 def directory(place: Place, *, create: bool = False) -> Iterator[int]:
-    """Open a directory to work relative to it (`dir_fd`), made first with `create`; closed at the end.
+    """Open a directory for relative access (`dir_fd`), and close it at the end. `create` creates it first.
 
     Raises:
-        FileProblem: it does not exist, or it, or something on the way to it, is no directory or a link.
+        FileProblem: the directory does not exist, or a component of its path is a link or not a directory.
     """
     fd = _open_root(place.root)
     try:
@@ -280,7 +280,7 @@ def entries(fd: int, place: Place) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 
 def look(fd: int, place: Place) -> os.stat_result:
-    """Look at a place, given its open parent, without following a link; what does not exist raises FileProblem."""
+    """Return the status of an entry, not of its target. Raises FileProblem if it is missing."""
     try:
         return os.stat(place.name or ".", dir_fd=fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -290,12 +290,12 @@ def look(fd: int, place: Place) -> os.stat_result:
 
 
 def regular_file(fd: int, place: Place, flags: int = os.O_RDONLY) -> int:
-    """Open a regular file, given its open parent; the caller closes it.
+    """Open a regular file below its open parent. The caller closes it.
 
-    What it is is looked at before, because opening a device can do something by itself, and again on what was opened.
+    The kind is checked before opening, because opening a device can have effects, and again on the open descriptor.
 
     Raises:
-        FileProblem: it does not exist, or is no regular file.
+        FileProblem: the file does not exist, or is not a regular file.
     """
     if kind_of(look(fd, place)) != "file":
         raise _refusal(fd, place, None, wanted="file")
@@ -310,7 +310,7 @@ def regular_file(fd: int, place: Place, flags: int = os.O_RDONLY) -> int:
 
 
 def _refusal(fd: int, place: Place, error: OSError | None, *, wanted: Kind) -> FileProblem:
-    """Say why something was not opened, by what is there now."""
+    """Return the reason why an entry was not opened."""
     shown = quoted(place.shown)
     try:
         kind = kind_of(os.stat(place.name or ".", dir_fd=fd, follow_symlinks=False))

@@ -1,8 +1,8 @@
-"""Searching in files, line by line: which lines hold a text or match a pattern, with lines around them.
+"""Searching in files, line by line, with lines around each match.
 
-Each file is first looked through in blocks, which is fast and rules most files out; only one that may hold a match is
-taken apart into lines. Binary files are passed over. A pattern is only ever applied to a few thousand characters at a
-time (patterns.py says why that bounds its time), so a longer line is searched in pieces.
+Each file is first scanned in blocks, which excludes most files quickly. Only a file that may match is split into lines.
+Binary files are skipped. A pattern is applied to a few thousand characters at a time (patterns.py explains why this
+bounds its time), so a longer line is searched in pieces.
 """
 
 import re
@@ -52,14 +52,14 @@ class Matches(TypedDict):
 
 
 class Needle(NamedTuple):
-    """What is searched for.
+    """The string or pattern to search for.
 
     Attributes:
-        in_line: says whether a line has it.
-        in_block: says whether one of several lines may have it.
-        raw: bytes without which no UTF-8 text has it, b"" where none are known.
-        piece: how many bytes are looked through at once.
-        longest: the longest line that is looked at as one.
+        in_line: returns True if a line matches.
+        in_block: returns True if one of several lines may match.
+        raw: bytes that every match in UTF-8 contains, b"" if unknown.
+        piece: the number of bytes that are scanned at once.
+        longest: the longest line that is matched as a whole.
     """
 
     in_line: Callable[[str], bool]
@@ -70,7 +70,7 @@ class Needle(NamedTuple):
 
     @classmethod
     def text(cls, text: str, *, ignore_case: bool = False) -> "Needle":
-        """Search for a text as it is; raises FileProblem."""
+        """Return a needle for a literal string. Raises FileProblem."""
         if not text or "\n" in text:
             raise FileProblem("Give the text of one line, or a part of it.")
         if not ignore_case:
@@ -106,7 +106,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Position":
-        """Read what `str` gave, "" for the beginning; raises FileProblem."""
+        """Parse a position that `str` returned, "" for the beginning. Raises FileProblem."""
         if not text:
             return cls()
         line, colon, path = text.partition(":")
@@ -128,15 +128,15 @@ class Search:
     def __init__(
         self, needle: Needle, watch: Watch, *, around: int, most: int, budget: int, begin: Position = _BEGINNING
     ) -> None:
-        """Prepare it.
+        """Prepare a search.
 
         Args:
-            needle: what is searched for.
-            watch: told of lines and files.
-            around: how many lines are given before and after each match.
-            most: the most matches.
-            budget: the most characters of text.
-            begin: where an earlier search stopped.
+            needle: the string or pattern to search for.
+            watch: receives lines and files.
+            around: the number of lines before and after each match.
+            most: the largest number of matches.
+            budget: the largest number of characters.
+            begin: the position at which an earlier search stopped.
         """
         self._needle = needle
         self._watch = watch
@@ -149,11 +149,11 @@ class Search:
         self._too_large = ""
 
     def run(self, entries: Iterable[Entry], fits: Callable[[Entry], bool], *, strict: bool = False) -> Matches:
-        """Search the files among the entries that fit, in their order.
+        """Search the matching files of a walk, in their order.
 
         Raises:
-            FileProblem: with `strict`, a file that cannot be searched; without it is passed over.
-            Cancelled: nobody waits any more.
+            FileProblem: with `strict`, a file cannot be searched; without it, such files are skipped.
+            Cancelled: the call was cancelled.
         """
         for entry in entries:
             if fits(entry) and self._begin != Position(entry.names, -1):
@@ -238,7 +238,7 @@ class Search:
 
 
 class _Around:
-    """The lines around matches; none is given twice."""
+    """The lines around matches, each of them once."""
 
     def __init__(self, count: int) -> None:
         self._before: deque[str] = deque(maxlen=count)
@@ -268,7 +268,7 @@ class _Around:
 
 
 def _blocks(stream: BufferedReader, needle: Needle) -> Iterator[bytes]:
-    """Give blocks of whole lines; a line that is too long is cut."""
+    """Return blocks of whole lines; a line that is too long is cut."""
     carry = b""
     while data := stream.read(needle.piece):
         data = carry + data
@@ -287,7 +287,7 @@ def _cut(line: str) -> str:
 
 
 def _excerpt(line: str, needle: Needle) -> str:
-    """Shorten a long line to what is around the first match, which ends where the line first matches up to."""
+    """Shorten a long line to the part around its first match, which ends at the given position."""
     if len(line) <= MAX_LINE:
         return line
     end = bisect_left(range(len(line)), True, key=lambda at: needle.in_line(line[:at]))

@@ -50,10 +50,10 @@ class Encoding(NamedTuple):
 
 
 def choose(start: bytes, requested: str, path: str) -> Encoding:
-    """Choose by the first bytes of a file and what the caller asked for ("" for nothing): the mark, else UTF-8.
+    """Choose the encoding of a file: the requested one ("" for none), that of a byte order mark, or UTF-8.
 
     Raises:
-        FileProblem: no such text encoding; or nothing was asked for, and the bytes are not text.
+        FileProblem: the encoding is unknown, or the bytes are not text.
     """
     mark, marked = next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", ""))
     if not requested:
@@ -71,7 +71,7 @@ def choose(start: bytes, requested: str, path: str) -> Encoding:
 
 
 def choose_new(requested: str) -> Encoding:
-    """Choose for a file that does not exist yet: UTF-8, or what was asked for, with a mark where that is usual."""
+    """Choose the encoding of a new file: UTF-8, or the requested one, with a byte order mark if that is usual."""
     name = _canonical(requested) if requested else "utf-8"
     ordered = _DEFAULT_ORDER.get(name, name)
     mark = next(mark for mark, marked in _MARKS if marked == ordered) if name in _DEFAULT_ORDER else b""
@@ -115,7 +115,7 @@ def binary_stream(fd: int) -> BufferedReader:
 
 
 def lines(stream: BufferedIOBase, encoding: Encoding, limit: int, path: str) -> Iterator[bytes]:
-    """Give the lines from the stream's position on, with their ends.
+    """Return the lines from the stream's position on, with their ends.
 
     One longer than `limit` bytes, a multiple of 4, comes in pieces; only a piece that ends with the encoding's newline
     ends its line.
@@ -137,7 +137,7 @@ def decode(data: bytes, encoding: Encoding, offset: int, path: str) -> str:
     """Decode bytes that begin at `offset` of the file.
 
     Raises:
-        FileProblem: they are not valid; it says where, and what to try.
+        FileProblem: the bytes are invalid; the message names the place and another encoding.
     """
     return decode_part(data, encoding, offset, path, final=True)[0]
 

@@ -1,4 +1,4 @@
-"""The tools as models see them: parameters, limits and errors. What they do to files is in the other modules."""
+"""The tools as models see them: parameters, limits and errors."""
 
 from typing import Annotated, Any, Literal
 
@@ -80,7 +80,7 @@ def _names(resume: str) -> tuple[str, ...]:
 
 @reads("Describe a file")
 def info(context: Context, path: Annotated[str, "file or directory, relative to the root"]) -> listing.Details:
-    """Say what a file or directory is: type, size, time of change (UTC), permissions; of text also encoding."""
+    """Describe a file or directory: type, size, time of change (UTC), permissions; for text also its encoding."""
     return listing.details(_files(context).roots.locate(path))
 
 
@@ -146,7 +146,7 @@ def read(
     encoding: EncodingName = "",
     line_numbers: Annotated[bool, "put its number before each line"] = False,
 ) -> str:
-    """Read a text file, or some of its lines. If not all of it fits, a last line in brackets says how to go on."""
+    """Read a text file, or some of its lines. A last line in brackets states how to read the rest."""
     place = _files(context).roots.locate(path)
     budget = _config(context).max_read_bytes
     if offset is not None:
@@ -207,7 +207,7 @@ class MadeDirectory(TypedDict):
 
 @adds("Make a directory")
 def make_directory(context: Context, path: DirectoryPath) -> MadeDirectory:
-    """Make a directory, and those above it that are missing. One that exists is left as it is."""
+    """Make a directory and its missing parents. An existing directory is not changed."""
     place = _files(context).roots.locate_for_change(path)
     return MadeDirectory(path=place.shown, created=writing.make_directories(place))
 

@@ -1,7 +1,7 @@
-"""Walking a directory tree in a fixed order: names sorted, a directory before what is in it. No link is followed.
+"""Walking a directory tree in a fixed order: names sorted, a directory before its entries. Links are not followed.
 
-Only one directory is open at a time, so a deep tree costs no descriptors; each is opened from the root again, which
-takes a few microseconds.
+Only one directory is open at a time, so a deep tree needs few descriptors. Each directory is opened from the root
+again, which takes a few microseconds.
 """
 
 import os
@@ -35,11 +35,11 @@ class Walk:
     """One walk; iterate over it once.
 
     Attributes:
-        start: the directory it begins in, which is not given itself.
-        watch: told of every entry.
-        unreadable: how many directories could not be read; this and the next are valid afterwards.
-        closed: how many entries were passed over because the operator closed them.
-        too_deep: directories lie deeper than any walk goes.
+        start: the first directory, which is not an entry itself.
+        watch: counts every entry.
+        unreadable: the number of unreadable directories; this and the next are valid after the walk.
+        closed: the number of skipped closed entries.
+        too_deep: some directories are deeper than the limit.
     """
 
     def __init__(
@@ -55,18 +55,18 @@ class Walk:
         after: tuple[str, ...] = (),
         again: bool = False,
     ) -> None:
-        """Prepare it.
+        """Prepare a walk.
 
         Args:
-            roots: what is closed there is passed over.
-            start: the directory to begin in.
-            watch: told of every entry.
-            depth: 1 gives the entries of `start` alone.
-            hidden: gives names that begin with a dot, too.
-            ignore: what matches is not entered, and not given unless `show_ignored`.
-            show_ignored: gives what is not entered.
-            after: the names, below the same root, of the last entry that is not wanted any more.
-            again: that entry is wanted once more.
+            roots: entries closed there are skipped.
+            start: the first directory.
+            watch: counts every entry.
+            depth: 1 for the entries of `start` only.
+            hidden: include names that begin with a dot.
+            ignore: matching entries are not entered, and not returned unless `show_ignored`.
+            show_ignored: return entries that are not entered.
+            after: the names, below the same root, of the last entry to skip.
+            again: return that entry once more.
         """
         self._roots = roots
         self.start = start
@@ -82,7 +82,7 @@ class Walk:
         self.too_deep = False
 
     def __iter__(self) -> Iterator[Entry]:
-        """Give the entries; raises FileProblem when `start` cannot be read, Cancelled when the watch says so."""
+        """Yield the entries. Raises FileProblem if `start` cannot be read, and Cancelled if the call was cancelled."""
         names = tuple(printable(part) for part in self.start.parts)
         levels = [self._entries(self.start, names)]
         while levels:
@@ -149,21 +149,21 @@ class Parents:
     """Opens the directories that hold a series of places; neighbours share one descriptor."""
 
     def __init__(self) -> None:
-        """Begin with none open."""
+        """Start with no open directory."""
         self._place: Place | None = None
         self._fd = -1
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        """Give itself."""
+        """Return itself."""
         return self
 
     def __exit__(self, *unused: object) -> None:
-        """Close what is open."""
+        """Close the open directory."""
         self._open.close()
 
     def of(self, place: Place) -> int:
-        """Give the descriptor of the directory that holds a place; valid until the next call. Raises FileProblem."""
+        """Return the descriptor of the directory that holds a place; valid until the next call. Raises FileProblem."""
         if self._place != place.above:
             self._open.close()
             self._place = None

@@ -12,14 +12,14 @@ TELL_EVERY = 4096
 
 
 def _tell_nobody(steps: int, files: int) -> None:
-    """Take a report that nobody asked for."""
+    """Ignore a report."""
 
 
 class Watch:
-    """Counts small steps (an entry, a line) and files; now and then looks up, reports, and says when the time is over.
+    """Counts steps (an entry, a line) and files, reports progress, and checks the time limit.
 
     Attributes:
-        files: how many files were searched.
+        files: the number of searched files.
         late: the time is over.
     """
 
@@ -31,7 +31,7 @@ class Watch:
         report: Callable[[int, int], None] = _tell_nobody,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Begin now; `report` is told the steps and the files so far."""
+        """Start the time. `report` receives the number of steps and files."""
         self._cancelled = cancelled
         self._report = report
         self._clock = clock
@@ -41,7 +41,7 @@ class Watch:
         self.late = False
 
     def step(self) -> None:
-        """Count a step; raises Cancelled when nobody waits any more."""
+        """Count a step. Raises Cancelled if the call was cancelled."""
         self._steps += 1
         if self._steps % LOOK_EVERY == 0:
             self.check()
@@ -49,7 +49,7 @@ class Watch:
                 self._report(self._steps, self.files)
 
     def file_done(self) -> None:
-        """Count a file that was searched; raises Cancelled when nobody waits any more."""
+        """Count a searched file. Raises Cancelled if the call was cancelled."""
         self._steps += 1
         self.files += 1
         self.check()
@@ -57,7 +57,7 @@ class Watch:
             self._report(self._steps, self.files)
 
     def check(self) -> None:
-        """Look up now: sets `late`; raises Cancelled when nobody waits any more."""
+        """Check now: set `late`. Raises Cancelled if the call was cancelled."""
         if self._cancelled():
             raise Cancelled
         self.late = self._end is not None and self._clock() > self._end

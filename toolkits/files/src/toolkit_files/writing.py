@@ -26,7 +26,7 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.E
 
 
 class Written(TypedDict):
-    """What was done to a file; `size` is the file's now, in bytes."""
+    """A written file; `size` is its new size in bytes."""
 
     path: str
     action: Literal["created", "overwritten", "appended"]
@@ -34,7 +34,7 @@ class Written(TypedDict):
 
 
 class Edited(TypedDict):
-    """What was replaced: how often, and in which line (from 1) the first replacement begins."""
+    """Replacements: their number, and the line (from 1) of the first."""
 
     path: str
     replacements: int
@@ -133,7 +133,7 @@ def _put(fd: int, place: Place, data: bytes, replaced: os.stat_result | None) ->
 
 
 def _take_over(new: int, replaced: os.stat_result) -> None:
-    """Give a new file the owner and the permissions of the one it replaces, as far as the system lets us."""
+    """Return a new file the owner and the permissions of the one it replaces, as far as the system lets us."""
     if (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
         with suppress(PermissionError):
             os.fchown(new, replaced.st_uid, replaced.st_gid)

@@ -1,4 +1,4 @@
-"""What the tools share: parameters with their descriptions, and one line to ask GitHub."""
+"""Parameters that tools share, with their descriptions, and requests to GitHub in one line."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -39,7 +39,7 @@ _NOTHING: Query = {}
 async def get(
     context: Context, what: str, path: str, query: Query = _NOTHING, *, accept: str = JSON, limit: int = 0
 ) -> Answer:
-    """Ask for something; `what` is the beginning of the sentence that says it was not found."""
+    """Send a request. `what` is the beginning of the message if the item is not found."""
     return await _ask(context, Ask(what, path, query, accept=accept, limit=limit))
 
 
@@ -60,7 +60,7 @@ async def page_of(
 async def page_of_pull(
     context: Context, repo: str, number: int, last: str, trim: Callable[[Raw], T], per_page: int, page: int
 ) -> Page[T]:
-    """Ask for one page of what belongs to a pull request."""
+    """Request one page of items of a pull request."""
     path = in_repository(repo, "pulls", number, last)
     return await page_of(context, numbered("Pull request", number, repo), path, trim, per_page, page)
 
@@ -88,6 +88,6 @@ def numbered(kind: str, number: int, repo: str) -> str:
 
 
 def client(context: Context) -> Client:
-    """The host's way to GitHub."""
+    """Return the client for GitHub."""
     state: Client = context.state
     return state

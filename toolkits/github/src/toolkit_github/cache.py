@@ -33,11 +33,11 @@ class Cache:
 
     @staticmethod
     def key(token: str, accept: str, url: str) -> bytes:
-        """Give the key of an answer. None of what it is made of can be read from it."""
+        """Return the key of a response. Its parts cannot be read from it."""
         return sha256(f"{token}\0{accept}\0{url}".encode()).digest()
 
     def get(self, key: bytes) -> Kept | None:
-        """Give what is kept, and keep it longer."""
+        """Return a cached response, and renew it."""
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)

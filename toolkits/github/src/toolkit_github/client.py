@@ -38,10 +38,10 @@ class Ask(NamedTuple):
     """A request.
 
     Attributes:
-        what: what is asked for, the beginning of a sentence: "Issue 5 of 'octocat/hello'".
+        what: the requested item, as the beginning of a sentence: "Issue 5 of 'octocat/hello'".
         path: below the API's base, percent-encoded.
         body: JSON to send, None for none.
-        limit: the largest answer in bytes, that of the settings when 0.
+        limit: the largest response in bytes; 0 for the limit in the settings.
     """
 
     what: str
@@ -59,7 +59,7 @@ class Ask(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Whether it may change something."""
+        """True if the request may change something."""
         return self.method != "GET"
 
 
@@ -96,13 +96,13 @@ class Client:
             await session.close()
 
     async def ask(self, ask: Ask, token: str) -> Answer:
-        """Send a request and read the answer. One that GitHub calls unchanged is taken from what is kept.
+        """Send a request and read the response. A cached response is used if GitHub reports it as unchanged.
 
         Raises:
-            UpstreamError: GitHub refuses, or what answers is not GitHub.
-            UpstreamRateLimitError: GitHub asks to wait.
-            NetworkTransportError: there was no answer, or not all of it.
-            RetryableToolError: the answer is too large.
+            UpstreamError: GitHub rejects the request, or the server is not GitHub.
+            UpstreamRateLimitError: GitHub limits requests.
+            NetworkTransportError: the response is missing or incomplete.
+            RetryableToolError: the response is too large.
         """
         token = _checked(token)
         url = self._base + ask.path + query_string(ask.query)
@@ -122,10 +122,10 @@ class Client:
         return Answer(ask.label, _decoded(ask, reply.body), next_page(link))
 
     async def location(self, ask: Ask, token: str) -> str:
-        """Send a request that is answered with the place of a file elsewhere; give the place.
+        """Send a request that redirects to a file, and return the URL of the file.
 
         Raises:
-            ToolRuntimeError: as `ask`; also when the place is none that is safe to ask.
+            ToolRuntimeError: as `ask`; also if the URL is not safe.
         """
         token = _checked(token)
         url = self._base + ask.path

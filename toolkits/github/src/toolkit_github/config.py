@@ -63,7 +63,7 @@ class GithubConfig(PluginConfig):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address stands for this very machine."""
+    """Return True if a host name or address means this machine."""
     from ipaddress import ip_address
 
     try:

@@ -13,7 +13,7 @@ __all__ = ["NOTIFICATIONS", "PUBLIC", "REPOSITORIES", "WORKFLOWS", "adds", "chan
 F = TypeVar("F", bound=Callable[..., Any])
 
 PUBLIC: Sequence[str] = ()
-"""The scopes for what everybody may see."""
+"""The scopes for public items."""
 NOTIFICATIONS = ("notifications",)
 REPOSITORIES = ("repo",)
 """GitHub has no smaller scope that lets private repositories be read."""

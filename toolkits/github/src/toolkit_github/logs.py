@@ -42,7 +42,7 @@ class Tail:
         self._rest = rest
 
     def end(self) -> tuple[str, int]:
-        """Give what is kept as text, and how many lines that is."""
+        """Return the kept lines as a string, and their number."""
         if self._rest:
             self._take(self._rest)
             self._rest = bytearray()

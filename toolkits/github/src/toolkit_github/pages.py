@@ -1,4 +1,4 @@
-"""What an answer says about further pages (RFC 8288, as GitHub uses it). It does no I/O."""
+"""Further pages of a response (RFC 8288, as GitHub uses it)."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -9,7 +9,7 @@ _LINK = re.compile(r'<([^<>]*)>\s*;\s*rel="?next"?')
 
 
 def next_page(link: str) -> int | None:
-    """Give the number of the next page by a `Link` header, None where there is none."""
+    """Return the number of the next page from a `Link` header, None without one."""
     found = _LINK.search(link)
     if found is None:
         return None

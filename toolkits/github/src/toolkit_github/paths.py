@@ -1,4 +1,4 @@
-"""URLs below the API's base, made so that nothing a caller says leaves its place in them. It does no I/O."""
+"""URLs below the API's base. Values of a caller cannot leave their place in them."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}(\[bot\])?")
 
 
 def in_repository(repo: str, *segments: str | int) -> str:
-    """Give a path below `/repos/owner/name`; each segment becomes exactly one segment of the path.
+    """Return a path below `/repos/owner/name`; each segment becomes exactly one segment of the path.
 
     Raises:
         RetryableToolError: `repo` is not `owner/name`, or a segment cannot stand in a path.
@@ -30,7 +30,7 @@ def in_repository(repo: str, *segments: str | int) -> str:
 
 
 def below(*segments: str | int) -> str:
-    """Give a path of segments, each percent-encoded whole.
+    """Return a path of segments, each percent-encoded whole.
 
     Raises:
         RetryableToolError: a segment cannot stand in a path.
@@ -39,10 +39,10 @@ def below(*segments: str | int) -> str:
 
 
 def repository_path(path: str) -> tuple[str, ...]:
-    """Give the segments of a path inside a repository; none for its top.
+    """Return the segments of a path inside a repository; an empty list for its root.
 
     Raises:
-        RetryableToolError: the path leaves the repository, or is none.
+        RetryableToolError: the path is invalid or leaves the repository.
     """
     names = path.removesuffix("/").split("/") if path not in ("", ".", "/") else []
     if any(name in ("", ".", "..") for name in names):
@@ -76,7 +76,7 @@ def login(name: str) -> str:
 
 
 def query_string(query: Query) -> str:
-    """Give the query of a URL with its `?`, or nothing.
+    """Return the query of a URL with its `?`, or nothing.
 
     Raises:
         RetryableToolError: a text is not valid Unicode.

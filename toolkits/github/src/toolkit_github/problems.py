@@ -1,6 +1,6 @@
-"""What goes wrong with GitHub, in sentences that a model can act on. It does no I/O.
+"""Problems with GitHub, in sentences that a model can act on.
 
-Of what GitHub says only a cleaned and shortened sentence is repeated, and only where it tells what to mend.
+Only a cleaned and shortened sentence of GitHub is repeated, and only if it states how to correct the request.
 """
 
 import re
@@ -30,9 +30,9 @@ _PERHAPS = " What was asked for may have been done all the same: look before you
 
 
 class Refused(NamedTuple):
-    """An answer with an error status: what was asked for, in words and as method and path without values, and the rest.
+    """A response with an error status, and its request in words and as method and path without values.
 
-    `headers` is looked up without regard to case; `changes` says that the request may have changed something.
+    `headers` is case-insensitive. `changes` means that the request may have changed something.
     """
 
     what: str
@@ -45,7 +45,7 @@ class Refused(NamedTuple):
 
 
 def refusal(refused: Refused) -> ToolRuntimeError:
-    """Give the error for an answer whose status is not one of success."""
+    """Return the error for an answer whose status is not one of success."""
     if (wait := _wait_ms(refused)) is not None:
         return _rate_limit(wait)
     status = refused.status
@@ -106,7 +106,7 @@ def _field(error: object, token: str) -> str:
 
 
 def _clean(text: object, token: str, limit: int) -> str:
-    """Give a text of GitHub's as one short line without URLs, or nothing."""
+    """Return a text of GitHub's as one short line without URLs, or nothing."""
     if not isinstance(text, str):
         return ""
     text = _URL.sub("(URL)", text.replace(token, "(token)"))
@@ -128,9 +128,9 @@ def _id(refused: Refused) -> str:
 
 
 def _wait_ms(refused: Refused) -> int | None:
-    """How long GitHub asks to wait, None when this is no rate limit.
+    """Return the delay that GitHub requests, None if the response is not a rate limit.
 
-    The secondary limit comes first: it can be met while the primary one is used up too, and says exactly how long.
+    The secondary limit comes first, because it can apply together with the primary one and states an exact delay.
     """
     if refused.status not in (403, 429):
         return None
@@ -152,7 +152,7 @@ def _seconds_until(date: str, headers: Mapping[str, str]) -> float | None:
 
 
 def _now(headers: Mapping[str, str]) -> float:
-    """The time by GitHub's clock where it tells it: ours may be wrong."""
+    """Return the time of GitHub's clock if the response has it, because the local clock may be wrong."""
     told = _seconds(headers.get("date", ""))
     return time() if told is None else told
 
@@ -177,13 +177,13 @@ def _rate_limit(wait_ms: int) -> UpstreamRateLimitError:
 
 
 def no_answer(error: Exception, detail: str, *, changes: bool, sent: bool) -> NetworkTransportError:
-    """Give the error for a request that got no answer, or not all of it.
+    """Return the error for a request without a complete response.
 
     Args:
-        error: what happened.
+        error: the exception.
         detail: the same for the log.
-        changes: the request may have changed something, so that it must not be repeated blindly.
-        sent: GitHub may have got the request.
+        changes: the request may have changed something, so it must not be repeated blindly.
+        sent: GitHub may have received the request.
     """
     kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
     message = "GitHub cannot be reached."
@@ -198,7 +198,7 @@ def no_answer(error: Exception, detail: str, *, changes: bool, sent: bool) -> Ne
 
 
 def not_understood(request: str, *, changes: bool = False) -> UpstreamError:
-    """Give the error for an answer that is not what GitHub's API answers."""
+    """Return the error for a response that does not come from GitHub's API."""
     message = "The answer is not one of GitHub's API; the operator should check base_url and what is in between."
     if changes:
         message += _PERHAPS
@@ -210,14 +210,14 @@ def not_understood(request: str, *, changes: bool = False) -> UpstreamError:
 
 
 def not_fetched(what: str, status: int) -> UpstreamError:
-    """Give the error for a file that is not where GitHub says."""
+    """Return the error for a file that is missing at the URL of GitHub."""
     return UpstreamError(
         f"{what} could not be fetched from where GitHub keeps it (status {status}).", status_code=status
     )
 
 
 def too_large(limit: int, *, changes: bool) -> ToolExecutionError:
-    """Give the error for an answer that is larger than the settings allow."""
+    """Return the error for an answer that is larger than the settings allow."""
     message = f"GitHub's answer is larger than {limit} bytes."
     if changes:
         return ToolExecutionError(message + _PERHAPS)

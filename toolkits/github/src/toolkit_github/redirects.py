@@ -8,7 +8,7 @@ __all__ = ["elsewhere", "inside"]
 
 
 def inside(base: str, url: str, location: str) -> str | None:
-    """Give the target of a redirection of `url` when it is below `base`, else None: the token goes nowhere else."""
+    """Return the target of a redirection of `url` when it is below `base`, else None: the token goes nowhere else."""
     target, parts = _parsed(url, location)
     if target is None or parts is None:
         return None
@@ -20,7 +20,7 @@ def inside(base: str, url: str, location: str) -> str | None:
 
 
 def elsewhere(base: str, url: str, location: str) -> str | None:
-    """Give the target of a redirection to a file when it may be fetched without the token, else None.
+    """Return the target of a redirection to a file when it may be fetched without the token, else None.
 
     Nothing travels in the clear, unless the API itself is on this machine.
     """

@@ -1,6 +1,6 @@
-"""From GitHub's long answers to the short ones that a model needs: what all kinds of things have in common.
+"""Short results for models from GitHub's long responses: the parts that all kinds share.
 
-An answer that is not of the form that GitHub's description gives it is an error, never half a result.
+A response that does not match GitHub's description is an error, never half a result.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ Raw = Any
 
 
 class Page(TypedDict, Generic[T]):
-    """One page; `next_page` is there when there are more, `total` counts all where GitHub does.
+    """One page. `next_page` exists if there are more pages, and `total` counts all items if GitHub does.
 
-    `incomplete` says that a search took GitHub too long, and there may be more.
+    `incomplete` means that a search took GitHub too long, so there may be more.
     """
 
     items: list[T]
@@ -72,23 +72,23 @@ def _list(raw: object) -> Sequence[Any]:
 
 
 def lean(item: T) -> T:
-    """Leave out what is None, False, or an empty text or list, to save tokens; a number is never left out."""
+    """Remove None, False, and empty strings and lists, to save tokens. Numbers stay."""
     kept = {key: value for key, value in cast(dict[str, Any], item).items() if value or isinstance(value, int | float)}
     return cast(T, {key: value for key, value in kept.items() if value is not False})
 
 
 def who(user: Raw | None) -> str:
-    """Give the login of a user; GitHub calls one that is no more `ghost`, and so do we."""
+    """Return the login of a user. GitHub calls a deleted user `ghost`."""
     return str(user["login"]) if user else "ghost"
 
 
 def part(raw: Raw, key: str, inner: str) -> Any:
-    """Give a member of an object that may be missing, None when it is."""
+    """Return a member of an object that may be missing, None when it is."""
     return (raw.get(key) or {}).get(inner)
 
 
 def names(items: Sequence[Any] | None, key: str) -> list[str]:
-    """Give one value of each object, such as the names of labels; some lists hold the names themselves."""
+    """Return one value of each object, such as the names of labels; some lists hold the names themselves."""
     return [item if isinstance(item, str) else str(item[key]) for item in items or ()]
 
 
@@ -100,6 +100,6 @@ def clip(text: str | None, limit: int) -> str:
 
 
 def first_line(text: str, limit: int = 200) -> str:
-    """Give the first line of a text, shortened."""
+    """Return the first line of a text, shortened."""
     line = text.partition("\n")[0].rstrip("\r")
     return line if len(line) <= limit else line[:limit] + "..."

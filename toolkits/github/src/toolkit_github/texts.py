@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def decoded(data: bytes) -> tuple[str, str] | None:
-    """Give a file's text and its encoding, None for a binary file. What is no UTF-8 is taken for latin-1."""
+    """Return a file's text and its encoding, None for a binary file. Text that is not UTF-8 is read as latin-1."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             try:
@@ -44,7 +44,7 @@ def decoded(data: bytes) -> tuple[str, str] | None:
 
 
 def by_lines(text: str, start: int, end: int, limit: int) -> Part:
-    """Give the lines from `start` to `end` (0 for the last), `limit` characters at most; negative counts from the end.
+    """Return lines `start` to `end` (0 for the last), at most `limit` characters. Negative numbers count from the end.
 
     Raises:
         RetryableToolError: there are not so many lines.
@@ -69,7 +69,7 @@ def by_lines(text: str, start: int, end: int, limit: int) -> Part:
 
 
 def by_offset(text: str, offset: int, limit: int) -> Part:
-    """Give `limit` characters from `offset` on.
+    """Return `limit` characters from `offset` on.
 
     Raises:
         RetryableToolError: the text is shorter.

@@ -41,7 +41,7 @@ def divide(a: Number, b: Annotated[Number, "the divisor, not 0"]) -> Decimal:
 
 @calculates("Remainder")
 def remainder(a: Number, b: Annotated[Number, "the divisor, not 0"]) -> Decimal:
-    """What is left of a when b is taken away as often as it fits, exactly; it has the sign of b."""
+    """Return the exact remainder of a divided by b. It has the sign of b."""
     if not b:
         raise RetryableToolError("Nothing can be divided by zero.")
     left = exactly(lambda context: context.remainder(a, b))
@@ -60,7 +60,7 @@ def power(base: Number, exponent: Number) -> Decimal:
 
 @calculates("Square root")
 def square_root(number: Annotated[Number, Field(ge=0)]) -> Decimal:
-    """The square root of a number, to 50 significant digits."""
+    """Return the square root of a number, to 50 significant digits."""
     return rounded(lambda context: context.sqrt(number))
 
 
@@ -69,7 +69,7 @@ def logarithm(
     number: Annotated[Number, Field(gt=0)],
     base: Annotated[Annotated[Number, Field(gt=0)] | None, "the natural logarithm, base e, when left out"] = None,
 ) -> Decimal:
-    """The logarithm of a number, to 50 significant digits."""
+    """Return the logarithm of a number, to 50 significant digits."""
     if base is None:
         return rounded(lambda context: context.ln(number))
     return rounded(lambda context: context.divide(context.ln(number), context.ln(base)))

@@ -1,4 +1,4 @@
-"""Statistics: what many numbers have to say together."""
+"""Statistics of many numbers."""
 
 from collections.abc import Sequence
 from decimal import Context, Decimal
@@ -12,7 +12,7 @@ from toolkit_math.kit import calculates, exactly, rounded
 
 
 class Statistics(BaseModel):
-    """What describes numbers; those that need two of them are null for one."""
+    """Statistics. Those that need two numbers are null for one."""
 
     count: int
     sum: Decimal

@@ -35,19 +35,19 @@ def calculates(title: str) -> Callable[[F], F]:
 
 
 def exactly(operation: Callable[[Context], Decimal]) -> Decimal:
-    """What an operation gives without rounding.
+    """Return the exact result of an operation.
 
     Raises:
-        RetryableToolError: it has too many digits for that, or there is no such number.
+        RetryableToolError: the result has too many digits, or does not exist.
     """
     return _told(operation, _EXACT)
 
 
 def rounded(operation: Callable[[Context], Decimal], digits: int = DIGITS) -> Decimal:
-    """What an operation gives to so many significant digits.
+    """Return the result of an operation, rounded to a number of significant digits.
 
     Raises:
-        RetryableToolError: there is no such number.
+        RetryableToolError: the result does not exist.
     """
     return _told(operation, Context(prec=digits, traps=_FAULTS))
 

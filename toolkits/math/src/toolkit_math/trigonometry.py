@@ -20,7 +20,7 @@ _INVERSES: dict[str, Callable[[float], float]] = {"asin": math.asin, "acos": mat
 
 @calculates("Sine, cosine, tangent")
 def trigonometric(function: Literal["sin", "cos", "tan"], angle: Angle, unit: Unit = "degrees") -> float:
-    """The sine, cosine or tangent of an angle."""
+    """Return the sine, cosine or tangent of an angle."""
     radians = math.radians(math.fmod(angle, 360)) if unit == "degrees" else angle
     if function == "tan" and round(math.cos(radians), _DIGITS) == 0:
         raise RetryableToolError("A right angle has no tangent.")
@@ -29,13 +29,13 @@ def trigonometric(function: Literal["sin", "cos", "tan"], angle: Angle, unit: Un
 
 @calculates("Angle of a sine or cosine")
 def inverse_trigonometric(function: Literal["asin", "acos"], ratio: Ratio, unit: Unit = "degrees") -> float:
-    """The angle whose sine or cosine is a number."""
+    """Return the angle whose sine or cosine is a number."""
     return _in(unit, _INVERSES[function](ratio))
 
 
 @calculates("Angle of a point")
 def angle_of(x: Angle, y: Angle, unit: Unit = "degrees") -> float:
-    """The angle between the x axis and the line from the origin to a point: the arc tangent of y / x."""
+    """Return the angle between the x axis and the line from the origin to a point: the arc tangent of y / x."""
     return _in(unit, math.atan2(y, x))
 
 

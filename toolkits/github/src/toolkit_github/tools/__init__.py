@@ -1,1 +1,1 @@
-"""The tools, by what they are about. Importing one of these modules puts its tools into the toolkit."""
+"""The tools by subject. Importing a module adds its tools to the toolkit."""

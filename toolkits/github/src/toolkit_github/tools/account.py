@@ -1,4 +1,4 @@
-"""Tools about the token's owner: who it is, and what waits for them."""
+"""Tools about the token's owner: the user and their notifications."""
 
 import re
 from typing import NotRequired

@@ -58,7 +58,7 @@ class Log(TypedDict):
 
 
 class Rerun(TypedDict):
-    """What was started again."""
+    """A restarted run."""
 
     run_id: int
     failed_only: bool

@@ -21,7 +21,7 @@ BranchName = Annotated[str, "the default branch when left out"]
 
 
 class Written(TypedDict):
-    """The commit that was made; `sha` is that of the file as it is now."""
+    """The new commit; `sha` is that of the changed file."""
 
     path: str
     sha: NotRequired[str]

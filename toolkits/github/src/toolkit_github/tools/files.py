@@ -31,9 +31,9 @@ class Entry(TypedDict):
 
 
 class FileText(TypedDict):
-    """A part of a text file, or what is known of a binary one.
+    """A part of a text file, or the facts about a binary one.
 
-    `sha` is what replacing or deleting the file takes; `next_line` or `next_offset` is where to go on.
+    Replacing or deleting the file requires `sha`. `next_line` or `next_offset` is the place to continue.
     """
 
     path: str
@@ -130,7 +130,7 @@ def _size_of_file(raw: Raw, path: str) -> int:
 
 
 async def _bytes(context: Context, answer: Answer, repo: str, path: str, size: int) -> bytes:
-    """The content of a file; of one beyond 1 MB GitHub gives it as a blob only."""
+    """Return the content of a file. GitHub returns files beyond 1 MB only as blobs."""
     config: GithubConfig = context.config
     if size > config.max_file_bytes:
         raise ToolExecutionError(

@@ -68,7 +68,7 @@ class Comment(TypedDict):
 
 
 class Made(TypedDict):
-    """What was made or changed, and where a person can see it."""
+    """A created or changed issue, with the URL for people."""
 
     number: int
     state: str

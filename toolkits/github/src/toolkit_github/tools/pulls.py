@@ -1,4 +1,4 @@
-"""Tools about pull requests: finding them, what they are and change, making and merging them."""
+"""Tools about pull requests: finding, reading, creating and merging them."""
 
 from typing import Annotated, Any, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""Tools about releases: finding them, what is in one, making one."""
+"""Tools about releases: finding, reading and creating them."""
 
 from typing import Annotated, NotRequired
 

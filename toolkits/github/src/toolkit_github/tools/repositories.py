@@ -1,4 +1,4 @@
-"""Tools about repositories: finding them, what they are, their branches and commits."""
+"""Tools about repositories, their branches and commits."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -42,7 +42,7 @@ class RepositoryLine(TypedDict):
 
 
 class Repository(RepositoryLine):
-    """A repository with what the list leaves out; `parent` is what it was forked from."""
+    """A repository with the fields that lists leave out; `parent` is the repository that it was forked from."""
 
     url: str
     default_branch: str
@@ -133,7 +133,7 @@ async def list_repositories(
 
 @reads("Get a repository")
 async def get_repository(context: Context, repo: Repo) -> Repository:
-    """Describe a repository: default branch, topics, license, counts, and what the token may do there."""
+    """Describe a repository: default branch, topics, license, counts, and the rights of the token."""
     return one(await get(context, repository(repo), in_repository(repo)), _repository)
 
 
@@ -217,7 +217,7 @@ def _commit_line(raw: Raw) -> CommitLine:
 
 
 def _author(raw: Raw) -> str:
-    """The login of a commit's author; the name in the commit where GitHub knows no such user."""
+    """Return the login of a commit's author, or the name in the commit if GitHub does not know the user."""
     name = part(raw["commit"], "author", "name") or "unknown"
     return who(raw["author"]) if raw["author"] else str(name)
 

@@ -96,7 +96,7 @@ async def review_pull_request(
     comments: Annotated[tuple[LineComment, ...], "comments on lines of the diff"] = (),
     commit: Annotated[str, "SHA of the commit that was reviewed; the last one when left out"] = "",
 ) -> Review:
-    """Give a review of a pull request, with comments on its lines. It is visible to others at once."""
+    """Return a review of a pull request, with comments on its lines. It is visible to others at once."""
     if event != "APPROVE" and not body:
         raise RetryableToolError(f"A review of the kind {event} needs a body.")
     given = {
@@ -127,7 +127,7 @@ async def request_reviewers(
 
 
 def _checked(comment: LineComment) -> LineComment:
-    """A range goes downward, on one side."""
+    """Check that a range goes downward, on one side."""
     start = comment.get("start_line")
     if start is None:
         return comment
