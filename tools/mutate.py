@@ -56,10 +56,15 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         ["plugins/rate_limit/test_limits", "plugins/worker/test_handlers"],
     ),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
-    "bearer": ("host/pegboard/routing/bearer.py", ["host/test_bearer"]),
+    "bearer": ("host/pegboard/routing/bearer.py", ["host/routing/test_bearer"]),
     "routing": (
         "host/pegboard/routing/router.py",
-        ["host/test_routes", "plugins/resource_server/test_two_doors", "host/test_hooks", "protocol/http/test_edge"],
+        [
+            "host/routing/test_router",
+            "plugins/resource_server/test_two_doors",
+            "host/test_hooks",
+            "protocol/http/test_edge",
+        ],
     ),
     "worker.jwt_authenticator": (
         "plugins/pegboard_plugins/worker/jwt_authenticator.py",

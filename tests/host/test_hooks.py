@@ -305,7 +305,7 @@ async def test_error_adapters_are_asked_in_the_order_of_names_and_those_for_want
     [
         (ValueError("a bug"), "the error adapter bad failed on OSError"),
         (SystemExit(2), "the error adapter bad failed on OSError"),
-        ("no error at all", "the error adapter bad gave str"),
+        ("no error at all", "the error adapter bad returned str"),
     ],
     ids=["raises", "exits", "gives no error"],
 )

@@ -100,7 +100,7 @@ async def test_malformed_answers_and_errors_of_the_client_reach_the_author(serve
     client = await newest_of(server)
     wrong: list[Any] = [{}, {"action": "maybe"}, {"action": "accept"}, accept(), accept(value=5), accept(value=None)]
     wrong += [{"action": "accept", "content": "Ann"}, {"role": "assistant", "model": "m", "content": []}]
-    said = "ClientError None: The client answered elicitation/create with something that is no answer"
+    said = "ClientError None: The client answered elicitation/create with an invalid result"
     for answer in wrong:
         assert (await played(client, "careful", lambda *_, answer=answer: answer, kind="form")).startswith(said)
         call = await begin(client, "name")
@@ -186,4 +186,4 @@ async def test_a_client_that_accepts_no_stream_is_not_asked(server: McpServer) -
         call = {"jsonrpc": "2.0", "id": "j", "method": "tools/call", "params": {"name": "asks_name"}}
         done = await client.session.post(call, ("Accept", "application/json"))
         assert done.result["isError"] is True
-        assert "nobody can be asked" in done.result["content"][0]["text"]
+        assert "this client cannot be asked" in done.result["content"][0]["text"]

@@ -32,9 +32,10 @@ def check_requirements(required: Requirements, call: Call) -> None:
             f"This tool needs a secret that is not set on the server: {', '.join(missing)}. Ask its operator to set it."
         )
     if missing := missing_metadata(required, call):
+        keys = ", ".join(missing)
         raise FatalToolError(
-            f"This tool needs to know what this server does not: {', '.join(missing)}. Ask its operator to set it.",
-            f"metadata that the tool requires is not known: {', '.join(missing)}; set {_ways(missing)}",
+            f"This tool needs metadata that is not set on the server: {keys}. Ask its operator to set it.",
+            f"metadata that the tool requires is not known: {keys}; set {_ways(missing)}",
         )
 
 

@@ -47,11 +47,11 @@ def _check_scopes(scopes: Iterable[object], whose: str) -> None:
 
 def described_requirements(definition: ToolDefinition) -> dict[str, Any]:
     """Return the description of a tool's requirements for its `_meta`, without the operator's secrets."""
-    told: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if (required := definition.requires_auth) is not None:
         whose = {"provider": required.provider_id, "type": required.provider_type, "id": required.id}
-        told["authorization"] = {name: value for name, value in whose.items() if value is not None}
-        told["authorization"]["scopes"] = list(required.scopes)
+        description["authorization"] = {name: value for name, value in whose.items() if value is not None}
+        description["authorization"]["scopes"] = list(required.scopes)
     if definition.scopes:
-        told["scopes"] = list(definition.scopes)
-    return {REQUIREMENTS: told} if told else {}
+        description["scopes"] = list(definition.scopes)
+    return {REQUIREMENTS: description} if description else {}

@@ -66,13 +66,13 @@ async def complete(
     if isinstance(given, Iterator) and len(found.values) > MAX_COMPLETION_VALUES:
         found = found._replace(has_more=True)
     if not all(isinstance(value, str) for value in found.values):
-        raise unsendable("a completion", TypeError("its values are not all texts"))
+        raise unsendable("a completion", TypeError("its values must be strings"))
     return _cut(found)
 
 
 def _texts(given: Any) -> tuple[str, ...]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise unsendable("a completion", TypeError(f"{type(given).__name__} is no list of texts"))
+        raise unsendable("a completion", TypeError(f"it must be a list of strings, not {type(given).__name__}"))
     # an iterator may have no end
     return tuple(islice(given, MAX_COMPLETION_VALUES + 1)) if isinstance(given, Iterator) else tuple(given)
 

@@ -35,7 +35,7 @@ async def awaited(running: Awaitable[Any], uri: str | None = None) -> Any:
 
 def unsendable(what: str, error: Exception) -> FatalToolError:
     """Return the error for a value that cannot be sent; `what` names its origin for the log."""
-    return FatalToolError("It failed unexpectedly.", f"{what} gave what cannot be sent: {error}")
+    return FatalToolError("It failed unexpectedly.", f"{what} returned a value that cannot be sent: {error}")
 
 
 def check_result_size(name: str, limit: int, result: ResourceResult | PromptResult, kind: str) -> None:

@@ -22,7 +22,7 @@ class Deprecation:
         self._text = f"{name} is deprecated: {message}"
         self._logged = False
 
-    def tell(self, call: Call) -> None:
+    def warn(self, call: Call) -> None:
         """Send the warning to the client of a call, and log it the first time."""
         if not self._logged:
             self._logged = True

@@ -82,7 +82,7 @@ def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | Non
         if isinstance(adapted, ToolRuntimeError) and presentable(adapted):
             return adapted
         if adapted is not None:
-            logger.error("the error adapter %s gave %s, not a sound error", adapter.slug, type(adapted).__name__)
+            logger.error("the error adapter %s returned %s, not a valid error", adapter.slug, type(adapted).__name__)
     return None
 
 

@@ -225,7 +225,7 @@ def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: Ba
         )
     advice = "Ask for less: a narrower search, a smaller range, or one part at a time."
     if not bound.repeatable:
-        advice += " What it has done until now may stay done: find out before you try again."
+        advice += " Its effects so far may remain: check them before you try again."
     return ToolTimeoutError(
         f"It took longer than {seconds} and was given up.", additional_prompt_content=advice, can_retry=bound.repeatable
     )
@@ -238,7 +238,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
         ToolRuntimeError: the call failed; the message is for the model.
     """
     if bound.deprecation is not None:
-        bound.deprecation.tell(call)
+        bound.deprecation.warn(call)
     if bound.requirements is not None:
         check_requirements(bound.requirements, call)
         if bound.requirements.authorization is not None:

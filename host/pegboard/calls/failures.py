@@ -83,11 +83,11 @@ def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, stor
     """Log in one line that a service refused or did not answer, with the traceback at the level debug."""
     name = _name(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
-    told = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
+    detail_text = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
     exc_info = (type(story), story, story.__traceback__) if logger.isEnabledFor(logging.DEBUG) else None
     about = {"call": call, "data": data}
     text = "%s %r failed upstream (%s): %s"
-    logger.warning(text, call.method, name, error.kind.value, told, exc_info=exc_info, extra=about)
+    logger.warning(text, call.method, name, error.kind.value, detail_text, exc_info=exc_info, extra=about)
 
 
 def _name(call: Call) -> str:

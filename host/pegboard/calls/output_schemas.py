@@ -41,7 +41,7 @@ class OutputSchemas:
             found = schema.problems(outcome.value)
         except ValueError:
             return "a ToolResult whose value is not JSON"
-        return f"a ToolResult that does not fit the tool's output schema: {_told(found)}" if found else None
+        return f"a ToolResult that does not fit the tool's output schema: {_problem_lines(found)}" if found else None
 
     def _schema(self, tool: Tool) -> JsonSchema | None:
         """Return the compiled schema of a tool, None for one that only pydantic supports."""
@@ -55,7 +55,7 @@ class OutputSchemas:
         return self._compiled[tool.name]
 
 
-def _told(found: list[tuple[tuple[str | int, ...], str]]) -> str:
+def _problem_lines(found: list[tuple[tuple[str | int, ...], str]]) -> str:
     from pegboard.messages.field_lines import line
 
     return "; ".join(line(path, text) for path, text in found[:3])

@@ -62,7 +62,7 @@ class Threads:
         self._open = 0
         self._waiting: dict[Job, float] = {}
         self._look: asyncio.TimerHandle | None = None
-        self._told = False
+        self._logged = False
 
     async def run(self, job: Job) -> tuple[Any, BaseException | None]:
         """Call a function in a thread. Return its value and its exception.
@@ -138,27 +138,27 @@ class Threads:
     def _wait(self, job: Job, loop: asyncio.AbstractEventLoop) -> None:
         self._waiting[job] = monotonic()
         if self._look is None:
-            self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop, context=Context())
+            self._look = loop.call_later(LONG_WAIT_SECONDS, self._log_waiting, loop, context=Context())
 
-    def _tell_of_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _log_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
         """Log once that functions have waited for long, until none waits."""
         self._look = None
         if not self._waiting:
-            self._told = False
+            self._logged = False
             return
         now = monotonic()
         waited = now - min(tuple(self._waiting.values()), default=now)
-        if waited >= LONG_WAIT_SECONDS and not self._told:
-            self._told = True
+        if waited >= LONG_WAIT_SECONDS and not self._logged:
+            self._logged = True
             logger.warning(
-                "functions have waited %.1f s for a thread: all %d are busy, %d with what outlived its call: %s. "
-                "Give these functions time limits of their own inside, or raise [host] threads",
+                "functions have waited %.1f s for a thread: all %d are busy, %d with functions whose calls have ended: "
+                "%s. Set time limits inside these functions, or raise [host] threads",
                 waited,
                 self._size,
                 self.given_up,
                 self._holders(now),
             )
-        self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop, context=Context())
+        self._look = loop.call_later(LONG_WAIT_SECONDS, self._log_waiting, loop, context=Context())
 
     def _holders(self, now: float) -> str:
         """Return the functions that run longest, for the log."""

@@ -308,7 +308,7 @@ class Context(Generic[ConfigT, StateT]):
         """
         if self._refusal is not None or self._call.ask is None:
             raise InteractionError(
-                "This tool needs input that it cannot be given here.", self._refusal or "there is no session"
+                "This tool needs input, but this client cannot be asked.", self._refusal or "there is no session"
             )
         from pegboard.context.interaction import pausing
 
@@ -390,7 +390,7 @@ class Context(Generic[ConfigT, StateT]):
             InteractionError: the function runs without a host.
         """
         if self._bound.owner.catalogue is None:
-            raise InteractionError("This tool uses its host, and there is none.")
+            raise InteractionError("This tool uses its host, but runs without one.")
         return self._bound.owner.catalogue
 
     @property

@@ -203,4 +203,4 @@ class Notifications:
 
 def no_host(call: Call) -> Awaitable[Outcome]:
     """Raise the error for a function that runs without a host."""
-    raise InteractionError("This tool uses its host, and there is none.")
+    raise InteractionError("This tool uses its host, but runs without one.")

@@ -236,7 +236,7 @@ def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
         if sorted(map(str, results)) != sorted(map(str, used)):
             return f"{where}: each use of a tool is answered by the next message, and nothing else is"
         used = _tool_ids(message) if "tool_use" in kinds else []
-    return "the last message for the model uses a tool, and there is no result of it" if used else None
+    return "the last message for the model uses a tool without its result" if used else None
 
 
 class Root(NamedTuple):

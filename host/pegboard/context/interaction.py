@@ -98,7 +98,7 @@ class Interaction:
                 "This tool asks for input in a way that cannot work.", "a step of once asks; ask before it or after it"
             )
         if self.rounds is None and self.call.ask is None:
-            raise InteractionError("This tool needs input that it cannot be given here: nobody can be asked.")
+            raise InteractionError("This tool needs input, but this client cannot be asked.")
         if not declares(self.call.client, request.needs()):
             raise ClientCapabilityError(request.needs())
         return request.question()
@@ -111,9 +111,7 @@ class Interaction:
         try:
             return request.parse(answer)
         except ValueError as error:
-            raise ClientError(
-                f"The client answered {question.method} with something that is no answer: {error}"
-            ) from None
+            raise ClientError(f"The client answered {question.method} with an invalid result: {error}") from None
 
 
 class UI:

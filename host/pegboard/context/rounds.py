@@ -131,7 +131,7 @@ class Rounds:
         try:
             encoded = encode(value)
         except TypeError as error:
-            raise self._wrong(f"the step {key!r} gave what JSON cannot hold: {error}") from error
+            raise self._wrong(f"the step {key!r} returned a value that is not JSON: {error}") from error
         self._kept += len(encoded)
         if self._kept > MAX_STEP_RESULTS_BYTES:
             raise self._wrong(f"its steps leave more than {MAX_STEP_RESULTS_BYTES} bytes for the next round")
@@ -149,8 +149,8 @@ class Rounds:
         digest = sha256(encode([question.method, question.params])).hexdigest()[:16]
         if name is None and self._asked.get(key, digest) != digest:
             raise self._wrong(
-                "it asks otherwise than it did before; what decides about questions must be the same in every round, "
-                "and questions asked side by side need names"
+                "it asks another question than before: ask the same questions in every round, "
+                "and name questions that are asked at the same time"
             )
         self._asked[key] = digest
         return key
@@ -219,6 +219,6 @@ class Rounds:
 
 def _went_on(how: str) -> InteractionError:
     return InteractionError(
-        "This tool asked for input and went on without it; its author must mend that.",
+        "This tool asked for input and continued without the answer. Its author must fix that.",
         f"it asked its client, and {how} without waiting for the answer",
     )

@@ -115,8 +115,8 @@ class MiddlewareTime:
                 frame = at.cr_frame
             at = getattr(at, "cr_await", None)
         if frame is not None and "following" in frame.f_locals:
-            told = frame.f_locals
-            yield Stage(told["following"], told["blame"], told["call"], task)
+            variables = frame.f_locals
+            yield Stage(variables["following"], variables["blame"], variables["call"], task)
 
     def _limit_of(self, call: Call) -> float:
         tool = self.tools.get(str(call.params.get("name"))) if call.method == "tools/call" else None

@@ -77,18 +77,18 @@ class BearerScheme:
             scopes: the required scopes; they replace the scope parameter.
         """
         given = {"error": error, "error_description": description, "scope": " ".join(scopes)}
-        told = {name: text for name, text in given.items() if text}
+        shown = {name: text for name, text in given.items() if text}
         body = f"{description or 'A bearer token is needed here.'}\n".encode()
-        return Response(status, body, "text/plain", {"WWW-Authenticate": challenge({**self._parameters, **told})})
+        return Response(status, body, "text/plain", {"WWW-Authenticate": challenge({**self._parameters, **shown})})
 
     def complete(self, response: Response) -> Response:
         """Return a response whose challenge of this scheme has all parameters."""
         given = response.headers.get("WWW-Authenticate", "")
         more = {name: text for name, text in self._parameters.items() if f'{name}="' not in given}
-        scheme, _, told = given.partition(" ")
+        scheme, _, rest = given.partition(" ")
         if not more or scheme.lower() != "bearer":
             return response
-        added = f"{given}, {challenge(more).removeprefix('Bearer ')}" if told else challenge(more)
+        added = f"{given}, {challenge(more).removeprefix('Bearer ')}" if rest else challenge(more)
         return response._replace(headers={**response.headers, "WWW-Authenticate": added})
 
 
@@ -118,8 +118,8 @@ def challenge(parameters: Mapping[str, str]) -> str:
     """Return the value of `WWW-Authenticate` without characters that it cannot contain (RFC 6750, section 3)."""
     first = ("error", "error_description")
     names = sorted(parameters, key=lambda name: first.index(name) if name in first else len(first))
-    told = [f'{name}="{_quotable(parameters[name])}"' for name in names]
-    return " ".join(("Bearer", ", ".join(told))) if told else "Bearer"
+    pairs = [f'{name}="{_quotable(parameters[name])}"' for name in names]
+    return " ".join(("Bearer", ", ".join(pairs))) if pairs else "Bearer"
 
 
 def _quotable(text: Iterable[str]) -> str:

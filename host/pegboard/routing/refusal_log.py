@@ -54,9 +54,9 @@ class RefusalLog:
         known: dict[str, object] = {} if caller is None else _of(caller)
         given = {**known, **facts, "left_out": period.left_out or None}
         period.left_out = 0
-        told = {name: value for name, value in given.items() if value is not None}
-        shown = ", ".join(f"{name}={_shown(value)}" for name, value in told.items())
-        about = {"audit": {"refused": what, **told}, "data": {"refused": what, **told}}
+        logged = {name: value for name, value in given.items() if value is not None}
+        shown = ", ".join(f"{name}={_shown(value)}" for name, value in logged.items())
+        about = {"audit": {"refused": what, **logged}, "data": {"refused": what, **logged}}
         logger.log(level, "refused: %s%s", what, shown and f" ({shown})", extra=about)
 
 
@@ -70,15 +70,15 @@ class _Period:
     def __init__(self) -> None:
         self.left_out = 0
         self._began: float | None = None
-        self._told = 0
+        self._lines = 0
 
     def admits(self, now: float) -> bool:
         if self._began is None or now - self._began >= PERIOD_SECONDS:
-            self._began, self._told = now, 0
-        if self._told >= MAX_LINES:
+            self._began, self._lines = now, 0
+        if self._lines >= MAX_LINES:
             self.left_out += 1
             return False
-        self._told += 1
+        self._lines += 1
         return True
 
 

@@ -113,8 +113,8 @@ def check_reach(
         if reasons:
             raise ConfigError([f"other machines can reach {address}, and {reason}" for reason in reasons])
     for one, reason in restricted:
-        told = "%s admits the operator alone: %s. To prove that you are the operator, %s"
-        logger.warning(told, address, reason, _proof([one]))
+        warning = "%s admits the operator alone: %s. To prove that you are the operator, %s"
+        logger.warning(warning, address, reason, _proof([one]))
 
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
@@ -133,9 +133,9 @@ def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: 
     if policy is not None and policy not in guarded and all(route.auth != policy for route in served):
         wanted[policy, ""] = "its message streams"
     return [
-        f"no authenticator is configured for {what} (policy {name!r}): "
+        f"no authenticator is configured for {place} (policy {name!r}): "
         + (advice or f"turn on a plugin that authenticates the callers of {name!r}")
-        for (name, advice), what in wanted.items()
+        for (name, advice), place in wanted.items()
     ]
 
 
@@ -159,8 +159,10 @@ class _Door:
         refusals: list[tuple[Response, Authenticator]] = []
         asked = self._authenticators if request.caller.trusted else self._for_others
         if not asked:
-            told = f"Only the operator may use this. To prove it, {_proof(self._authenticators)}.\n"
-            return Response(403, told.encode(), "text/plain"), None
+            text = (
+                f"Only the operator may use this. To prove that you are the operator, {_proof(self._authenticators)}.\n"
+            )
+            return Response(403, text.encode(), "text/plain"), None
         for authenticator in asked:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):
@@ -199,13 +201,13 @@ class _Guarded:
 
 def _tell(refusal: Response, request: Request) -> None:
     """Log a refusal because of an invalid token. A request without a token is not logged."""
-    told = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
+    reason = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
     scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
     token = rest.strip() if scheme.lower() == "bearer" else ""
-    if refusal.status not in (400, 401) or not (told or token):
+    if refusal.status not in (400, 401) or not (reason or token):
         return
     facts = {
-        "why": told[1] if told else None,
+        "why": reason[1] if reason else None,
         "peer": request.peer,
         "path": request.path,
         "token": fingerprint(token) if token else None,

@@ -138,15 +138,15 @@ class Watchdog:
             if code is self._dispatch:
                 call = frame.f_locals["call"]
                 name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
-                return f"what is around {call.method} {name!r}".removesuffix(" ''")
+                return f"code around {call.method} {name!r}".removesuffix(" ''")
             frame = frame.f_back
         return None
 
     def _task_of(self) -> str | None:
         """Return the name of the tool that started the current task, None before Python 3.12 or outside of tools."""
         task: Any = asyncio.current_task(self._loop)
-        told: Any = getattr(task, "get_context", dict)()
-        context = told.get(_current)
+        variables: Any = getattr(task, "get_context", dict)()
+        context = variables.get(_current)
         return None if context is None else f"a task of {context.name}"
 
 
@@ -156,11 +156,11 @@ def _where(frame: FrameType) -> str:
 
 
 def _places(frame: FrameType | None) -> Iterator[str]:
-    told = 0
-    while frame is not None and told < _MAX_PLACES:
+    count = 0
+    while frame is not None and count < _MAX_PLACES:
         module = str(frame.f_globals.get("__name__"))
-        if told and module.partition(".")[0] in ("pegboard", *_IDLE):
+        if count and module.partition(".")[0] in ("pegboard", *_IDLE):
             return
         yield f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
-        told += 1
+        count += 1
         frame = frame.f_back

@@ -78,7 +78,7 @@ class SecretStores:
             try:
                 value: object = attempt(store.get, name)
             except ToolDefinitionError as error:
-                self._report(origin, f"the secret store {store.name!r} failed when asked for {name}: {error}")
+                self._report(origin, f"the secret store {store.name!r} failed to look up {name}: {error}")
                 continue
             if value is None or isinstance(value, str):
                 yield value

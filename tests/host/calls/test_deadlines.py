@@ -492,7 +492,7 @@ async def test_a_pool_that_is_busy_for_long_is_logged_once_with_its_holders(
         told = [record.getMessage() for record in caplog.records if "waited" in record.getMessage()]
         assert len(told) == long
         if long:
-            assert "all 2 are busy, 0 with what outlived its call: x_hold for 0 s, x_hold for 0 s" in told[0]
+            assert "all 2 are busy, 0 with functions whose calls have ended: x_hold for 0 s, x_hold for 0 s" in told[0]
         held.go.set()
         for outcome in await asyncio.gather(*tasks[1:]):
             assert isinstance(outcome, ToolResult)

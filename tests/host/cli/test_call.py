@@ -83,7 +83,7 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
         (
             "demo_order",
             [
-                "This tool needs input that it cannot be given here: nobody can be asked.",
+                "This tool needs input, but this client cannot be asked.",
                 "call tools that ask questions at a terminal or from an MCP client",
             ],
         ),

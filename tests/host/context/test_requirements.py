@@ -187,7 +187,7 @@ async def test_unknown_metadata_fails_the_call_before_the_tool_runs() -> None:
         known = Supplied(metadata={"team": "blue", "empty": "no more"})
         assert await value(host, "x_team", supplied=known) == "blue"
     assert failed.error.message == (
-        "This tool needs to know what this server does not: empty, team. Ask its operator to set it."
+        "This tool needs metadata that is not set on the server: empty, team. Ask its operator to set it."
     )
 
 

@@ -352,7 +352,7 @@ async def swallowed_by_a_nested_call(context: Context) -> str:
 )
 async def test_a_function_that_goes_on_without_the_answer_is_an_error(function: Function) -> None:
     async with make_host(kit_of(*{function, returned_without})) as host:
-        assert "went on without" in interaction_error(await Rounds(host, function.__name__).step())
+        assert "continued without" in interaction_error(await Rounds(host, function.__name__).step())
         task = asyncio.current_task()
         assert task is not None
         assert task.cancelling() == 0
@@ -371,7 +371,7 @@ async def test_another_question_on_the_replay_is_an_error(catches: bool) -> None
                 raise
             return "a default that must never go out"
 
-    assert "otherwise than it did before" in interaction_error((await played(fickle))[0])
+    assert "another question than before" in interaction_error((await played(fickle))[0])
 
 
 async def test_the_words_of_a_named_question_may_change_on_the_replay() -> None:

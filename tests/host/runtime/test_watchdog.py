@@ -159,7 +159,7 @@ async def test_a_method_that_blocks_is_not_blamed_on_the_middleware_around_it(na
     plugins = {"a": plugin_of(middleware=[passing]), "b": Blocking}
     async with host_of(named, plugins=plugins) as host:
         await host.dispatch(Call("acme/block"))
-    assert named.said[0].startswith("what is around acme/block has blocked")
+    assert named.said[0].startswith("code around acme/block has blocked")
 
 
 async def test_the_thread_runs_only_during_calls(named: Named) -> None:

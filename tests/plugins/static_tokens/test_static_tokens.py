@@ -197,7 +197,7 @@ async def test_a_store_that_fails_is_reported(caplog: pytest.LogCaptureFixture) 
 
     async with hosting(Broken({}), tokens=TOKENS) as host:
         await failure(host, "intranet")
-    assert "the secret store 'test' failed when asked for INTRANET" in caplog.text
+    assert "the secret store 'test' failed to look up INTRANET" in caplog.text
 
 
 async def test_plugins_have_no_secrets_before_the_host_has_started() -> None:

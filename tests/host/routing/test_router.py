@@ -123,7 +123,7 @@ async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
         answer = await served(behind, request)
         assert answer.status == status
         assert status == 200 or answer.body.startswith(
-            b"Only the operator may use this. To prove it, connect to a Unix socket"
+            b"Only the operator may use this. To prove that you are the operator, connect to a Unix socket"
         )
         assert status == 200 or answer.content_type == "text/plain"
 
