@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pegboard.context.progress import SENT, Progress
 from pegboard.context.requirements import authorization_of, metadata_of, secret_of, secrets_of, user_of
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     ConfigT = TypeVar("ConfigT", default=Any)
     StateT = TypeVar("StateT", default=Any)
 else:
-    from typing import TypeVar
-
-    ConfigT = TypeVar("ConfigT")
-    StateT = TypeVar("StateT")
+    ConfigT, StateT = TypeVar("ConfigT"), TypeVar("StateT")
 
 _current: ContextVar[Context] = ContextVar("pegboard.context")
 
@@ -306,20 +303,8 @@ class Context(Generic[ConfigT, StateT]):
             ClientError: the client responded with an error.
             InteractionError: there is no session.
         """
-        if self._refusal is not None or self._call.ask is None:
-            raise InteractionError(
-                "This tool needs input, but this client cannot be asked.", self._refusal or "there is no session"
-            )
-        from pegboard.context.interaction import pausing
-
-        return await pausing(self._call.ask, self)(
-            method,
-            dict(params or {}),
-            timeout=timeout,
-            progress=progress,
-            reset_on_progress=reset_on_progress,
-            max_total=max_total,
-        )
+        options = {"progress": progress, "reset_on_progress": reset_on_progress, "max_total": max_total}
+        return await self._asking.send(method, dict(params or {}), timeout=timeout, **options)
 
     async def once(self, key: str, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Run a step that must not be repeated, and return its result. A later round returns the same result.
@@ -396,9 +381,9 @@ class Context(Generic[ConfigT, StateT]):
     @property
     def notifications(self) -> Notifications:
         """Change notifications to all clients."""
-        from pegboard.context.host_calls import Notifications
+        from pegboard.context.host_calls import Notifications, ignore_change
 
-        return Notifications(_nobody if self._host is None else self._host.emit)
+        return Notifications(ignore_change if self._host is None else self._host.emit)
 
     def close(self) -> None:
         """End the call. Nothing is sent for it any more."""
@@ -406,10 +391,6 @@ class Context(Generic[ConfigT, StateT]):
         self._task = None
         if self._progress is not None:
             self._progress.close()
-
-
-def _nobody(change: Change) -> None:
-    """Ignore a change: there is no host."""
 
 
 def current_context() -> Context | None:

@@ -204,3 +204,7 @@ class Notifications:
 def no_host(call: Call) -> Awaitable[Outcome]:
     """Raise the error for a function that runs without a host."""
     raise InteractionError("This tool uses its host, but runs without one.")
+
+
+def ignore_change(change: Change) -> None:
+    """Ignore a change: there is no host."""

@@ -74,6 +74,18 @@ class Interaction:
         """
         return self._asked(request, self._question(request), name, wait)
 
+    async def send(self, method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        """Send any request to the client and return its result.
+
+        Raises:
+            InteractionError: the function cannot ask, or there is no session.
+        """
+        if self.refusal is not None or self.call.ask is None:
+            raise InteractionError(
+                "This tool needs input, but this client cannot be asked.", self.refusal or "there is no session"
+            )
+        return await self.call.ask(method, params, **options)
+
     async def ask_all(self, requests: Mapping[str, InputRequest]) -> dict[str, Any]:
         """Send several questions at once, and return the answers by the names of the questions.
 

@@ -121,7 +121,7 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(
         told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
     assert UNSET not in caplog.text
     assert [text for text in told if "INTRANET" in text] == [
-        f"toolkit 't', assemble: {UNSET}; it is the token that is needed by 'intranet'"
+        f"toolkit 't', assemble: {UNSET}; the token is needed by 'intranet'"
     ]
     assert isinstance(error, AuthorizationRequiredError)
     assert error.status == "not_started"
