@@ -13,7 +13,6 @@ from pegboard.context.requirements import authorization_of, metadata_of, secret_
 from pegboard.errors import InteractionError
 from pegboard.types.callers import Authorization, Caller, Client
 from pegboard.types.calls import FIRST_ROUND, Call, OnProgress, RequestId
-from pegboard.types.catalogue import Change
 from pegboard.types.http import Headers
 
 if TYPE_CHECKING:
