@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from pegboard.context.progress import SENT, Progress
 from pegboard.context.requirements import authorization_of, metadata_of, secret_of, secrets_of, user_of
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     ConfigT = TypeVar("ConfigT", default=Any)
     StateT = TypeVar("StateT", default=Any)
 else:
+    from typing import TypeVar
+
     ConfigT, StateT = TypeVar("ConfigT"), TypeVar("StateT")
 
 _current: ContextVar[Context] = ContextVar("pegboard.context")
