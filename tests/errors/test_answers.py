@@ -1,4 +1,4 @@
-"""Responses to every error, wherever it is raised, by the table: over stdio and HTTP, in both eras."""
+"""Responses to every error, by the table, over stdio and HTTP, in both eras."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ VIEW = "ui://kit/view"
 
 
 def kit_with(tool: Any = None, view: ResourceUi | None = None, *, uri: str = VIEW, mime: str | None = None) -> Toolkit:
-    """A toolkit with one tool and one resource."""
     kit = Toolkit("kit", prefix=False)
 
     @kit.resource(uri, ui=view, mime_type=mime)

@@ -43,12 +43,12 @@ def make_kit() -> Toolkit:
 
     @kit.tool
     async def upstream() -> str:
-        """Fail as a service does."""
+        """Fail with an error of a service."""
         raise UpstreamRateLimitError("Wait.", 1000)
 
     @kit.tool
     async def wait() -> str:
-        """Wait for ever."""
+        """Wait without end."""
         waiting.set()
         await asyncio.Event().wait()
         return ""
@@ -198,7 +198,7 @@ async def test_strings_of_clients_are_cut_and_printable(file: Path) -> None:
 
 
 def fill(file: Path) -> Callable[[], None]:
-    """Make a file one that cannot be written, as on a full disk; returns how to mend it."""
+    """Replace a file by a full device. Return a function that restores it."""
     file.unlink(missing_ok=True)
     file.symlink_to("/dev/full")
     return file.unlink

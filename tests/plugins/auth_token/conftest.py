@@ -1,4 +1,4 @@
-"""A server with a door, and the tokens that open it."""
+"""A server with static tokens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def serve(
     env: Mapping[str, str] = ENV,
     ready: bool = True,
 ) -> Served:
-    """A server that others can reach."""
+    """Start a server on all addresses."""
     return Served(site, http_config(http, more=settings), env=env, ready=ready)
 
 

@@ -1,4 +1,4 @@
-"""The toolkit `door`: tools that are for some callers, and one that asks. A process under test finds it in a folder."""
+"""The toolkit `door`: tools for some callers, and one that elicits. A process under test finds it in a folder."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def secretive(context: Context) -> str:
 
 @kit.tool(scopes=["work"])
 def guarded() -> str:
-    """Be for some callers."""
+    """Require a scope."""
     return "done"
 
 
 @kit.tool
 def who(context: Context) -> str:
-    """Say who calls."""
+    """Return the caller."""
     found = context.auth_info
     return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)}"
 
 
 @kit.tool
 def repeat(context: Context, text: str) -> str:
-    """Fail with a text, and log it."""
+    """Log a string, and fail with it."""
     context.log.warning(text)
     raise ToolExecutionError(text)
 

@@ -1,4 +1,4 @@
-"""A loopback server that answers with the bytes it is told to, or not at all; and tools that call it, one a library."""
+"""A loopback server with prepared responses, and tools that request it with one library each."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ import urllib3
 from pegboard.plugin import ToolDefinition
 
 CANARY = "canary-5d0c"
-"""Stands in the query, in headers both ways and in bodies; the caller may see it nowhere."""
+"""A secret in queries, headers and bodies. Callers must not see it."""
 SENT = {"Authorization": f"Bearer {CANARY}"}
 QUERY = f"token={CANARY}"
 
 
 def answer(status: int, headers: Mapping[str, str] | None = None, body: bytes = CANARY.encode()) -> bytes:
-    """A response with a reason phrase, a header and a body that nobody may see."""
+    """Return a response with the canary in its reason phrase, a header and its body."""
     given = {"Content-Length": str(len(body)), "X-Canary": CANARY, "Connection": "close", **(headers or {})}
     lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
     return f"HTTP/1.1 {status} {CANARY}\r\n{lines}\r\n".encode() + body
 
 
 class Service:
-    """A server on a free port, for one test.
+    """A server on a free port.
 
     Attributes:
-        answers: path -> what is sent; nothing is for any other path.
-        held: paths whose connections stay open after that.
+        answers: the response by path; other paths get none.
+        held: paths whose connections stay open.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Service:
 
     @property
     def place(self) -> str:
-        """Host and port."""
+        """The host and port."""
         return f"127.0.0.1:{self._server.server_address[1]}"
 
     @property
@@ -76,7 +76,7 @@ class Service:
         return f"http://{self.place}"
 
     def url(self, path: str, scheme: str = "http") -> str:
-        """A URL with a query and a password that nobody may see."""
+        """Return a URL with the canary in its query."""
         return f"{scheme}://{self.place}{path}?{QUERY}"
 
     def __enter__(self) -> Self:

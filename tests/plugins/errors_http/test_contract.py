@@ -1,4 +1,4 @@
-"""The adapter of HTTP clients keeps the contract of adapters, with what real clients raise."""
+"""The contract of error adapters, with exceptions of real HTTP clients."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ RESPONSES = {
 
 
 URLLIB_CANNOT = ("redirects", "not gzip")
-"""It raises a redirect without end as its status, and decodes nothing."""
+"""Failures that urllib cannot have: it raises the status of an endless redirect, and decodes nothing."""
 
 
 @pytest.mark.parametrize(

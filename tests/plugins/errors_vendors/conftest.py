@@ -1,4 +1,4 @@
-"""Programs with vendors' clients in environments of their own, and the server that they talk to."""
+"""Programs with vendors' clients in their own environments, and the server that they request."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ LIBRARIES = (
     "msgraph-sdk==1.65.0",
     "slack-sdk==3.47.0",
 )
-"""The current releases. Raise them here when there are newer ones."""
+"""The current releases."""
 SCRIPT = Path(__file__).parent / "scripts" / "tools.py"
 WAIT = 60.0
 
 
 class Program:
-    """The script, run by the interpreter of an environment: `with Program(environment) as program`.
+    """The script, run by the interpreter of an environment.
 
     Attributes:
-        slugs: of the adapters of its host, in their order.
+        slugs: the adapters of its host, in order.
     """
 
     def __init__(self, environment: Path, folder: Path) -> None:
@@ -61,7 +61,7 @@ class Program:
         return told
 
     def call(self, name: str, /, **arguments: Any) -> Any:
-        """What a call gives that goes well."""
+        """Return the result of a call."""
         told = self._told(name, arguments)
         assert "outcome" in told, told
         return told["outcome"]
@@ -85,27 +85,27 @@ class Program:
 
 @pytest.fixture(scope="session")
 def environment() -> Path:
-    """With all libraries; of their thousands of modules few are used."""
+    """Return an environment with all libraries."""
     return make_environment("vendors", "pegboard", *LIBRARIES, wheels=built_wheels(), compiled=False)
 
 
 @pytest.fixture(scope="session")
 def program(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """With all libraries, one after the other imported by what is called."""
+    """Start a program with all libraries. Calls import them one after the other."""
     with Program(environment, tmp_path_factory.mktemp("vendors")) as running:
         yield running
 
 
 @pytest.fixture
 def fresh(environment: Path, tmp_path: Path) -> Iterator[Program]:
-    """With all libraries, of which none is imported yet."""
+    """Start a program that has imported no library yet."""
     with Program(environment, tmp_path) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def program_without(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """With none of them."""
+    """Start a program without the libraries."""
     environment = make_environment("vendorless", "pegboard", wheels=built_wheels())
     with Program(environment, tmp_path_factory.mktemp("vendorless")) as running:
         yield running

@@ -31,11 +31,11 @@ class Case(NamedTuple):
     """A call and its failure.
 
     Attributes:
-        tool: the tool of the program that is called.
-        path: the path that it requests, "" if it requests nothing.
+        tool: the function of the program that is called.
+        path: the path that it requests, "" for none.
         sent: the response; b"" closes the connection.
-        failure: members of the failure, and of its `extra`. A member `endpoint` is a path.
-        arguments: of the call.
+        failure: members of the failure and of its `extra`. `endpoint` is a path.
+        arguments: the arguments of the call.
     """
 
     tool: str

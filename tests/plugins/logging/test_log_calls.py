@@ -43,7 +43,7 @@ def make_kit() -> Toolkit:
 
 @pytest.fixture
 def calls(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """The lines that the plugin logged, without the milliseconds."""
+    """Return the logged lines without milliseconds."""
     caplog.set_level(logging.INFO, "pegboard.calls")
 
     def lines() -> list[str]:

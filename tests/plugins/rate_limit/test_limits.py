@@ -1,4 +1,4 @@
-"""Limits of calls and completions: for whom, for what, and until when."""
+"""Limits of calls and completions: their callers, tools and times."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def make_kit() -> Toolkit:
 
     @kit.tool
     async def outer(context: Context) -> str:
-        """Let another work."""
+        """Call another tool."""
         return str(await context.tools.call("x_a"))
 
     @kit.prompt
@@ -54,13 +54,13 @@ def make_kit() -> Toolkit:
 
 
 def limited(clock: Clock, **config: Any) -> Host:
-    """A host whose clock stands still."""
+    """Return a host with a clock of the test."""
     limit = RateLimit(RateLimitConfig(**config), clock)
     return make_host(make_kit(), plugins={"limit": plugin_of(middleware=[limit])})
 
 
 async def answers(host: Host, name: str, caller: Caller, times: int) -> list[bool]:
-    """Of that many calls which were answered."""
+    """Call a tool several times. Return True for each call that was not refused."""
     return [isinstance(await call(host, name, caller=caller), ToolResult) for _ in range(times)]
 
 

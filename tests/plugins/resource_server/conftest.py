@@ -1,4 +1,4 @@
-"""A server that takes the tokens of an authorization server on this machine."""
+"""A server that accepts tokens of an authorization server on this machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def serve(
     env: Mapping[str, str] | None = None,
     ready: bool = True,
 ) -> Served:
-    """A server that others can reach, with lines for the plugin, its authorization servers and the HTTP server."""
+    """Start a server on all addresses, with more lines for the plugin, its authorization servers and HTTP."""
     own = f'\n[plugins.resource_server]\nresource = "{RESOURCE}"\n{settings}\n'
     for issuer in issuers:
         own += f'[[plugins.resource_server.authorization_servers]]\nissuer = "{issuer.url}"\n{server}\n'
@@ -48,7 +48,7 @@ def serve(
 
 
 async def listed(served: Served, token: str | None, **fields: str) -> Answer:
-    """The answer to a request for the tools, with further header fields."""
+    """List the tools, with more headers."""
     one = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
     return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer, **fields), json.dumps(one).encode())
@@ -62,7 +62,7 @@ async def until(served: Served, token: str, status: int) -> None:
 
 
 async def storm(served: Served, tokens: Sequence[str], connections: int) -> list[int]:
-    """The statuses of the answers to a request for the tools with each token, on so many connections."""
+    """List the tools with each token, on several connections. Return the statuses."""
     one = modern(message("tools/list"))
     body, rest, found = json.dumps(one).encode(), list(tokens), []
 

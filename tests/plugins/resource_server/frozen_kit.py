@@ -1,4 +1,4 @@
-"""A toolkit without tools: where it is installed, tokens are checked by a clock that stands at FROZEN_NOW.
+"""A toolkit without tools that stops the clock for tokens at FROZEN_NOW.
 
 A process under test finds it in a folder.
 """

@@ -1,4 +1,4 @@
-"""A toolkit without tools: where it is installed, streams end with their token at once, and not a minute later.
+"""A toolkit without tools that ends streams with their token at once, instead of up to a minute later.
 
 A process under test finds it in a folder.
 """

@@ -29,7 +29,7 @@ EVENTS = ("Accept", "text/event-stream")
 
 
 class Two:
-    """A server with two issuers: `ann` and `ben` of one, and `namesake`, whom the other calls ann too."""
+    """A server with two issuers. One issues tokens for `ann` and `ben`, the other for another `ann`, the `namesake`."""
 
     def __init__(self, served: Served, one: Issuer, other: Issuer) -> None:
         self.served = served

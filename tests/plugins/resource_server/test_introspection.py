@@ -1,4 +1,4 @@
-"""Tokens that their server is asked about (RFC 7662): requests, responses, failures and floods, over sockets."""
+"""Introspection of tokens (RFC 7662): requests, responses, failures and floods, over sockets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENV = {"INTROSPECTION_SECRET": SECRET}
 
 
 def asking(site: Path, *issuers: Issuer, settings: str = "", server: str = ASKED, http: str = "") -> Served:
-    """Start a server that asks these issuers about tokens."""
+    """Start a server that introspects tokens at these issuers."""
     return serve(site, *issuers, settings=settings, server=server, http=http, env=ENV)
 
 
@@ -113,7 +113,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def told(issuer: Issuer, token: str, changes: Mapping[str, Any]) -> str:
-    """Have the issuer answer with changed claims; values that are functions are called."""
+    """Add a token to an issuer, with changed claims. Functions are called for their value."""
     made = issuer.opaque(token, **{name: value() if callable(value) else value for name, value in changes.items()})
     if changes.get("token_type", "") is None:
         del issuer.known[made]["token_type"]
@@ -147,7 +147,7 @@ async def test_malformed_tokens_are_sent_to_no_server_and_long_ones_are(door: Se
 
 
 async def test_a_server_may_prove_the_audience_itself(site: Path) -> None:
-    """Only where the response names no audience, and the token is a bearer token."""
+    """The response must name no audience and the type bearer."""
     proving = ASKED.removesuffix(" }") + ", proves_audience = true }"
     cases: list[tuple[dict[str, Any], int]] = [
         ({"aud": None}, 200),
@@ -263,7 +263,7 @@ async def test_tokens_are_sent_to_safe_urls_only(site: Path) -> None:
 
 PROXIED = 'trusted_proxies = ["127.0.0.0/8"]'
 ENDLESS = "introspected_seconds = 0\nfetch_seconds = 600"
-"""Each request asks about its token, however long the response takes."""
+"""Each request introspects its token, however long the response takes."""
 
 
 async def test_concurrent_requests_with_one_token_ask_once(site: Path) -> None:
@@ -279,7 +279,7 @@ async def test_concurrent_requests_with_one_token_ask_once(site: Path) -> None:
 
 @pytest.mark.parametrize("peer", ["192.0.2.1", "2001:db8:0:1::{number:x}"], ids=["an address", "a network"])
 async def test_a_flood_of_invented_tokens_keeps_no_valid_caller_out(site: Path, peer: str) -> None:
-    """A known caller is let in even from the peer of the flood, a new one from other peers."""
+    """A known caller is accepted even from the peer of the flood, a new caller from other peers."""
     async with Issuer() as issuer, asking(site, issuer, settings=ENDLESS, http=PROXIED) as served:
         issuer.prompt = {issuer.opaque("known"), issuer.opaque("new")}
         assert (await listed(served, "known")).status == 200

@@ -1,4 +1,4 @@
-"""JWT access tokens: which are accepted at the MCP endpoint and which are refused, over sockets."""
+"""JWT access tokens at the MCP endpoint, over sockets."""
 
 from __future__ import annotations
 

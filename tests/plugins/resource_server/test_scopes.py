@@ -1,4 +1,4 @@
-"""Scopes of a token: reading them, and what a caller finds and may call, over sockets."""
+"""Scopes of a token: parsing, lists, calls and challenges, over sockets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVENTS = "text/event-stream"
 
 
 class Peer:
-    """A client with a token; it opens a session with its first request if its revision has sessions."""
+    """A client with a token. It opens a session with its first request if its revision has sessions."""
 
     def __init__(self, served: Served, era: str, token: str) -> None:
         self.served = served

@@ -1,4 +1,4 @@
-"""Remembered tokens: how many, for how long, and until what."""
+"""Remembered tokens: their number, time and end."""
 
 from __future__ import annotations
 

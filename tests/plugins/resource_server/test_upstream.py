@@ -1,4 +1,4 @@
-"""The token of the caller reaches no service, and the token for a service reaches no caller."""
+"""Tokens stay on their side: the caller's does not reach a service, and the service's does not reach the caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The toolkit `upstream`: a tool that sends a service all that it can reach of its call, in a process under test."""
+"""The toolkit `upstream`: a tool that sends its whole context to a service, in a process under test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that are large are told to the operator; none is refused or changed."""
+"""Warnings about large results."""
 
 from __future__ import annotations
 

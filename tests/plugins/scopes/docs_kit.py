@@ -1,4 +1,4 @@
-"""Toolkits with a little of everything. A process under test finds them in a folder."""
+"""Two toolkits with tools, resources, prompts and completions. A process under test finds them in a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_kit(name: str = "docs") -> Toolkit:
 
     @kit.tool
     async def both(context: Context) -> Any:
-        """Use all others."""
+        """Call another tool."""
         return await context.tools.call(f"{name}_write")
 
     @kit.tool

@@ -1,4 +1,4 @@
-"""Rules of scopes: which apply, who finds what, and what is refused."""
+"""Rules of scopes: matches, lists and refusals."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ async def test_tools_that_are_added_later_are_guarded_at_once() -> None:
         for name in ("late", "later"):
 
             def late() -> str:
-                """Come late."""
+                """Do nothing."""
                 return "late"
 
             late.__name__ = name

@@ -1,4 +1,4 @@
-"""The stores that come with pegboard keep the contract of stores, as any other has to."""
+"""The contract of secret stores, for the built-in stores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TestEnvironment(SecretStoreContract):
 
 
 class InFolder(SecretStoreContract):
-    """Of stores in files."""
+    """A store in files."""
 
     @pytest.fixture(autouse=True)
     def folder(self, tmp_path: Path) -> None:

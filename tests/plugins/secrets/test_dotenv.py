@@ -1,4 +1,4 @@
-"""Secrets from the `.env` beside the configuration file, or from a file that is named."""
+"""Secrets from the `.env` beside the configuration file, or from a named file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.plugins.secrets.reading import reading_kit
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a folder in it, and nothing of this machine's environment."""
+    """Return a project with a folder, without variables of this machine."""
     (tmp_path / "pyproject.toml").touch()
     folder = tmp_path / "src" / "package"
     folder.mkdir(parents=True)

@@ -17,7 +17,7 @@ from tests.plugins.secrets.reading import reading_kit
 
 @pytest.fixture
 def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that a variable names."""
+    """Return a file that a variable names."""
     path = tmp_path / "outside" / "key"
     path.parent.mkdir()
     path.write_text("of the file\n")
@@ -28,7 +28,7 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of secrets with one in it, and no variable."""
+    """Return a folder with one secret."""
     monkeypatch.delenv("API_KEY_FILE", raising=False)
     path = tmp_path / "secrets"
     path.mkdir()

@@ -1,4 +1,4 @@
-"""Secrets from a keyring, by the real library with back ends of ours."""
+"""Secrets from a keyring, by the real library with other back ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.plugins.secrets.reading import reading_kit
 
 
 class Memory(keyring.backend.KeyringBackend):
-    """A keyring that lasts as long as the test."""
+    """A keyring in memory."""
 
     priority = -1  # never chosen by the library itself
 
@@ -34,7 +34,7 @@ class Memory(keyring.backend.KeyringBackend):
 
 
 class Locked(Memory):
-    """A keyring that waits for somebody who is not there."""
+    """A keyring that waits to be unlocked."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ from tests.plugins.secrets.reading import reading_kit
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project in which each store has the secret."""
+    """Return a project in which each store has the secret."""
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / ".env").write_text("API_KEY=of .env\n")
     (tmp_path / "key").write_text("of the file\n")

@@ -1,4 +1,4 @@
-"""Static tokens: for whom, from where, and shown to no one."""
+"""Static tokens: their users, sources and secrecy."""
 
 from __future__ import annotations
 

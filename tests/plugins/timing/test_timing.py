@@ -1,4 +1,4 @@
-"""How long requests take: for the log as they end and at the end, and for clients where they may know."""
+"""Durations of requests in the log, the summary and `_meta`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.host.hosting import call, failure, make_host, plugin_of, value
 
 
 class Clock:
-    """A clock that goes on when a call takes its time."""
+    """A clock that advances with each call."""
 
     def __init__(self) -> None:
         self.now = 5.0
@@ -25,7 +25,7 @@ class Clock:
         return self.now
 
     async def spend(self, call: Call, call_next: CallNext) -> Outcome:
-        """Stand in for work."""
+        """Advance the clock by the argument `seconds`."""
         outcome = await call_next(call)
         self.now += float((call.params.get("arguments") or {}).get("seconds", 0))
         return outcome
@@ -45,7 +45,7 @@ def make_kit() -> Toolkit:
 
 
 def timed(**config: Any) -> tuple[Host, Timing]:
-    """A host whose calls take as long as they are told to."""
+    """Return a host whose calls take the time of their arguments."""
     clock = Clock()
     measured = Timing(TimingConfig(**config), clock)
     plugins = {"a": plugin_of(middleware=[measured]), "b": plugin_of(middleware=[clock.spend])}
@@ -54,7 +54,7 @@ def timed(**config: Any) -> tuple[Host, Timing]:
 
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """What the plugin logged."""
+    """Return the logged lines."""
     caplog.set_level(logging.INFO, "pegboard.timing")
     return lambda: [one.getMessage() for one in caplog.records if one.name == "pegboard.timing"]
 

@@ -1,4 +1,4 @@
-"""A host of the demo kit that serves the worker protocol, and a caller with a token."""
+"""A host with the demo kit that serves the worker protocol, and a caller with a token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The toolkit of the recorded answers, as an author writes it here."""
+"""The toolkit of the recorded responses."""
 
 from __future__ import annotations
 
@@ -196,12 +196,6 @@ async def talk(context: Context) -> str:
     context.log.critical({"found": 1})
     context.progress.report(1, total=2, message="half")
     return str(context.user_id)
-
-
-@kit.tool
-async def ask(context: Context) -> dict[str, Any]:
-    """Elicit."""
-    return {"said": (await context.ui.elicit("Who?", str)).content}
 
 
 @kit.resource("demo://text", mime_type="text/plain")

@@ -1,4 +1,4 @@
-"""Tools that show what the recorded ones do not: every kind of error, every feature of a context, odd types."""
+"""More tools for the worker protocol: errors, features of the context, and types."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def types(
     anything: Any,
     maybe: Annotated[float | None, Field(description="maybe one")],
 ) -> dict[str, Any]:
-    """Take all sorts of things."""
+    """Take many types."""
     return {"matrix": matrix, "either": either, "when": when.isoformat(), "pair": list(pair), "tree": tree.name}
 
 
@@ -91,7 +91,7 @@ def number(kind: Literal["nan", "infinite", "large", "half"]) -> float | int:
 
 @kit.tool
 def text(of: str) -> str:
-    """Say that it gives text."""
+    """Return something else than the declared string."""
     given: Any = {"list": ["a", 1], "number": 5, "nothing": None, "text": "x"}[of]
     return given  # type: ignore[no-any-return]  # that is the point
 
@@ -114,13 +114,13 @@ def content(of: str) -> Any:
 
 @kit.tool
 def failed() -> ToolResult:
-    """Fail by what it returns."""
+    """Return a result that is an error."""
     return ToolResult(content=(TextContent("it is closed"), TextContent("come tomorrow")), is_error=True)
 
 
 @kit.tool(requires_auth=Google(scopes=["a"]), requires_secrets=["One", "ONE", "two"], requires_metadata=["Team"])
 def everything(context: Context) -> dict[str, Any]:
-    """Tell what a request brought."""
+    """Return the context of the request."""
     authorization = context.authorization
     return {
         "token": context.get_auth_token_or_empty(),
@@ -138,7 +138,7 @@ def everything(context: Context) -> dict[str, Any]:
 
 @kit.tool(requires_secrets=["One"])
 def greedy(context: Context) -> str:
-    """Ask for a secret that it did not declare."""
+    """Request a secret that it does not declare."""
     return context.get_secret("two")
 
 
@@ -180,7 +180,7 @@ def talk_much(context: Context) -> str:
 
 @kit.tool
 async def wait(name: str, context: Context) -> str:
-    """Wait until nobody waits for it."""
+    """Wait without end."""
     try:
         context.log.warning([name, "has begun"])
         await asyncio.Event().wait()
@@ -194,25 +194,25 @@ _meetings: dict[int, asyncio.Barrier] = {}
 
 @kit.tool
 async def meet(people: int) -> int:
-    """Wait until so many are there."""
+    """Wait for a number of callers."""
     await _meetings.setdefault(people, asyncio.Barrier(people)).wait()
     return people
 
 
 @kit.tool(ui=ToolUi("ui://more/face"))
 def shown() -> str:
-    """Be shown."""
+    """Have an interface."""
     return "shown"
 
 
 @kit.tool(metadata=ToolMetadata(extras={"a": [1]}))
 def odd_metadata() -> None:
-    """Have but little metadata."""
+    """Have little metadata."""
 
 
 @kit.tool(requires_secrets=["VAULT_KEY"], requires_auth=Google(scopes=["a"]))
 def leak(how: str, context: Context) -> str:
-    """Leak all it knows."""
+    """Leak its context."""
     text = f"{context.get_secret('vault_key')} {context.get_auth_token_or_empty()} canary-in-text"
     headers = "" if context.headers is None else str(context.headers.getall("Authorization", ()))
     if how == "raise":

@@ -25,7 +25,7 @@ def second() -> str:
 
 
 class Meanwhile(Middleware):
-    """Runs a function once after the next list of tools is made."""
+    """Middleware that runs a function once after the next list of tools is made."""
 
     do: Callable[[], object] | None = None
 

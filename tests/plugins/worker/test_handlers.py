@@ -1,4 +1,4 @@
-"""Calls, lists and resources of the worker protocol as its callers use them."""
+"""Calls, lists and resources of the worker protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of the worker, and the callers it admits without a strong secret, against the real server."""
+"""Tokens of the worker, and settings that admit callers of this machine only."""
 
 from __future__ import annotations
 

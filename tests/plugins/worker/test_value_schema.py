@@ -1,4 +1,4 @@
-"""Value schemas accept every value that the JSON Schema accepts, and as few others as they can."""
+"""Value schemas accept every value that the JSON Schema accepts, and few others."""
 
 from __future__ import annotations
 
