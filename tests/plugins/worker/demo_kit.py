@@ -198,6 +198,12 @@ async def talk(context: Context) -> str:
     return str(context.user_id)
 
 
+@kit.tool
+async def ask(context: Context) -> dict[str, Any]:
+    """Elicit."""
+    return {"said": (await context.ui.elicit("Who?", str)).content}
+
+
 @kit.resource("demo://text", mime_type="text/plain")
 def text() -> str:
     """A text."""
