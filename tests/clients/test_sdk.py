@@ -221,7 +221,10 @@ def test_a_cancelled_call_ends_in_the_host(run: Run, client: Client, transport: 
     (waiting,) = [message["id"] for message in run.sent() if message.get("params", {}).get("name") == "fixture_wait"]
     told = [message["params"]["requestId"] for message in run.sent() if message["method"] == "notifications/cancelled"]
     assert told == ([] if is_stateless(client) and transport == "http" else [waiting])
-    assert waiting not in [json.loads(line[1:]).get("id") for line in run.record if line.startswith(b"<")]
+    received = [json.loads(line[1:]) for line in run.record if line.startswith(b"<")]
+    # the SDK may resume the stream before it gives the call up, and learns then that there is no response
+    lost = [one for one in received if "The response is lost" in one.get("error", {}).get("message", "")]
+    assert waiting not in [one.get("id") for one in received if one not in lost]
 
 
 def test_a_client_that_leaves_ends_its_host_over_stdio_and_its_session_over_http(
