@@ -1,4 +1,4 @@
-"""Hosts in the process of the test, with what the test gives them and nothing that happens to be installed."""
+"""Hosts in the process of the test, without installed plugins and toolkits."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pegboard.types import Call, Failure, Outcome
 from tests.support import peer
 
 WAIT = peer.WAIT
-"""Seconds that anything may take before a test fails."""
+"""The seconds after which a waiting test fails."""
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Give the loop turns until something that is no event of the loop has come about."""
+    """Run the event loop until a condition holds that no event of the loop announces."""
     async with asyncio.timeout(WAIT):
         while not true():  # noqa: ASYNC110 - what is waited for may happen in a thread
             await asyncio.sleep(0)
 
 
 def plugin_context(plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
-    """What hooks are told where there is no host that runs."""
+    """Return the context of a plugin's hooks without a running host."""
     return PluginContext(plugin.origin.name, config, log, Host().catalogue)
 
 
@@ -36,12 +36,12 @@ def make_host(
     config: Mapping[str, Any] | None = None,
     **host: Any,
 ) -> Host:
-    """A host, not started, of these toolkits and plugins.
+    """Return a host with these toolkits and plugins. It is not started.
 
     Args:
-        kits: toolkits, known by their own names.
+        kits: toolkits, under their own names.
         plugins: plugins by name.
-        config: sections beside `[host]`.
+        config: sections in addition to `[host]`.
         host: keys of `[host]`.
     """
     disabled = ["pegboard:*", *host.pop("disabled_plugins", [])]
@@ -50,26 +50,26 @@ def make_host(
 
 
 async def call(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Outcome:
-    """What a call of a tool comes to; `fields` are those of `Call`."""
+    """Call a tool and return the outcome. `fields` are those of `Call`."""
     return await host.dispatch(Call("tools/call", {"name": name, "arguments": dict(arguments or {})}, **fields))
 
 
 async def value(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Any:
-    """What a tool gave that must go well."""
+    """Call a tool that must succeed and return its value."""
     outcome = await call(host, name, arguments, **fields)
     assert isinstance(outcome, ToolResult), outcome
     return outcome.value
 
 
 async def failure(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Failure:
-    """How a tool failed that must fail."""
+    """Call a tool that must fail and return the failure."""
     outcome = await call(host, name, arguments, **fields)
     assert isinstance(outcome, Failure), outcome
     return outcome
 
 
 def plugin_of(*, tools: Any = (), middleware: Any = (), stores: Any = ()) -> type[Plugin]:
-    """A plugin that contributes these."""
+    """Return a plugin with these contributions."""
 
     class Contributor(Plugin):
         @hookimpl

@@ -23,7 +23,7 @@ from pegboard.wire.meta_keys import meta_complaint
 
 T = TypeVar("T")
 Contribution: TypeAlias = Extension | Method | NotificationHandler | Topic
-ReportProblem: TypeAlias = Callable[[Origin, str], None]
+_Report: TypeAlias = Callable[[Origin, str], None]
 Owned: TypeAlias = tuple[Origin, Any]
 
 _KINDS: Mapping[type[Any], str] = {
@@ -34,13 +34,13 @@ _KINDS: Mapping[type[Any], str] = {
 }
 
 
-def collect_contributions(plugins: Sequence[LoadedPlugin], report: ReportProblem) -> Contributions:
+def collect_contributions(plugins: Sequence[LoadedPlugin], report: _Report) -> Contributions:
     """Return all additions that can be served. Report the others with their owners."""
     return _Contributions(plugins, report).served()
 
 
 class _Contributions:
-    def __init__(self, plugins: Sequence[LoadedPlugin], report: ReportProblem) -> None:
+    def __init__(self, plugins: Sequence[LoadedPlugin], report: _Report) -> None:
         self.report = report
         self.broken: set[str] = set()
         self.claims: dict[type[Any], dict[str, list[Owned]]] = {kind: {} for kind in _KINDS}
