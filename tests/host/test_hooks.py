@@ -1,4 +1,4 @@
-"""Every hook, by its effect: a plugin is handed to a host, the host is driven, and what comes out is what it gave."""
+"""The effect of every hook: a host with a plugin serves its contributions."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class Settings(PluginConfig):
 
 
 def greet(context: Context, name: str) -> str:
-    """Greet somebody."""
+    """Greet a person."""
     return f"{context.config.word} {name}"
 
 
 class Peer:
-    """One end of a connection that is only a list."""
+    """A connection that keeps messages in a list."""
 
     def __init__(self) -> None:
         self.peer = "the test"
@@ -108,7 +108,7 @@ async def messages(*lines: bytes) -> AsyncIterator[bytes]:
 
 
 class Shouting:
-    """A protocol that answers each message in capitals."""
+    """A protocol that returns each message in capitals."""
 
     name = "shouting"
 
@@ -193,7 +193,7 @@ async def test_hook_register_middleware() -> None:
 
 
 class Adapter:
-    """Says of one kind of exception what it is told to, and remembers that it was asked."""
+    """Adapts one kind of exception to `says`, and counts its calls."""
 
     def __init__(self, slug: str, says: Any, kind: type[Exception] = Exception, *, fallback: bool = False) -> None:
         self.slug = slug
@@ -219,7 +219,7 @@ def adapting(*adapters: ErrorAdapter) -> type[Plugin]:
 
 
 def stumble(over: str) -> str:
-    """Raise what is named."""
+    """Raise the named exception."""
     known: dict[str, BaseException] = {
         "disk": OSError("canary"),
         "shape": KeyError("canary"),
@@ -267,7 +267,7 @@ async def test_hook_register_error_adapters(inline: bool) -> None:
         assert await value(host, "stumble", {"over": "nothing"}) == "not over nothing"
 
 
-async def test_error_adapters_see_what_resources_and_prompts_raise() -> None:
+async def test_error_adapters_adapt_errors_of_resources_and_prompts() -> None:
     def fails() -> str:
         """Fail."""
         raise OSError("canary")
@@ -289,7 +289,7 @@ async def test_error_adapters_see_what_resources_and_prompts_raise() -> None:
             assert outcome.error.message == "The disk is full."
 
 
-async def test_error_adapters_are_asked_in_the_order_of_names_and_those_for_want_of_better_last() -> None:
+async def test_error_adapters_are_tried_by_name_and_fallbacks_last() -> None:
     says = {name: Adapter(name, ToolExecutionError(name), OSError) for name in ("b", "c")}
     last = Adapter("last", ToolExecutionError("last"), fallback=True)
     plugins = {"c": adapting(says["c"]), "a": adapting(last), "b": adapting(says["b"])}
@@ -309,7 +309,7 @@ async def test_error_adapters_are_asked_in_the_order_of_names_and_those_for_want
     ],
     ids=["raises", "exits", "gives no error"],
 )
-async def test_an_error_adapter_that_fails_is_logged_and_passed_over(
+async def test_an_error_adapter_that_fails_is_logged_and_skipped(
     says: Any, logged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     bad, good = Adapter("bad", says), Adapter("good", ToolExecutionError("The disk is full."))
@@ -321,7 +321,7 @@ async def test_an_error_adapter_that_fails_is_logged_and_passed_over(
 
 
 class Carrying(Plugin):
-    """Brings a transport and a protocol of its own."""
+    """Contributes a transport and a protocol."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -348,7 +348,7 @@ async def test_hook_register_transports() -> None:
     assert transport.peer.closed
 
 
-async def test_a_transport_that_nobody_brings_cannot_run() -> None:
+async def test_an_unknown_transport_cannot_run() -> None:
     async with make_host(plugins={"p": Carrying}) as host:
         with pytest.raises(TransportError, match="'two'"):
             await host.run(["two"])
@@ -376,7 +376,7 @@ async def test_message_streams_need_exactly_one_protocol(count: int) -> None:
             await host.serve(Peer(), messages())
 
 
-async def test_a_stream_whose_caller_is_not_known_is_refused_where_callers_authenticate(
+async def test_an_anonymous_stream_is_refused_if_callers_authenticate(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     plugins = {"p": Carrying, "q": guarded_by(Door("mcp", "sesame"))}
@@ -391,7 +391,7 @@ async def test_a_stream_whose_caller_is_not_known_is_refused_where_callers_authe
     assert "its transport did not authenticate the caller" in caplog.text
 
 
-async def test_a_stream_ends_with_its_callers_token() -> None:
+async def test_a_stream_ends_when_the_token_of_its_caller_expires() -> None:
     async def endless() -> AsyncIterator[bytes]:
         yield b"a"
         await asyncio.Event().wait()
@@ -402,7 +402,7 @@ async def test_a_stream_ends_with_its_callers_token() -> None:
     assert (peer.sent, peer.closed) == ([b"A!"], True)
 
 
-async def test_a_protocol_that_falls_over_loses_its_connection_alone(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_protocol_that_fails_loses_only_its_connection(caplog: pytest.LogCaptureFixture) -> None:
     class Falling:
         name = "falling"
 
@@ -429,7 +429,7 @@ async def test_a_protocol_that_falls_over_loses_its_connection_alone(caplog: pyt
 
 
 class NoHeaders(dict[str, str]):
-    """Header fields of a request that has none."""
+    """The header fields of a request without any."""
 
     def getall(self, name: str, default: Any) -> Any:
         return default
@@ -473,7 +473,7 @@ async def test_hook_register_routes() -> None:
 
 
 class Door:
-    """Admits those who say the word, under the name that they give."""
+    """Admits callers who know the word, with the name that they give."""
 
     def __init__(self, policy: str, word: str, only_local: str | None = None) -> None:
         self.policy = policy
@@ -488,7 +488,7 @@ class Door:
 
 
 def guarded_by(*doors: Door, routes: Iterable[str] = ("vault", "public", "mcp")) -> type[Plugin]:
-    """A plugin with authenticators, and a route of each policy that tells who asked."""
+    """Return a plugin with authenticators, and a route of each policy that returns its caller."""
 
     async def answer(request: Request, host: ProtocolContext) -> Response | EventStream:
         return Response(200, repr(request.caller).encode())
@@ -524,27 +524,27 @@ async def test_hook_register_authenticators() -> None:
         assert (await asked(host, "/mcp", b"please")).body == repr(LOCAL).encode()
 
 
-async def test_the_endpoint_is_closed_to_all_others_once_somebody_authenticates_for_it() -> None:
+async def test_an_authenticator_closes_the_endpoint_to_other_callers() -> None:
     async with make_host(plugins={"p": guarded_by(Door("mcp", "sesame"), routes=["mcp"])}) as host:
         assert (await asked(host, "/mcp", b"please")).status == 401
         assert (await asked(host, "/mcp", b"sesame Ada")).status == 200
 
 
-async def test_a_route_that_nobody_authenticates_for_is_not_served() -> None:
+async def test_a_route_without_an_authenticator_is_not_served() -> None:
     async with make_host(plugins={"p": guarded_by(Door("volt", "sesame"))}) as host:
         assert (await asked(host, "/vault", b"sesame Ada")).status == 404
         (problem,) = host.problems
         assert "'POST /vault' has the policy 'vault', which no enabled plugin authenticates" in str(problem)
 
 
-async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> None:
+async def test_an_authenticator_for_this_machine_only_refuses_other_machines() -> None:
     async with make_host(plugins={"p": guarded_by(Door("vault", "dev", "its word is known"))}) as host:
         host.opened("http://127.0.0.1:1", local=True)
         with pytest.raises(ConfigError, match="and its word is known"):
             host.opened("http://0.0.0.0:1", local=False)
 
 
-async def test_nor_do_requests_that_a_proxy_passes_on_get_to_it() -> None:
+async def test_an_authenticator_for_this_machine_only_refuses_requests_of_a_proxy() -> None:
     local = Door("vault", "dev", "its word is known")
     async with make_host(plugins={"p": guarded_by(local, routes=["vault"])}) as host:
         assert (await asked(host, "/vault", b"dev Ada")).body == repr(Caller("Ada")).encode()
@@ -645,7 +645,7 @@ async def test_hook_register_secret_stores() -> None:
 
 async def test_hook_register_stores() -> None:
     class Names:
-        """A contract of the test's own."""
+        """A contract."""
 
         def get(self) -> str:
             raise NotImplementedError
@@ -696,7 +696,7 @@ async def test_hook_lifespan() -> None:
     story: list[str] = []
 
     def state(context: Context) -> str:
-        """Say the state."""
+        """Return the state."""
         return str(context.state)
 
     class Living(Plugin):
@@ -722,114 +722,44 @@ async def test_hook_lifespan() -> None:
 # --- the order of it all
 
 
-class Everything(Plugin):
-    """Implements every hook, and says when it is called."""
+def implementing_every_hook(called: list[str]) -> type[Plugin]:
+    """Return a plugin that notes when each of its hooks is called."""
 
-    called: list[str]
+    def noting(hook: str) -> Any:
+        def note(self: Plugin, context: PluginContext) -> list[Any]:
+            called.append(f"{context.name} {hook}")
+            return []
 
-    def note(self, hook: str, context: PluginContext) -> list[Any]:
-        self.called.append(f"{context.name} {hook}")
-        return []
+        return hookimpl(note)
 
-    @hookimpl
-    def register_tools(self, context: PluginContext) -> Any:
-        return self.note("register_tools", context)
-
-    @hookimpl
-    def register_resources(self, context: PluginContext) -> Any:
-        return self.note("register_resources", context)
-
-    @hookimpl
-    def register_prompts(self, context: PluginContext) -> Any:
-        return self.note("register_prompts", context)
-
-    @hookimpl
-    def register_auth_providers(self, context: PluginContext) -> Any:
-        return self.note("register_auth_providers", context)
-
-    @hookimpl
-    def register_token_sources(self, context: PluginContext) -> Any:
-        return self.note("register_token_sources", context)
-
-    @hookimpl
-    def register_error_adapters(self, context: PluginContext) -> Any:
-        return self.note("register_error_adapters", context)
-
-    @hookimpl
-    def register_middleware(self, context: PluginContext) -> Any:
-        return self.note("register_middleware", context)
-
-    @hookimpl
-    def register_methods(self, context: PluginContext) -> Any:
-        return self.note("register_methods", context)
-
-    @hookimpl
-    def register_transports(self, context: PluginContext) -> Any:
-        return self.note("register_transports", context)
-
-    @hookimpl
-    def register_protocols(self, context: PluginContext) -> Any:
-        return self.note("register_protocols", context)
-
-    @hookimpl
-    def register_routes(self, context: PluginContext) -> Any:
-        return self.note("register_routes", context)
-
-    @hookimpl
-    def register_commands(self, context: PluginContext) -> Any:
-        return self.note("register_commands", context)
-
-    @hookimpl
-    def register_authenticators(self, context: PluginContext) -> Any:
-        return self.note("register_authenticators", context)
-
-    @hookimpl
-    def register_secret_stores(self, context: PluginContext) -> Any:
-        return self.note("register_secret_stores", context)
-
-    @hookimpl
-    def register_stores(self, context: PluginContext) -> Any:
-        return self.note("register_stores", context)
-
-    @hookimpl
     @asynccontextmanager
-    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
-        self.called.append(f"{context.name} enters")
+    async def lifespan(self: Plugin, context: PluginContext) -> AsyncIterator[None]:
+        called.append(f"{context.name} enters")
         yield
-        self.called.append(f"{context.name} leaves")
+        called.append(f"{context.name} leaves")
+
+    members = {hook: noting(hook) for hook in REGISTERING}
+    return type("Everything", (Plugin,), {**members, "lifespan": hookimpl(lifespan)})
+
+
+REGISTERING = [hook for hook in vars(hookspecs) if hook.startswith("register_")]
 
 
 async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
     called: list[str] = []
-    Everything.called = called
-    host = make_host(plugins={"b": Everything, "a": Everything})
-    async with host:
+    every = implementing_every_hook(called)
+    async with make_host(plugins={"b": every, "a": every}) as host:
         assert called[-2:] == ["a enters", "b enters"]
         contributed = called[:-2]
         await host.dispatch(Call("tools/list"))
         assert called[-2:] == ["a enters", "b enters"]
     assert called[-2:] == ["b leaves", "a leaves"]
-    registering = [hook for hook in vars(hookspecs) if hook.startswith("register_")]
-    assert sorted(contributed) == sorted(f"{name} {hook}" for name in "ab" for hook in registering)
-    assert [line[0] for line in contributed] == ["a"] * len(registering) + ["b"] * len(registering)
-
-
-def test_a_module_can_be_a_plugin() -> None:
-    import types
-
-    module = types.ModuleType("a_module")
-
-    @hookimpl
-    def register_tools() -> list[ToolDefinition]:
-        return [ToolDefinition(greet)]
-
-    module.register_tools = register_tools  # type: ignore[attr-defined]
-    host = make_host(plugins={"m": module})
-    assert list(host.load().tools) == ["greet"]
+    assert sorted(contributed) == sorted(f"{name} {hook}" for name in "ab" for hook in REGISTERING)
+    assert [line[0] for line in contributed] == ["a"] * len(REGISTERING) + ["b"] * len(REGISTERING)
 
 
 @pytest.mark.parametrize("hook", ["register_tools", "register_middleware", "register_secret_stores"])
-async def test_a_hook_that_raises_costs_its_plugin_everything_and_no_other_plugin_anything(hook: str) -> None:
+async def test_a_plugin_whose_hook_raises_is_left_out_and_affects_no_other(hook: str) -> None:
     def fail(self: Any) -> Any:
         raise OSError("no disk")
 

@@ -1,4 +1,4 @@
-"""Who imports whom: authors only what is public, plugins no other plugin, the host no plugin, no room a higher one."""
+"""Allowed imports: public names for authors, no plugin from another plugin or the host, no layer from a higher one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ROOMS = (
     "__main__",
     "testing",
 )
-"""The rooms of the host; one may import those before it."""
+"""The packages of the host, in layers. Each may import those before it."""
 
 WITH_INPUT_AND_OUTPUT = {
     "adapters",
@@ -93,7 +93,7 @@ def found_in(path: Path) -> list[Import]:
 
 
 def offenders(paths: dict[str, Path], wrong: Callable[[str, Import], bool]) -> list[str]:
-    """Every import that breaks a rule, as a line to read."""
+    """Return every import that breaks a rule, as a line."""
     return [
         f"{module}:{found.line} imports {found.module}" + (f".{found.name}" if found.name else "")
         for module, path in paths.items()
@@ -107,7 +107,7 @@ def room_of(module: str) -> str:
 
 
 def rooms_imported(found: Import) -> set[str]:
-    """The rooms that an import of the host names."""
+    """Return the packages that an import names."""
     if found.module == "pegboard":
         return {found.name} if found.name in ROOMS else set()
     return {room_of(found.module)}
@@ -116,11 +116,11 @@ def rooms_imported(found: Import) -> set[str]:
 # --- the host
 
 
-def test_every_module_of_the_host_has_its_room() -> None:
+def test_every_module_of_the_host_is_in_a_layer() -> None:
     assert {room_of(module) for module in HOST} - {"__init__"} == set(ROOMS)
 
 
-def test_a_room_imports_only_those_below_it() -> None:
+def test_a_layer_imports_only_lower_layers() -> None:
     def is_upward(module: str, found: Import) -> bool:
         if module == "pegboard" or found.top != "pegboard" or found.typing_only:
             return False
@@ -129,7 +129,7 @@ def test_a_room_imports_only_those_below_it() -> None:
     assert offenders(HOST, is_upward) == []
 
 
-def test_no_room_stands_beside_the_house() -> None:
+def test_every_package_is_imported() -> None:
     used = {
         room
         for module, path in HOST.items()
@@ -153,7 +153,7 @@ def cycles(edges: dict[str, set[str]]) -> Iterator[list[str]]:
         yield from walk(node, [])
 
 
-def test_no_module_of_the_host_imports_itself_by_a_detour() -> None:
+def test_modules_of_the_host_have_no_import_cycle() -> None:
     edges: dict[str, set[str]] = {}
     for module, path in HOST.items():
         text = path.read_text("utf-8")
@@ -166,7 +166,7 @@ def test_no_module_of_the_host_imports_itself_by_a_detour() -> None:
     assert next(cycles({module: edges[module] & set(HOST) - {"pegboard"} for module in edges}), None) is None
 
 
-def test_the_host_imports_no_plugin_and_none_of_what_plugins_are_made_of() -> None:
+def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     assert (
         offenders(HOST, lambda _, found: found.top in {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}) == []
     )
@@ -185,13 +185,13 @@ def test_imports_are_absolute() -> None:
 
 
 def private(found: Import) -> bool:
-    """Whether an import of pegboard takes something that is not public."""
+    """Return True if an import of pegboard names something private."""
     return found.top == "pegboard" and not (
         found.module in PUBLIC_PACKAGES and found.name in import_module(found.module).__all__
     )
 
 
-def test_plugins_and_toolkits_take_only_public_names() -> None:
+def test_plugins_and_toolkits_import_only_public_names() -> None:
     assert offenders(PLUGINS | TOOLKITS, lambda _, found: private(found)) == []
 
 
@@ -210,7 +210,7 @@ def test_a_toolkit_imports_no_other_toolkit() -> None:
     assert offenders(TOOLKITS, is_other) == []
 
 
-def test_a_strangers_distribution_takes_only_public_names() -> None:
+def test_samples_import_only_public_names() -> None:
     wrong = offenders(SAMPLES, lambda _, found: private(found) or found.top in ("pegboard_plugins", "tests"))
     assert wrong == []
 
@@ -246,18 +246,18 @@ def is_undeclared(found: Import, known: set[str] | frozenset[str]) -> bool:
     return not (found.typing_only or found.level) and found.top not in sys.stdlib_module_names | known
 
 
-def test_the_host_imports_only_what_its_distribution_requires() -> None:
+def test_the_host_imports_only_requirements_of_its_distribution() -> None:
     required = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard"}
     more = {"pegboard.cli.serve": {"uvloop"}, "pegboard.testing.pytest_plugin": {"pytest"}}
     assert offenders(HOST, lambda module, found: is_undeclared(found, required | more.get(module, set()))) == []
 
 
-def test_plugins_import_only_what_the_distribution_or_an_extra_of_it_requires() -> None:
+def test_plugins_import_only_requirements_of_the_distribution_and_its_extras() -> None:
     required = declared(ROOT / "pyproject.toml", extras=True) | {"pegboard", "pegboard_plugins"}
     assert offenders(PLUGINS, lambda _, found: is_undeclared(found, required)) == []
 
 
-def test_toolkits_import_only_what_they_require() -> None:
+def test_toolkits_import_only_their_requirements() -> None:
     of_pegboard = declared(ROOT / "pyproject.toml", extras=False) | {"pegboard", "pegboard_plugins"}
     required = {
         f"toolkit_{folder.name}": declared(folder / "pyproject.toml", extras=True)
@@ -272,7 +272,7 @@ def test_toolkits_import_only_what_they_require() -> None:
 # --- the tests themselves
 
 
-def test_the_rules_find_what_they_are_for() -> None:
+def test_the_rules_find_offenders() -> None:
     text = (
         "from pegboard.host import Host\nfrom pegboard import _HOMES\n"
         "from pegboard.types import Call\nimport pegboard.errors\n"
