@@ -1,4 +1,4 @@
-"""What each broken sample is to be reported with."""
+"""The expected report for each broken sample."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Broken(NamedTuple):
         name: the entry point's name.
         source: its distribution and version.
         target: its value.
-        stage: how far it comes.
-        cause: what is said about it.
+        stage: the step at which it fails.
+        cause: the message.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Broken(NamedTuple):
     cause: str
 
     def line(self, kind: str) -> str:
-        """The one line about it."""
+        """Return the line that reports it."""
         return f"{kind} {self.name!r} from {self.source} ({self.target}), {self.stage}: {self.cause}"
 
 
@@ -36,7 +36,7 @@ def _hooks(name: str, stage: str, cause: str, target: str | None = None) -> Brok
     return Broken(name, "broken-hooks 0.0.2", target or f"broken_hooks:{words}", stage, cause)
 
 
-ASYNC = "'register_tools' is async; hooks are plain functions that return what the plugin contributes"
+ASYNC = "'register_tools' is async; hooks are plain functions that return contributions"
 
 IMPORTS = (
     _imports(
@@ -72,7 +72,7 @@ IMPORTS = (
     ),
     _imports("quits", "broken_imports.quits:kit", "SystemExit: 0 (quits.py:8)"),
 )
-"""Toolkits whose target cannot be had."""
+"""Toolkits whose target cannot be imported."""
 
 HOOKS = (
     _hooks("asynchronous", "hooks", ASYNC),
@@ -93,7 +93,7 @@ HOOKS = (
     _hooks("unmarked", "hooks", "'register_tools' is the name of a hook, but the function lacks the marker @hookimpl"),
     _hooks("wrapping", "hooks", "'register_tools' is a wrapper; hooks of pegboard cannot be wrapped"),
 )
-"""Plugins with a fault in or around their hooks; each is there as a toolkit too, which is on without being named."""
+"""Plugins with a fault in or around their hooks. Each is also installed as a toolkit, which is enabled."""
 
 LIFELESS = _hooks("lifeless", "lifespan", "ConnectionError: the database is away")
 """The same, but it fails only when the host starts."""
@@ -105,16 +105,16 @@ WEATHER = Broken(
     "config",
     "toolkits.weather.station: is required and missing",
 )
-"""A toolkit that needs a setting which nobody gave."""
+"""A toolkit that lacks a required setting."""
 
 IMPOSTOR = Broken(
     "stdio",
     "acme-stdio 6.6.6",
     "acme_stdio:Impostor",
     "find",
-    "it bears the name of a built-in plugin, and is refused",
+    "it has the name of a built-in plugin, so it is refused; rename it",
 )
-"""A foreign plugin with a built-in's name."""
+"""A third-party plugin with the name of a built-in plugin."""
 
 SLOPPY = {
     "tool 'undocumented'": "it has no description; write a docstring for the model",
@@ -131,4 +131,4 @@ SLOPPY = {
     "resource 'no scheme'": "its URI is not absolute, such as docs://readme (RFC 3986)",
     "prompt 'questions'": "parameter 'topics' takes any number of arguments; declare each argument",
 }
-"""The definitions of toolkit-sloppy that are wrong, and why."""
+"""The invalid definitions of toolkit-sloppy, and their causes."""

@@ -1,4 +1,4 @@
-"""The samples of strangers, built as wheels and installed beside pegboard in environments without the checkout."""
+"""The samples, built as wheels and installed with pegboard in environments without the checkout."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ CANNOT_START = 3
 
 
 def sample_folders() -> list[Path]:
-    """Each sample's folder."""
+    """Return the folder of each sample."""
     return sorted(path.parent for path in SAMPLES.glob("*/pyproject.toml"))
 
 
 def project(folder: Path) -> dict[str, Any]:
-    """What a sample's `pyproject.toml` says of the distribution."""
+    """Return the project table of a sample's `pyproject.toml`."""
     project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     return project
 
 
 @cache
 def samples() -> Path:
-    """The environment with pegboard and all samples but the twins."""
+    """Return the environment with pegboard and all samples but the twins."""
     folders = [folder for folder in sample_folders() if folder.name not in TWINS]
     return _environment("samples", folders)
 
 
 @cache
 def twins() -> Path:
-    """The environment with pegboard and the twins."""
+    """Return the environment with pegboard and the twins."""
     return _environment("twins", [SAMPLES / name for name in TWINS])
 
 
@@ -86,34 +86,34 @@ def pegboard(
 
 
 def json_of(environment: Path, *arguments: str, config: str | None = None) -> Any:
-    """What a command prints with `--json`; it must go well."""
+    """Return the output of a command with `--json`, which must succeed."""
     done = pegboard(environment, *arguments, "--json", config=config)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def imported_by(environment: Path, *arguments: str, config: str | None = None) -> set[str]:
-    """The modules that a run of the command imports."""
+    """Return the modules that a run of the command imports."""
     done = pegboard(environment, *arguments, config=config, env={"PYTHONVERBOSE": "1"})
     assert done.returncode == 0, done.stderr
     return set(re.findall(r"^import '?([\w.]+)'? #", done.stderr, re.MULTILINE))
 
 
 def shortened(stderr: str) -> list[str]:
-    """The lines without times, and with names of files where they name the place of a mistake by its whole path."""
+    """Return the lines without times and without the folders of source files."""
     lines = [re.sub(r"^\d{4}-\S+Z ", "", line) for line in stderr.splitlines()]
     return [re.sub(r" \(/[^()]*/([^/()]+\.py:\d+)\)$", r" (\1)", line) for line in lines]
 
 
 def complaints(stderr: str) -> list[str]:
-    """The lines about problems, without what a log or the command puts before them. That of the start is none."""
+    """Return the lines about problems, without the prefixes of the log and the command."""
     marks = ("ERROR pegboard: ", "WARNING pegboard: ", "pegboard: error: ", "pegboard: warning: ", "pegboard: ")
     lines = [line for line in shortened(stderr) if " pegboard: started with " not in line]
     return [line.removeprefix(next(mark for mark in (*marks, "") if line.startswith(mark))) for line in lines]
 
 
 def stdio(environment: Path, config: str | None = None, *arguments: str, env: Mapping[str, str] | None = None) -> Wire:
-    """A client of the installed `pegboard stdio`."""
+    """Return a client of the installed `pegboard stdio`."""
     return Wire([executable(environment, "pegboard"), "stdio"], arguments, config=config, env=env)
 
 

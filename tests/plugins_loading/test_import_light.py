@@ -1,4 +1,4 @@
-"""What a run of the installed command imports: what it uses, and nothing else."""
+"""A run of the installed command imports only modules that it uses."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def plugins(modules: set[str]) -> set[str]:
     return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")}
 
 
-def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
+def test_serving_over_stdio_loads_only_used_modules(served: set[str]) -> None:
     assert foreign(served) <= FURTHER
     # the configuration has a setting that widens access, which the start reports
     assert served & (ABSENT | WORDS) == {"pegboard.config.secret_values"}
@@ -95,13 +95,13 @@ def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
     assert loaded <= served
 
 
-def test_listing_loads_what_it_uses(listed: set[str]) -> None:
+def test_listing_loads_only_used_modules(listed: set[str]) -> None:
     assert foreign(listed) <= FURTHER
     assert listed & (ABSENT | WORDS | {"ctypes"}) == set()
     assert commands(listed) == {"listing", "log_setup", "secret_report"}
 
 
-def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str]) -> None:
+def test_a_disabled_plugin_is_not_imported(served: set[str], listed: set[str]) -> None:
     assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
     assert "stdio" not in plugins(listed)
     strangers = {name for name in served | listed if name.startswith(("acme_", "broken_", "toolkit_"))}
@@ -109,10 +109,10 @@ def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str
 
 
 @pytest.mark.parametrize("module", ["pegboard_plugins.stdio.stdio_redirect", "pegboard_plugins.http.server"])
-def test_what_a_transport_runs_with_is_loaded_when_it_runs(module: str, listed: set[str]) -> None:
+def test_modules_of_a_transport_are_loaded_when_it_runs(module: str, listed: set[str]) -> None:
     assert module not in listed
 
 
-def test_the_version_is_told_without_a_host() -> None:
+def test_the_version_is_printed_without_a_host() -> None:
     loaded = imported_by(samples(), "--version")
     assert not {name for name in loaded if name.startswith(("pydantic", "asyncio", "pegboard.host", "pegboard.config"))}

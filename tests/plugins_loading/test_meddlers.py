@@ -1,4 +1,4 @@
-"""Plugins that change the process they are loaded into are named; what they did is not undone (E-11)."""
+"""Plugins that change the process while they are loaded are reported. Changes are not undone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLD = (
 )
 
 
-async def test_each_change_is_told_and_the_client_is_served() -> None:
+async def test_each_change_is_reported_and_the_client_is_served() -> None:
     environ = {"LC_ALL": "C.UTF-8"}
     async with stdio(samples(), f"{HOST}[plugins.meddler]\n{GREETER}", env=environ) as wire:
         await wire.initialize()
@@ -35,7 +35,7 @@ async def test_each_change_is_told_and_the_client_is_served() -> None:
     ]
 
 
-async def test_who_closes_standard_output_is_told_and_the_client_on_it_is_served() -> None:
+async def test_closing_standard_output_is_reported_and_the_client_on_it_is_served() -> None:
     async with stdio(samples(), f"{HOST}[plugins.closer]\n{GREETER}") as wire:
         await wire.initialize()
         result = await wire.call("greeter_hello", name="Ada")
@@ -44,7 +44,7 @@ async def test_who_closes_standard_output_is_told_and_the_client_on_it_is_served
     assert complaints(wire.stderr) == [f"{TOLD.format(name='closer')}the standard descriptors"]
 
 
-async def test_who_closes_standard_output_harms_no_client_of_another_transport() -> None:
+async def test_closing_standard_output_affects_no_client_of_another_transport() -> None:
     config = f'{HOST}transports = ["acme_unix"]\n[plugins.closer]\n[plugins.acme_unix]\nsocket = "unix"\n{GREETER}'
     async with Service(samples(), config) as service:
         await service.says(" at unix\n")
@@ -56,7 +56,7 @@ async def test_who_closes_standard_output_harms_no_client_of_another_transport()
     assert f"{TOLD.format(name='closer')}the standard descriptors" in complaints(service.stderr)
 
 
-async def test_nobody_is_accused_who_did_nothing() -> None:
+async def test_plugins_without_changes_are_not_reported() -> None:
     config = f'{HOST}middleware = ["redact", "shout"]\n[plugins.telemetry]\n{GREETER}[toolkits.meter]\n'
     async with stdio(samples(), config) as wire:
         await wire.initialize()

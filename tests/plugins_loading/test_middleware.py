@@ -1,4 +1,4 @@
-"""A stranger's middleware: it runs once it is named, and in the order that the operator gives."""
+"""Third-party middleware runs if it is named, in the order of the operator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def config(order: str, plugins: str = PLUGINS) -> str:
     ],
     ids=["redacted, then shouted", "shouted, then redacted", "the listed one is outside", "in the order of names"],
 )
-async def test_the_operator_gives_the_order(order: str, text: str) -> None:
+async def test_the_operator_sets_the_order(order: str, text: str) -> None:
     async with stdio(samples(), config(order)) as wire:
         await wire.initialize()
         result = await wire.call("greeter_hello", name="Ada")
@@ -31,14 +31,14 @@ async def test_the_operator_gives_the_order(order: str, text: str) -> None:
     assert complaints(wire.stderr) == []
 
 
-async def test_being_listed_turns_it_on() -> None:
+async def test_a_list_enables_it() -> None:
     async with stdio(samples(), config('middleware = ["shout"]', "[toolkits.greeter]\n")) as wire:
         await wire.initialize()
         result = await wire.call("greeter_hello", name="Ada")
     assert result["content"][0]["text"] == "HELLO ADA"
 
 
-async def test_it_stands_around_the_methods_it_asked_for_and_lets_errors_pass() -> None:
+async def test_it_runs_around_its_methods_and_lets_errors_pass() -> None:
     async with stdio(samples(), config("", PLUGINS + "most = 1\n")) as wire:
         await wire.initialize()
         (prompt,) = (await wire.result("prompts/list"))["prompts"]
@@ -48,7 +48,7 @@ async def test_it_stands_around_the_methods_it_asked_for_and_lets_errors_pass() 
     assert full["content"][0]["text"] == "The guest book is full."
 
 
-def test_a_name_in_the_list_that_nobody_brings_keeps_the_host_from_starting() -> None:
+def test_an_unknown_name_in_the_list_prevents_the_start() -> None:
     done = pegboard(samples(), "stdio", config=config('middleware = ["shuot"]'))
     assert done.returncode == 3
     (line,) = complaints(done.stderr)

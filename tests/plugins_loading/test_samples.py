@@ -1,4 +1,4 @@
-"""The samples are what strangers could have written: public names only, and small."""
+"""The samples are small, and installed without the checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stranger's toolkit from its installation to its removal, and what a client sees of it."""
+"""A third-party toolkit from its installation to its removal, as a client sees it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALONE = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n[toolkits.greeter]\n"
 # --- what it offers
 
 
-async def test_its_tools_have_its_settings_and_its_state() -> None:
+async def test_tools_have_the_settings_and_the_state_of_their_toolkit() -> None:
     async with stdio(samples(), f'{ALONE}greeting = "Servus"\nloud = true\nmost = 2\n') as wire:
         await wire.initialize()
         listed = await wire.result("tools/list")
@@ -43,7 +43,7 @@ async def test_its_tools_have_its_settings_and_its_state() -> None:
     assert (wire.exit_code, complaints(wire.stderr)) == (0, [])
 
 
-async def test_its_resource_and_its_prompt_are_served() -> None:
+async def test_a_resource_and_a_prompt_are_served() -> None:
     async with stdio(samples(), ALONE) as wire:
         await wire.initialize()
         (resource,) = (await wire.result("resources/list"))["resources"]
@@ -55,7 +55,7 @@ async def test_its_resource_and_its_prompt_are_served() -> None:
     assert messages == [{"role": "user", "content": {"type": "text", "text": "Who are you?"}}]
 
 
-async def test_each_start_has_a_state_of_its_own() -> None:
+async def test_each_start_has_its_own_state() -> None:
     for _ in range(2):
         async with stdio(samples(), ALONE) as wire:
             await wire.initialize()
@@ -67,7 +67,7 @@ async def test_each_start_has_a_state_of_its_own() -> None:
 # --- coming and going
 
 
-def test_installing_brings_its_tools_and_uninstalling_removes_them(tmp_path: Path) -> None:
+def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> None:
     wheels = built_wheels(SAMPLES / GREETER)
     environment = make_environment(tmp_path / "env", "pegboard", wheels=wheels)
     cwd = tmp_path / "work"
@@ -94,40 +94,40 @@ def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> Non
     assert "greeter_hello" not in pegboard(samples(), "list", config=config).stdout
 
 
-def test_a_toolkit_that_is_on_is_imported() -> None:
+def test_an_enabled_toolkit_is_imported() -> None:
     assert GREETER in imported_by(samples(), "list", "--only", "greeter")
 
 
-def test_disabled_tools_vanish_and_their_neighbours_stay() -> None:
+def test_disabled_tools_are_not_listed_and_others_are() -> None:
     config = f'[host]\n{NO_IMPOSTOR}\nautoload = false\ndisabled_tools = ["Greeter::Hello"]\n[toolkits.greeter]\n'
     assert [tool["name"] for tool in json_of(samples(), "list", config=config)] == ["greeter_guests"]
 
 
-# --- not imported before it is named (E-8)
+# --- not imported unless enabled
 
 
 def marks(folder: Path, *arguments: str, config: str) -> set[str]:
-    """Which of the modules that leave a mark when they are imported were."""
+    """Return the imported modules among those that leave a mark."""
     done = pegboard(samples(), *arguments, config=config, env={"ACME_MARKS": str(folder)})
     assert done.returncode == 0, done.stderr
     return {path.name for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("command", [["stdio"], ["plugins"], ["why", "telemetry"]], ids=lambda command: command[0])
-def test_a_plugin_that_nobody_named_is_not_imported(command: list[str], tmp_path: Path) -> None:
+def test_an_unnamed_plugin_is_not_imported(command: list[str], tmp_path: Path) -> None:
     assert marks(tmp_path, *command, config="") == {"acme_telemetry", "acme_telemetry.meter"}
 
 
-def test_neither_is_a_disabled_toolkit_nor_who_claims_a_built_in_name(tmp_path: Path) -> None:
+def test_disabled_toolkits_and_refused_plugins_are_not_imported(tmp_path: Path) -> None:
     assert marks(tmp_path, "stdio", config='[host]\ndisabled_toolkits = ["meter"]\n[plugins.stdio]\n') == set()
     named = '[host]\ndisabled_toolkits = ["meter"]\n[plugins.telemetry]\n'
     assert marks(tmp_path, "stdio", config=named) == {"acme_telemetry"}
 
 
-# --- lists that name nothing
+# --- names without a match
 
 
-def test_a_pattern_that_disables_nothing_is_reported_and_harmless() -> None:
+def test_a_pattern_without_a_match_is_reported_as_a_warning() -> None:
     config = (
         '[host]\nautoload = false\ndisabled_plugins = ["acme-stdio:stdio", "redcat"]\ndisabled_toolkits = ["greter"]\n'
     )
@@ -148,7 +148,7 @@ def test_a_pattern_that_disables_nothing_is_reported_and_harmless() -> None:
         ("", ["--only", "greter"], "--only: no installed toolkit is called 'greter'; did you mean 'greeter'?"),
     ],
 )
-def test_a_name_that_is_not_there_keeps_the_host_from_starting(host: str, arguments: list[str], reason: str) -> None:
+def test_an_unknown_name_prevents_the_start(host: str, arguments: list[str], reason: str) -> None:
     done = pegboard(samples(), "stdio", *arguments, config=f"[host]\n{NO_IMPOSTOR}\n{host}\n")
     assert done.returncode == 3
     (line,) = complaints(done.stderr)

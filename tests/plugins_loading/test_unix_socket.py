@@ -1,4 +1,4 @@
-"""A stranger's transport: real clients over a real Unix socket, and what becomes of it when a transport dies."""
+"""A third-party transport: clients over a Unix socket, and a transport that fails and is restarted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_a_client_of_each_era_is_served() -> None:
 
 
 @pytest.mark.requirement("STDIO-08")
-async def test_two_clients_at_once_get_their_own_answers() -> None:
+async def test_concurrent_clients_get_their_own_responses() -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)
         async with service.client("unix") as one, service.client("unix") as other:
@@ -53,7 +53,7 @@ async def test_two_clients_at_once_get_their_own_answers() -> None:
         assert await service.end(SIGTERM) == 0
 
 
-async def test_a_client_that_breaks_off_harms_no_other() -> None:
+async def test_a_client_that_disconnects_affects_no_other() -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)
         async with service.client("unix") as staying:
@@ -68,7 +68,7 @@ async def test_a_client_that_breaks_off_harms_no_other() -> None:
 
 
 @pytest.mark.parametrize("number", [SIGTERM, SIGINT])
-async def test_a_signal_ends_it_with_clients_connected(number: Signals) -> None:
+async def test_a_signal_stops_it_with_connected_clients(number: Signals) -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)
         async with service.client("unix") as peer:
@@ -78,7 +78,7 @@ async def test_a_signal_ends_it_with_clients_connected(number: Signals) -> None:
 
 
 @pytest.mark.parametrize("leave", [False, True], ids=["by an exception", "by sys.exit"])
-async def test_a_transport_that_dies_is_started_again_while_the_other_serves(leave: bool) -> None:
+async def test_a_transport_that_fails_is_restarted_while_another_serves(leave: bool) -> None:
     config = f"{WITH_MORTAL}leave = {str(leave).lower()}\n"
     async with Service(samples(), config) as service:
         await service.says(UP)
@@ -105,13 +105,13 @@ async def touch(path: Path) -> None:
     writer.close()
 
 
-def test_a_channel_that_cannot_be_opened_ends_the_command_with_its_own_code() -> None:
+def test_a_socket_that_cannot_be_opened_has_its_own_exit_code() -> None:
     done = pegboard(samples(), "serve", config=ALONE.replace('"unix"', '"not/there/unix"'))
     assert done.returncode == CANNOT_OPEN
     assert complaints(done.stderr) == ["cannot listen on not/there/unix: No such file or directory"]
 
 
-def test_its_settings_are_checked_and_it_needs_its_socket() -> None:
+def test_settings_of_the_transport_are_validated() -> None:
     done = pegboard(samples(), "serve", config=f'{HOST}transports = ["acme_unix"]\n')
     assert done.returncode == 3
     (line,) = complaints(done.stderr)

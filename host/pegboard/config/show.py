@@ -17,12 +17,12 @@ from pegboard.config.sources import Source
 
 @dataclass(frozen=True, slots=True)
 class ConfigView:
-    """What holds, and why.
+    """The values of a configuration, and their sources.
 
     Attributes:
         values: "host", "plugins" and "toolkits" as nested, JSON-ready tables; `{"env": NAME}` for references,
             secrets masked.
-        sources: for each dotted key with a value (lists are one value), where it came from, in the order of `values`.
+        sources: for each dotted key with a value (lists are one value), its source, in the order of `values`.
         file: the file that was read, None without one.
     """
 
@@ -36,8 +36,8 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
 
     Args:
         config: the configuration.
-        settings: the validated settings of what runs, `{"plugins": {name: model}, "toolkits": ...}`; with them the
-            view holds the defaults of those, too.
+        settings: the validated settings of running plugins, `{"plugins": {name: model}, "toolkits": ...}`, to show
+            their defaults too.
     """
     values: dict[str, Any] = {"host": masked(config.host.model_dump(), ("host",))}
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):

@@ -35,7 +35,7 @@ class Untrusted(NamedTuple):
 
     Attributes:
         content: the file, None if it cannot be read.
-        problem: why the file may not be used, and what to do.
+        problem: the reason why the file is not used, and the remedy.
         pin: the content that was accepted earlier, if any.
     """
 

@@ -56,9 +56,9 @@ def disabled_authenticators(
 
 def closed_problems(choices: Iterable[PluginChoice]) -> list[LoadProblem]:
     """Return a warning for each disabled authenticator."""
-    told = f"it may authenticate callers of the policy {DEFAULT_POLICY!r}, which does not open without it"
+    effect = f"it may authenticate callers of the policy {DEFAULT_POLICY!r}, which does not open without it"
     fix = "to open it, remove the plugin's section or list its exact name in [host] disabled_plugins of the file"
-    return [LoadProblem("find", f"{one.reason}; {told}; {fix}", one.origin, level="warning") for one in choices]
+    return [LoadProblem("find", f"{one.reason}; {effect}; {fix}", one.origin, level="warning") for one in choices]
 
 
 def is_unguarded(plugins: Sequence[LoadedPlugin]) -> bool:

@@ -37,13 +37,13 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
         results: the result of each implementation that returned something other than None.
 
     Raises:
-        PluginError: a result is not what the hook accepts.
+        PluginError: the hook does not accept a result.
     """
     hook, accepted = spec.__name__, contribution_types(spec)
     for result in results:
         if inspect.iscoroutine(result):
             result.close()
-            raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
+            raise PluginError(f"{hook!r} is async; hooks are plain functions that return contributions")
     items = [item for result in results for item in _items(hook, result)] if accepted.many else results or [None]
     if Middleware in accepted.types:
         items = [as_middleware(item) for item in items]

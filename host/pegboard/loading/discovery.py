@@ -178,7 +178,9 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
     if disabled := _disabled_by(origin, config):
         return PluginChoice(origin, False, disabled)
     if origin.kind == "plugin" and not is_built_in(origin) and _folded(origin.name) in built_in:
-        return PluginChoice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
+        return PluginChoice(
+            origin, False, "it has the name of a built-in plugin, so it is refused; rename it", refused=True
+        )
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:
         return PluginChoice(origin, False, LEFT_OUT)

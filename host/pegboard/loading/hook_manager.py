@@ -132,7 +132,7 @@ def _check_implementation(hook: str, implementation: pluggy.HookImpl) -> None:
     if implementation.tryfirst or implementation.trylast:
         raise PluginError(f"{hook!r} asks for an order; order is the operator's, in [host]")
     if inspect.iscoroutinefunction(inspect.unwrap(implementation.function)):
-        raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
+        raise PluginError(f"{hook!r} is async; hooks are plain functions that return contributions")
     if inspect.isasyncgenfunction(implementation.function):
         advice = "put @contextlib.asynccontextmanager on it" if hook == "lifespan" else "return a list"
         raise PluginError(f"{hook!r} is an async generator; {advice}")

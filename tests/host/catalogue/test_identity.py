@@ -33,7 +33,7 @@ def test_the_configuration_defines_the_identity() -> None:
         (3, "expected an address or a table"),
         ("file:///icon.png", "expected a src that begins with"),
         ({"sizes": ["48x48"]}, "expected a src that begins with"),
-        ({**MOON, "url": "x"}, '"url" is none of src, mime_type, sizes, theme'),
+        ({**MOON, "url": "x"}, 'unknown member "url"; use src, mime_type, sizes, theme'),
         ({**MOON, "sizes": "48x48"}, "expected sizes such as"),
         ({**MOON, "sizes": [48]}, "expected sizes such as"),
         ({**MOON, "theme": "blue"}, '"light" or "dark"'),
