@@ -123,7 +123,7 @@ SLOPPY = {
     "tool 'unannotated'": "parameter 'value' has no type annotation; add one, such as `value: str`",
     "tool 'unresolvable'": "parameter 'value': the annotation 'Nowhere' names 'Nowhere', which is not found; import or "
     "define it at the top of the module, not inside a function or below `if TYPE_CHECKING`",
-    f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is no good: "
+    f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is invalid: "
     "it has 76 characters, the limit is 64",
     "tool 'huge'": "its schema has 300125 bytes, the limit is 262144",
     "tool 'stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
