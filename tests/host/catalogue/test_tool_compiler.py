@@ -23,8 +23,8 @@ def test_a_tool_has_the_description_of_its_toolkit(given: str | None, shown: str
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        (5, "its description must be text, not int"),
-        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is not seen; remove it"),
+        (5, "its description must be a string, not int"),
+        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is invisible; remove it"),
         ("e\u200b", r"its description has U\+200B \(ZERO WIDTH SPACE\) at position 1"),
     ],
 )
