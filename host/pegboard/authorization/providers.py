@@ -12,8 +12,6 @@ from pegboard.plugin.token_sources import TokenSource
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
-ReportProblem = Callable[[Origin, str], None]
-
 
 def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
     """Return how the operator sets the token that a tool requires, "" if a source has it, or may have it.
@@ -56,7 +54,10 @@ class Providers:
     """
 
     def __init__(
-        self, described: Iterable[tuple[Origin, AuthProvider]], disabled: Sequence[Origin], report: ReportProblem
+        self,
+        described: Iterable[tuple[Origin, AuthProvider]],
+        disabled: Sequence[Origin],
+        report: Callable[[Origin, str], None],
     ) -> None:
         self._disabled = disabled
         claims: dict[str | None, list[tuple[Origin, AuthProvider]]] = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pegboard.context.bound_function import BoundFunction, HostAccess, TimeLimit
     from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
-    from pegboard.context.input_requests import InputRequest
+    from pegboard.context.input_requests import QuestionKind
     from pegboard.context.interaction import UI, Interaction, Sampling
     from pegboard.context.log import Log
     from pegboard.context.rounds import Rounds
@@ -268,7 +268,7 @@ class Context(Generic[ConfigT, StateT]):
 
         return Sampling(self._asking)
 
-    async def ask(self, /, **questions: InputRequest) -> dict[str, Any]:
+    async def ask(self, /, **questions: QuestionKind) -> dict[str, Any]:
         """Ask several questions at once: `await context.ask(who=Elicit("Who?", str), roots=ListRoots())`.
 
         Args:

@@ -11,7 +11,7 @@ from pegboard.types.callers import Client
 from pegboard.types.calls import Question
 
 
-class InputRequest(Protocol):
+class QuestionKind(Protocol):
     """A kind of question."""
 
     def needs(self) -> str:

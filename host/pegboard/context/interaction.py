@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from pegboard.context.elicitation import Elicited
-from pegboard.context.input_requests import Elicit, ElicitUrl, InputRequest, Messages, Sample, Sampled, declares
+from pegboard.context.input_requests import Elicit, ElicitUrl, Messages, QuestionKind, Sample, Sampled, declares
 from pegboard.context.rounds import in_step
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
@@ -63,7 +63,7 @@ class Interaction:
         self.refusal = refusal
 
     def ask(
-        self, request: InputRequest, name: str | None = None, wait: float | None = ANSWER_SECONDS
+        self, request: QuestionKind, name: str | None = None, wait: float | None = ANSWER_SECONDS
     ) -> Awaitable[Any]:
         """Send a question and return an awaitable of the answer.
 
@@ -86,7 +86,7 @@ class Interaction:
             )
         return await self.call.ask(method, params, **options)
 
-    async def ask_all(self, requests: Mapping[str, InputRequest]) -> dict[str, Any]:
+    async def ask_all(self, requests: Mapping[str, QuestionKind]) -> dict[str, Any]:
         """Send several questions at once, and return the answers by the names of the questions.
 
         If one question fails, the others are cancelled.
@@ -102,7 +102,7 @@ class Interaction:
             for one in asked:
                 one.cancel()
 
-    def _question(self, request: InputRequest) -> Question:
+    def _question(self, request: QuestionKind) -> Question:
         if self.refusal is not None:
             raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
         if in_step.get():
@@ -115,7 +115,7 @@ class Interaction:
             raise ClientCapabilityError(request.needs())
         return request.question()
 
-    async def _asked(self, request: InputRequest, question: Question, name: str | None, wait: float | None) -> Any:
+    async def _asked(self, request: QuestionKind, question: Question, name: str | None, wait: float | None) -> Any:
         if self.rounds is not None:
             return await self.rounds.ask(question, request.parse, self.call.path, name)
         assert self.call.ask is not None

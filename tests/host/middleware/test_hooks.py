@@ -186,21 +186,6 @@ async def test_typed_errors_are_caught_around_call_next() -> None:
         assert await value(host, "x_gone") == "nothing"
 
 
-async def test_nested_calls_pass_with_the_tools_that_made_them() -> None:
-    seen: list[tuple[Any, tuple[str, ...]]] = []
-
-    class Watching(Middleware):
-        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-            seen.append((call.params["name"], call.path))
-            return await call_next(call)
-
-    async with make_host(make_kit(), plugins={"m": plugin_of(middleware=[Watching()])}) as host:
-        assert await value(host, "x_twice") == "aa"
-    names = [(name, len(path)) for name, path in seen]
-    assert names == [("x_twice", 0), ("x_say", 1), ("x_say", 1)]
-    assert all("x_say" in step for _, path in seen for step in path)
-
-
 # --- wants
 
 
