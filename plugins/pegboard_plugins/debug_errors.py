@@ -27,7 +27,7 @@ from pegboard.types import Call, CallNext, Outcome
 logger = logging.getLogger("pegboard.debug_errors")
 
 ACKNOWLEDGEMENT = "yes-i-accept-leaking-internals-to-the-agent"
-"""The only value that turns a switch on."""
+"""The only value that enables a setting."""
 VARIABLES = {
     "developer_message": "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES",
     "stacktrace": "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES",
@@ -58,19 +58,19 @@ class DebugErrorsConfig(PluginConfig):
 
 
 class DebugErrorsPlugin(Plugin):
-    """One middleware, if a switch is on."""
+    """The middleware, if a switch is on."""
 
     Config = DebugErrorsConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware, nothing if both switches are off."""
+        """Return the middleware, or nothing if both switches are off."""
         exposed = DebugErrors(developer_message=self._is_on("developer_message"), stacktrace=self._is_on("stacktrace"))
         return [exposed] if exposed.developer_message or exposed.stacktrace else []
 
     @hookimpl
     def lifespan(self) -> Lifespan:
-        """Warn at the start of switches that are on, and of values that turn nothing on."""
+        """Warn at the start about enabled settings, and about invalid values."""
         return self._warn()
 
     @asynccontextmanager
@@ -87,10 +87,10 @@ class DebugErrorsPlugin(Plugin):
 
 
 class DebugErrors(Middleware):
-    """Adds details to the errors of tools.
+    """Middleware that adds details to the errors of tools.
 
     Args:
-        developer_message: add the detail that is meant for the log.
+        developer_message: add the developer message of the error.
         stacktrace: add the stack trace of the error's cause.
     """
 
@@ -111,7 +111,7 @@ class DebugErrors(Middleware):
             return failure._replace(debug=self.details(error))
 
     def details(self, error: ToolkitError) -> str | None:
-        """Return the details of an error with its secrets masked, None if there are none."""
+        """Return the details of an error with secrets masked, or None if there are none."""
         parts = []
         if self.developer_message and error.developer_message:
             parts.append(f"[DEBUG] developer_message: {error.developer_message}")
