@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from signal import SIGTERM
 
-from tests.plugins_loading.installed import NO_IMPOSTOR, Service, complaints, samples, stdio
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, Service, complaints, samples, stdio
 
 HOST = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"
 GREETER = "[toolkits.greeter]\n"

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from tests.plugins_loading.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, WEATHER, Broken
-from tests.plugins_loading.installed import CANNOT_START, NO_IMPOSTOR, complaints, pegboard, samples
+from tests.host.loading.third_party.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, WEATHER, Broken
+from tests.host.loading.third_party.installed import CANNOT_START, NO_IMPOSTOR, complaints, pegboard, samples
 
 Done = subprocess.CompletedProcess[str]
 AUTOLOAD_OFF = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"

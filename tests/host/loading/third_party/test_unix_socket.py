@@ -9,7 +9,7 @@ from signal import SIGINT, SIGTERM, Signals
 
 import pytest
 
-from tests.plugins_loading.installed import NO_IMPOSTOR, Service, complaints, pegboard, samples
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, Service, complaints, pegboard, samples
 from tests.support.peer import WAIT
 
 CANNOT_OPEN = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.plugins_loading.installed import NO_IMPOSTOR, complaints, pegboard, samples, stdio
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, complaints, pegboard, samples, stdio
 
 PLUGINS = '[plugins.redact]\nwords = ["Ada"]\n[plugins.shout]\n[toolkits.greeter]\n'
 

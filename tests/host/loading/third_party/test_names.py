@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugins_loading.installed import (
+from tests.host.loading.third_party.installed import (
     CANNOT_START,
     TWINS,
     complaints,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins_loading.installed import (
+from tests.host.loading.third_party.installed import (
     NO_IMPOSTOR,
     SAMPLES,
     complaints,

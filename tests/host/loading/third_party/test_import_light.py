@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from pegboard.loading.discovery import defaults
-from tests.plugins_loading.installed import NO_IMPOSTOR, TIMEOUT, imported_by, samples, stdio
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, TIMEOUT, imported_by, samples, stdio
 from tests.support.environments import executable
 from tools.install import ROOT
 

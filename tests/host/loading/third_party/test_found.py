@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.plugins_loading.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, SLOPPY, WEATHER
-from tests.plugins_loading.installed import complaints, json_of, samples, shortened, stdio
+from tests.host.loading.third_party.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, SLOPPY, WEATHER
+from tests.host.loading.third_party.installed import complaints, json_of, samples, shortened, stdio
 from tests.support.peer import Message
 
 MILL = {"mill_bake", "mill_collapse", "mill_grind", "mill_open_sluice", "mill_spoil"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins_loading.installed import SAMPLES, samples, twins
+from tests.host.loading.third_party.installed import SAMPLES, samples, twins
 from tests.support.environments import executable, run
 from tools.install import ROOT
 
