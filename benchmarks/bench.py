@@ -34,7 +34,7 @@ class Bench:
     cpus: set[int] | None
 
     def turns(self, what: str, names: Iterable[str], most: int | None = None) -> Iterator[Contender]:
-        """The contenders that take part, A B C A B C, round by round; a person is told what is measured.
+        """Return the contenders that take part, A B C A B C, round by round; a person is told what is measured.
 
         Args:
             what: what is measured.

@@ -66,7 +66,7 @@ class Contender:
         return variables | {"BENCH_MORE_TOOLS": str(more_tools), **more}
 
     def python(self, code: str) -> tuple[str, ...]:
-        """A command that runs some code in its environment, says when it is through, and stays until its input ends."""
+        """Return a command that runs code in its environment, reports its end, and stays until its input ends."""
         return (self.environment.python, "-c", f"{code}\n{_READY}")
 
 

@@ -44,7 +44,7 @@ class Environment:
         return str(self.folder / "bin" / "python")
 
     def command(self, name: str) -> str:
-        """A command that was installed into it."""
+        """Return a command that was installed into it."""
         return str(self.folder / "bin" / name)
 
 
@@ -72,7 +72,7 @@ class Environments:
         return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted)
 
     def sdk(self, *more: str) -> Environment:
-        """The official SDK and more, from the package index."""
+        """Return the official SDK and more, from the package index."""
         return self._environment("+".join(("sdk", *more)), [SDK, *more], [])
 
     def _environment(self, name: str, requirements: Sequence[str], files: Iterable[Path]) -> Environment:
@@ -119,7 +119,7 @@ class Environments:
 
 
 def find_uv() -> str | None:
-    """The uv on the path, None without one."""
+    """Return the uv on the path, None without one."""
     return shutil.which("uv")
 
 

@@ -45,7 +45,7 @@ def _measure(server: Server, era: str, size: int, seconds: float) -> dict[str, f
 
 
 def _pages(server: Server, era: str, ids: count[int]) -> tuple[list[dict[str, Any]], int, list[str]]:
-    """The parameters that ask for each page, the size of all answers, and the tools' names."""
+    """Return the parameters that ask for each page, the size of all answers, and the tools' names."""
     pages: list[dict[str, Any]] = [{}]
     names: list[str] = []
     size = 0

@@ -48,13 +48,13 @@ class Load:
 
     @classmethod
     def between(cls, before: Moment, after: Moment) -> Load:
-        """The work of processes other than ours, and the time that the hypervisor gave to others."""
+        """Return the work of processes other than ours, and the time that the hypervisor gave to others."""
         total = max(after.total - before.total, 1e-9)
         others = (after.busy - before.busy) - (after.own - before.own)
         return cls(max(others, 0.0) / total, (after.steal - before.steal) / total)
 
     def warnings(self) -> list[str]:
-        """What a reader has to know."""
+        """Return the facts that a reader has to know."""
         found = []
         if self.others > OTHERS_LIMIT:
             found.append(
@@ -66,7 +66,7 @@ class Load:
 
 
 def description() -> dict[str, Any]:
-    """The machine, as far as it matters to a reader."""
+    """Return the machine, as far as it matters to a reader."""
     cpu = next(
         (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
     )

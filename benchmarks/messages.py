@@ -34,13 +34,13 @@ def request(era: str, request_id: int, method: str, params: dict[str, Any]) -> b
 
 
 def handshake() -> tuple[bytes, bytes]:
-    """The request that opens a session, and the notification that follows its answer."""
+    """Return the request that opens a session, and the notification that follows its answer."""
     params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
     return _line({"id": 0, "method": "initialize", "params": params}), _line({"method": "notifications/initialized"})
 
 
 def additions(era: str, tool: str, first: int, count: int) -> list[bytes]:
-    """Calls of an adding tool, each with numbers of its own."""
+    """Return calls of an adding tool, each with numbers of its own."""
     return [
         request(era, number, "tools/call", {"name": tool, "arguments": {"a": number, "b": 7}})
         for number in range(first, first + count)
@@ -67,7 +67,7 @@ def check_additions(answers: Sequence[bytes], first: int, count: int) -> None:
 
 
 def result_of(line: bytes) -> dict[str, Any]:
-    """A response that carries a result.
+    """Return a response that carries a result.
 
     Raises:
         WrongAnswerError: it is something else.

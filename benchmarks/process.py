@@ -139,7 +139,7 @@ class Server(Process):
         os.write(self._in, data)
 
     def wait_for_line(self) -> bytes:
-        """A line that it writes unasked."""
+        """Return a line that it writes unasked."""
         return self.exchange(b"", 1)
 
     def _tell_to_end(self) -> None:

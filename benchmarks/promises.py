@@ -49,7 +49,7 @@ def _calls(results: Results) -> Iterator[str]:
 
 
 def _lists(results: Results) -> Iterator[str]:
-    """The bytes have to be copied, however ready they lie: the floor, which keeps them so, is the measure."""
+    """Return the bytes have to be copied, however ready they lie: the floor, which keeps them so, is the measure."""
     few, many = lists.SIZES
     for era in ERAS:
         case = f"{era} {many} tools"

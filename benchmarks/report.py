@@ -114,7 +114,7 @@ TABLES = {
 
 
 def tables(results: Results) -> list[str]:
-    """A table for each case that was measured."""
+    """Return a table for each case that was measured."""
     return [
         _table(results, scenario, case, table) for scenario, table in TABLES.items() for case in results.cases(scenario)
     ]
@@ -134,7 +134,7 @@ def ratios(results: Results) -> list[dict[str, Any]]:
 
 
 def noise(results: Results) -> list[str]:
-    """A warning where rounds of the same measurement differ much."""
+    """Return a warning where rounds of the same measurement differ much."""
     found = []
     for scenario, table in TABLES.items():
         spreads = {key: one.spread for key, one in results.of(scenario, table.metric).items()}

@@ -42,7 +42,7 @@ class Results:
         return Summary(median(values), min(values), max(values), tuple(values)) if values else None
 
     def cases(self, scenario: str) -> list[str]:
-        """The cases of a scenario, in the order in which they were measured."""
+        """Return the cases of a scenario, in the order in which they were measured."""
         return list(dict.fromkeys(case for name, case, _ in self._values if name == scenario))
 
     def contenders(self, scenario: str, case: str) -> list[str]:

@@ -277,7 +277,7 @@ def _replace(tree: ast.AST, old: ast.AST, new: ast.AST | None) -> None:
 
 
 def noticed(tree: Path, tests: list[str]) -> bool:
-    """Whether the tests fail, or hang."""
+    """Return True if the tests fail or hang."""
     command = [
         str(tree / ".venv/bin/python"),
         "-m",

@@ -62,7 +62,7 @@ class Answer:
 
 
 def message_of(raw: bytes, status: int = 200) -> bytes:
-    """The message of a response.
+    """Return the message of a response.
 
     Raises:
         WrongAnswerError: its status is another one.

@@ -48,7 +48,7 @@ class Calls(Protocol):
     """Makes the requests of a measurement, and checks what has come back."""
 
     def calls(self, tool: str, first: int, count: int) -> list[bytes]:
-        """Calls of an adding tool, each with numbers of its own."""
+        """Return calls of an adding tool, each with numbers of its own."""
         ...
 
     def check(self, responses: Sequence[bytes], first: int) -> None:

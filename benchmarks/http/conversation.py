@@ -38,7 +38,7 @@ class Conversation:
         return self._post(request(self._era, request_id, method, params), method, params.get("name"))
 
     def calls(self, tool: str, first: int, count: int) -> list[bytes]:
-        """Calls of an adding tool, each with numbers of its own."""
+        """Return calls of an adding tool, each with numbers of its own."""
         messages = additions(self._era, tool, first, count)
         return [self._post(message, "tools/call", tool) for message in messages]
 
@@ -51,7 +51,7 @@ class Conversation:
         check_additions([message_of(raw) for raw in responses], first, len(responses))
 
     def stream(self) -> bytes:
-        """The request that opens the stream of a session."""
+        """Return the request that opens the stream of a session."""
         return self._head("GET", "text/event-stream") + b"\r\n"
 
     def _post(self, line: bytes, method: str | None = None, name: str | None = None) -> bytes:

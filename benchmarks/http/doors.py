@@ -81,7 +81,7 @@ def _times() -> dict[str, int]:
 
 @contextmanager
 def _served_keys() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The issuer, and its private keys by algorithm; the public ones are served meanwhile."""
+    """Return the issuer, and its private keys by algorithm; the public ones are served meanwhile."""
     rs256, es256 = rsa.generate_private_key(65537, 2048), ec.generate_private_key(ec.SECP256R1())
     public = [
         json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(rs256.public_key())) | {"kid": "RS256", "use": "sig"},

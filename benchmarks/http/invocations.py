@@ -27,7 +27,7 @@ class Invocations:
         )
 
     def calls(self, tool: str, first: int, count: int) -> list[bytes]:
-        """Calls of an adding tool, each with numbers of its own."""
+        """Return calls of an adding tool, each with numbers of its own."""
         return [self._post(tool, number) for number in range(first, first + count)]
 
     def check(self, responses: Sequence[bytes], first: int) -> None:

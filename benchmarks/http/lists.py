@@ -73,7 +73,7 @@ class _Lister:
         self._ids = count(1)
 
     def measure(self, size: int, seconds: float) -> dict[str, float]:
-        """The first page, and the whole list: CPU microseconds, and what is in them.
+        """Return the first page, and the whole list: CPU microseconds, and what is in them.
 
         Raises:
             WrongAnswerError: the list is not complete.
@@ -95,7 +95,7 @@ class _Lister:
         return metrics
 
     def _results(self) -> Iterator[tuple[dict[str, Any], dict[str, Any], int]]:
-        """The parameters that ask for each page, its result, and its size in bytes."""
+        """Return the parameters that ask for each page, its result, and its size in bytes."""
         params: dict[str, Any] = {}
         while True:
             message = message_of(self._connection.exchange(self._request(params)))

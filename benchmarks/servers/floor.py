@@ -124,7 +124,7 @@ def _run_on_the_spot(call: Coroutine[Any, Any, None]) -> None:
 
 
 def described_tools(numbers: TypeAdapter[Numbers], more: int) -> list[dict[str, Any]]:
-    """The tools as a list shows them."""
+    """Return the tools as a list shows them."""
     schema = numbers.json_schema()
     tools = [
         {"name": name, "description": "Add two numbers.", "inputSchema": schema}

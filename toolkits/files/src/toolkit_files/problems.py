@@ -46,7 +46,7 @@ class FileProblem(Exception):
 
 
 class Cancelled(FileProblem):
-    """Nobody waits for the answer any more."""
+    """The call was cancelled."""
 
     def __init__(self) -> None:
         """Say so."""
