@@ -23,7 +23,7 @@ from tests.support.schemas import LEGACY, MODERN
 from tests.support.wire import PEGBOARD, Wire, client_environment
 
 MARK = "cnry"
-"""What stands in the middle of every canary, behind characters that libraries quote."""
+"""The middle of every canary, after characters that libraries quote."""
 CANARIES = {
     name: f'{name.lower()}/k+"é"={MARK}-7f3a{place}'
     for place, name in enumerate([*leaky_kit.SECRETS, "password", "token", "sealed", "userinfo"])
@@ -54,7 +54,7 @@ EXPOSED = {
     f"ARCADE_DEBUG_EXPOSE_{what}_IN_TOOL_ERROR_RESPONSES": "yes-i-accept-leaking-internals-to-the-agent"
     for what in ("DEVELOPER_MESSAGE", "STACKTRACE")
 }
-"""What has models see what is meant for the log."""
+"""The variables that show details for the log to models."""
 
 
 class Place(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a tool may require of providers and callers, and what is told of it."""
+"""Authorization that a tool may require, and its description for clients."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def told(plugins: Any = None, **options: Any) -> str:
 # --- objects of a provider's class
 
 
-def test_what_is_required_is_frozen_and_compared() -> None:
+def test_requirements_are_frozen_and_comparable() -> None:
     one = Acme(scopes=["a", "b"])
     assert (one.provider_id, one.provider_type, one.id, one.scopes) == ("acme", "oauth2", None, ("a", "b"))
     assert one == Acme(scopes=("a", "b"))
@@ -95,7 +95,7 @@ def test_one_text_is_one_scope() -> None:
         ({"scopes": [""]}, "it has the invalid scope ''"),
     ],
 )
-async def test_what_is_no_requirement_costs_that_tool_alone(options: Any, reason: str) -> None:
+async def test_an_invalid_requirement_disables_only_its_tool(options: Any, reason: str) -> None:
     assert reason in await told(**options)
 
 

@@ -1,4 +1,4 @@
-"""Who finds the tools that ask for scopes of the caller's own token (row C-15), and how few lists that takes."""
+"""Lists for callers with different scopes, and the number of lists that are made."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Looking(Middleware):
 
 @pytest.mark.parametrize("looked_at", [False, True], ids=["alone", "middleware"])
 @pytest.mark.parametrize("page_size", [1, 50])
-async def test_who_lacks_the_scopes_of_a_tool_does_not_find_it(page_size: int, looked_at: bool) -> None:
+async def test_a_caller_without_the_scopes_of_a_tool_does_not_find_it(page_size: int, looked_at: bool) -> None:
     plugins = {"looking": plugin_of(middleware=[Looking()])} if looked_at else {}
     async with make_host(kit_of(), plugins=plugins, page_size=page_size) as host:
         for _ in range(2):
@@ -85,7 +85,7 @@ async def test_who_lacks_the_scopes_of_a_tool_does_not_find_it(page_size: int, l
 
 
 @pytest.mark.parametrize("looked_at", [False, True], ids=["alone", "middleware"])
-async def test_who_may_say_for_whom_a_call_is_finds_all(looked_at: bool) -> None:
+async def test_a_caller_that_may_name_users_finds_all_tools(looked_at: bool) -> None:
     """The worker protocol's callers have a token for all of it; for the rest they are as they are."""
     plugins = {"looking": plugin_of(middleware=[Looking()])} if looked_at else {}
     engine = Caller(client_id="worker")
@@ -96,7 +96,7 @@ async def test_who_may_say_for_whom_a_call_is_finds_all(looked_at: bool) -> None
         assert "b" in await value(host, "found", caller=engine, supplied=Supplied())
 
 
-async def test_who_calls_it_nevertheless_is_told_what_it_needs() -> None:
+async def test_a_call_without_the_scopes_is_refused_with_their_names() -> None:
     async with make_host(kit_of()) as host:
         for caller in (ann(), ann("read"), ann("other")):
             outcome = await failure(host, "b", caller=caller)
@@ -128,7 +128,7 @@ async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPa
     assert list(made.values()) == [1, 1, 1]
 
 
-async def test_who_sees_the_same_shares_it_whatever_their_scopes() -> None:
+async def test_callers_with_the_same_tools_share_a_list() -> None:
     async with make_host(kit_of(a=["read", "more"], b=["write", "more"])) as host:
         pages_of = [(await pages(host, ann(*scopes)))[0] for scopes in ((), ("read",), ("write",), ("read", "write"))]
         (of_nobody,) = await pages(host, ANONYMOUS)

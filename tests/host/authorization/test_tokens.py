@@ -296,7 +296,7 @@ async def test_a_token_is_for_those_who_require_one() -> None:
     assert outer == [["t", "t", {}, []], ""]
 
 
-async def test_what_a_nested_call_lacks_is_what_the_outer_lacks() -> None:
+async def test_a_token_that_a_nested_call_lacks_fails_the_outer_call() -> None:
     async with hosting() as host:
         error = (await failure(host, "outer")).error
     assert isinstance(error, AuthorizationRequiredError)

@@ -157,7 +157,7 @@ async def test_a_resource_and_a_prompt_see_their_context_like_a_tool() -> None:
         assert await said(host, "x_ask", name="5") == "moin 5 x_ask {'name': '5'}"
 
 
-async def test_what_a_handler_raises_on_purpose_keeps_its_meaning() -> None:
+async def test_a_typed_error_of_a_handler_keeps_its_type() -> None:
     kit = Toolkit("x")
     errors: dict[str, Exception] = {
         "gone": NotFoundError("It is gone"),
@@ -215,7 +215,7 @@ async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> Non
     assert not isinstance(outcome.error, NotFoundError)
 
 
-async def test_what_has_no_end_is_no_content() -> None:
+async def test_an_iterator_is_rejected_as_content() -> None:
     kit = Toolkit("x")
 
     @kit.resource("x://z")
@@ -451,7 +451,7 @@ async def test_a_hundred_values_at_most_with_how_many_there_are(given: Any, expe
 
 
 @pytest.mark.parametrize("given", ["abc", 5, [1], {"a": 1}, b"abc", Completion([1])], ids=repr)  # type: ignore[list-item]
-async def test_what_is_no_list_of_texts_is_masked(given: Any) -> None:
+async def test_a_completion_without_strings_is_masked(given: Any) -> None:
     kit = Toolkit("x")
     kit.prompt(name="p", completions={"name": lambda typed: given})(one_name)
     async with make_host(kit) as host:

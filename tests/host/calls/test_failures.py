@@ -1,4 +1,4 @@
-"""What the log tells of a call that failed: enough to mend it, and no more of the host than whoever mends it needs."""
+"""The log entry of a failed call: the author's code, without frames of the host."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def logged(tool: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list
     return record.getMessage(), [one.name for one in way]
 
 
-async def test_what_the_host_itself_finds_wrong_has_no_story(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_error_found_by_the_host_has_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
     line, way = await logged("mistaken", caplog)
     assert "annotate the result as content" in line
     assert way == []
@@ -82,13 +82,13 @@ async def test_a_typed_error_leads_to_the_authors_code(tool: str, words: str, ca
     assert way == [tool]
 
 
-async def test_what_nobody_expected_keeps_its_whole_story(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unexpected_exception_keeps_its_whole_traceback(caplog: pytest.LogCaptureFixture) -> None:
     line, way = await logged("fallen", caplog)
     assert "ValueError: canary" in line
     assert way[-1] == "fallen"
 
 
-async def test_what_an_error_says_has_an_end() -> None:
+async def test_the_texts_of_an_error_have_a_limit() -> None:
     async with make_host(kit()) as host:
         error = (await failure(host, "sample_verbose")).error
     assert isinstance(error, RetryableToolError)

@@ -1,4 +1,4 @@
-"""What a tool sees of its call, and how it reports to its client."""
+"""The fields of a context, and its reports to the client."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.support.schemas import MODERN, check
 
 
 def answered(kind: Any, content: dict[str, Any]) -> Any:
-    """What the author gets for a content, which must fit."""
+    """Return the value that the author receives for valid content."""
     form = form_of(kind)
     assert form_problem(form.schema, content) is None
     return form.convert(content)
@@ -193,7 +193,7 @@ def test_a_model_s_fields_defaults_and_aliases() -> None:
     assert (person.name, person.nick, person.mail, person.sizes) == ("Ann", None, "a@b", {Size.S})
 
 
-def test_what_a_validator_of_the_author_refuses_is_no_answer() -> None:
+def test_an_answer_that_the_authors_validator_rejects_is_invalid() -> None:
     with pytest.raises(ValueError, match=r"^name: .*say who you are$"):
         form_of(Person).convert({"name": " ", "e-mail": "a@b"})
 
@@ -299,7 +299,7 @@ def test_a_type_that_no_form_can_hold_is_refused_by_its_field(kind: Any, field: 
     ],
     ids=str,
 )
-def test_what_is_no_form_at_all(kind: Any, reason: str | None) -> None:
+def test_a_schema_that_cannot_be_a_form_is_rejected(kind: Any, reason: str | None) -> None:
     if reason is None:
         assert field_of(kind) == {"type": "string"}
     else:
@@ -403,5 +403,5 @@ def test_content_that_is_no_object_fits_nothing(content: Any) -> None:
 
 
 @pytest.mark.requirement("ASK-08")
-def test_what_is_required_must_be_there() -> None:
+def test_a_required_field_must_be_present() -> None:
     assert form_problem(form_of(Trip).schema, {"stops": []}) == "to is missing"

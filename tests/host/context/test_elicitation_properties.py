@@ -107,7 +107,7 @@ JSON = st.recursive(
 
 
 @given(models(), st.data())
-def test_what_a_model_refuses_no_form_lets_through_and_no_answer_is_a_crash(
+def test_a_form_rejects_everything_that_its_model_rejects(
     made: tuple[type[BaseModel], dict[str, Any]], data: st.DataObject
 ) -> None:
     model, _ = made

@@ -1,4 +1,4 @@
-"""What a function uses of its own host: other tools, resources, prompts, and its catalogue."""
+"""Calls of a function to its own host: other tools, resources, prompts, and its catalogue."""
 
 from __future__ import annotations
 

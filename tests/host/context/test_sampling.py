@@ -1,4 +1,4 @@
-"""What a client's model may be given, and what a session's revision can say of it."""
+"""Messages for a client's model, and their form in each revision."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_each_revision_is_asked_for_what_it_has(revision: str, messages: Any, si
 
 
 @pytest.mark.parametrize("revision", LEGACY[:-1])
-def test_what_came_last_is_not_asked_before(revision: str) -> None:
+def test_newer_features_are_not_sent_to_older_revisions(revision: str) -> None:
     question = Sample([use("1"), result("1")]).question()
     with pytest.raises(ClientCapabilityError, match=r"sampling\.tools"):
         in_revision(question.method, question.params, revision)

@@ -1,4 +1,4 @@
-"""What a middleware stands around, in which order, and what it may change."""
+"""The calls that a middleware wraps, their order, and the changes it may make."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def test_one_middleware_stands_whole_around_the_next() -> None:
     assert seen == ["b.on_request", "b.on_call_tool", "a.on_request", "a.on_call_tool"]
 
 
-async def test_what_is_not_overridden_is_not_in_the_way() -> None:
+async def test_methods_that_are_not_overridden_cost_nothing() -> None:
     plain, listening = (
         make_host(make_kit()),
         make_host(make_kit(), plugins={"m": plugin_of(middleware=[noting("on_complete", into=[])])}),
@@ -189,7 +189,7 @@ async def test_typed_errors_are_caught_around_call_next() -> None:
 # --- wants
 
 
-async def test_what_it_does_not_want_passes_it_by() -> None:
+async def test_unwanted_calls_pass_by() -> None:
     seen: list[str] = []
 
     class Choosy(Middleware):

@@ -1,4 +1,4 @@
-"""What middleware is told of all that there is, what it says to that, and which callers share its lists."""
+"""The inventory that middleware receives, its warnings, and the callers that share its lists."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_it_is_told_before_any_call_can_ask() -> None:
     assert seen == [True]
 
 
-async def test_what_it_says_is_a_warning_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
+async def test_its_complaints_are_warnings_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[Told("no tool is called 'y'")])}) as host:
         (problem,) = [one for one in host.problems if "'y'" in one.message]
         assert (problem.stage, problem.level, problem.fatal) == ("assemble", "warning", False)

@@ -162,7 +162,7 @@ async def test_each_method_has_outcomes_of_its_own(method: str, caplog: pytest.L
                 assert f"returned {type(one).__name__} for {method}" in caplog.text
 
 
-async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixture) -> None:
+async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.LogCaptureFixture) -> None:
     async def caches(call: Call, call_next: CallNext) -> Outcome:
         return giving[0]
 
@@ -283,7 +283,7 @@ async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> N
 # --- call_next again
 
 
-async def test_what_failed_may_be_called_again() -> None:
+async def test_a_failed_call_may_be_repeated() -> None:
     calls = Calls()
 
     async def again(call: Call, call_next: CallNext) -> Outcome:

@@ -193,7 +193,7 @@ async def test_the_outer_one_sees_what_the_inner_one_left() -> None:
     assert seen == [2]
 
 
-async def test_what_is_hidden_in_a_list_can_be_called() -> None:
+async def test_a_tool_that_is_hidden_in_a_list_can_be_called() -> None:
     async with host_of(Editing(without("x_b"))) as host:
         assert await value(host, "x_b") == "done"
 

@@ -1,4 +1,4 @@
-"""What is read from `Authorization`, and how a challenge is written (RFC 6750)."""
+"""The `Authorization` header, and challenges (RFC 6750)."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ def test_a_secret_is_weak_when_it_is_short_or_much_of_the_same(secret: str, *, w
 
 
 @pytest.mark.parametrize("given", ["a", "work:read", "!#[]~", "https://a.example/scope"])
-def test_what_names_a_scope(given: str) -> None:
+def test_a_valid_scope_is_accepted(given: str) -> None:
     assert is_scope(given)
 
 
 @pytest.mark.parametrize("given", ["", "a b", 'a"', "a\\b", "a\x7f", "\u00e9", None, 5, ["a"]])
-def test_what_names_none(given: object) -> None:
+def test_an_invalid_scope_is_rejected(given: object) -> None:
     assert is_scope(given) is False
 
 
@@ -127,5 +127,5 @@ def test_scopes_of_a_setting() -> None:
 @pytest.mark.parametrize(
     ("text", "fits"), [("aZ09-._~+/==", True), ("", False), ("=a", False), ("a b", False), ("\u00e4", False)], ids=str
 )
-def test_what_a_header_carries_as_a_token(text: str, *, fits: bool) -> None:
+def test_a_token_must_fit_a_header(text: str, *, fits: bool) -> None:
     assert is_bearer_token(text) == fits

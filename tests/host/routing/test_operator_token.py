@@ -56,7 +56,7 @@ def plugin(*guarded: str) -> type[Plugin]:
         (["mcp"], "mcp", {"Authorization": f"Bearer {TOKEN}", "X-Ada": "1"}, Caller("ada"), Caller("ada")),
     ],
 )
-async def test_what_the_operator_token_opens(
+async def test_the_operator_token_opens_policies_without_authenticators(
     guarded: list[str], policy: str, field: dict[str, str], route: Caller | int, stream: Caller | int
 ) -> None:
     async with make_host(plugins={"p": plugin(*guarded)}) as host:

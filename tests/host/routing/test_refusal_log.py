@@ -1,4 +1,4 @@
-"""What is kept of refusals: who, what, never a secret, and never so many that they fill a disk."""
+"""The log of refusals: the caller and the reason, without secrets, in a limited number of lines."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_there_are_never_many_of_a_kind(told: pytest.LogCaptureFixture) -> None:
     assert told.messages == ["refused: a token (left_out='8')"] + ["refused: a token"] * (MAX_LINES - 1)
 
 
-def test_what_nobody_reads_is_not_counted(told: pytest.LogCaptureFixture) -> None:
+def test_a_disabled_level_is_not_counted(told: pytest.LogCaptureFixture) -> None:
     log = RefusalLog(Clock())
     for _ in range(MAX_LINES + 1):
         log.refused("a token", level=logging.DEBUG)

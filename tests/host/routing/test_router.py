@@ -44,7 +44,7 @@ async def served(route: Route, request: Request) -> Response:
 # --- routes
 
 
-async def test_what_is_not_there_is_told_in_words() -> None:
+async def test_an_unknown_path_gets_404() -> None:
     assert await served(route(fine), asked(path="/there")) == Response(404, b"There is nothing here.\n", "text/plain")
 
 
@@ -58,7 +58,7 @@ async def test_a_method_is_answered_by_its_route(own: str, method: str) -> None:
     assert (await served(route(fine, own), asked(method))).body == b"fine"
 
 
-async def test_what_a_handler_raises_is_found_in_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_exception_of_a_handler_is_only_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     async def crash() -> Response:
         raise KeyError("canary")
 
@@ -114,7 +114,7 @@ async def test_the_gravest_refusal_goes_out_whoever_is_asked_first() -> None:
         assert answer.status == by_weight[min(weights)]
 
 
-async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
+async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> None:
     weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
     stranger = asked()._replace(caller=ANONYMOUS)
     for doors, request, status in (([weak], stranger, 403), ([weak], asked(), 200), ([weak, strong], stranger, 200)):
@@ -144,14 +144,14 @@ def test_a_policy_that_nobody_knows_admits_nobody(policy: str, doors: list[Says]
     assert protect(one, doors) is (one if is_open else None)
 
 
-def test_what_is_public_asks_nobody() -> None:
+def test_public_routes_have_no_authenticator() -> None:
     door = Says(LOCAL)
     door.policy = "public"
     one = route(fine)
     assert protect(one, [door]) is one
 
 
-async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_authenticator_for_the_operator_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     doors = [Says(LOCAL, "its word is known"), Says(LOCAL)]
     check_reach("http://127.0.0.1:1", doors, {}, local=True)
     (told,) = caplog.messages
@@ -210,7 +210,7 @@ async def test_a_token_in_the_wrong_place_is_not_told(told: pytest.LogCaptureFix
 
 
 @pytest.mark.parametrize(("refusal", "headers"), NOT_KEPT.values(), ids=NOT_KEPT)
-async def test_who_brings_none_or_a_good_one_is_not(
+async def test_a_request_without_an_invalid_token_is_not_logged(
     told: pytest.LogCaptureFixture, refusal: Response, headers: dict[str, str]
 ) -> None:
     assert await through(Says(refusal), headers=headers) == refusal

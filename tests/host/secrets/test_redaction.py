@@ -1,4 +1,4 @@
-"""What is known as a secret is masked in texts, in whatever form it stands there."""
+"""Known secrets are masked in texts, in every written form."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_an_error_without_secrets_stays_as_it_is() -> None:
 
 
 @pytest.mark.usefixtures("known")
-def test_what_an_error_keeps_may_hold_itself() -> None:
+def test_the_data_of_an_error_may_contain_itself() -> None:
     keeps: list[object] = [CANARY]
     keeps.append(keeps)
     error = redacted_error(RetryableToolError("x", extra={"keeps": keeps}))
@@ -204,14 +204,14 @@ def kit() -> Toolkit:
     return kit
 
 
-async def test_what_a_store_gave_is_masked_in_errors_and_never_in_results() -> None:
+async def test_a_secret_of_a_store_is_masked_in_errors_and_not_in_results() -> None:
     plugins = {"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])}
     async with make_host(kit(), plugins=plugins) as host:
         assert (await failure(host, "x_fail")).error.message == f"the key {MASK} is wrong"
         assert await value(host, "x_tell") == "canary-of-the-store"
 
 
-async def test_what_a_request_brought_is_masked_in_its_errors() -> None:
+async def test_a_secret_of_a_request_is_masked_in_its_errors() -> None:
     supplied = Supplied(Authorization("canary-of-the-token"), {"API_KEY": "canary-of-the-call"})
     async with make_host(kit()) as host:
         failed = await failure(host, "x_fail", supplied=supplied)
@@ -223,7 +223,7 @@ async def test_what_a_request_brought_is_masked_in_its_errors() -> None:
 @pytest.mark.parametrize(
     "given", ["Bearer canary-of-the-caller", "bearer  canary-of-the-caller ", "canary-of-the-caller"]
 )
-async def test_what_a_request_was_admitted_with_is_masked_in_its_errors(given: str) -> None:
+async def test_the_token_of_a_request_is_masked_in_its_errors(given: str) -> None:
     headers = CIMultiDict({"authorization": given})
     kit = Toolkit("x")
 
