@@ -13,7 +13,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
+from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
 from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, words
@@ -22,11 +22,6 @@ from pegboard.names import nearest
 _WRONG_KIND = re.compile(
     r"(.+?)_(type|parsing|parsing_size|from_float|from_datetime_inexact|from_date_parsing|attributes_type)"
 )
-MOVED: Mapping[KeyPath, str] = {
-    ("host", "debug_developer_message"): "[plugins.debug_errors] developer_message",
-    ("host", "debug_stacktrace"): "[plugins.debug_errors] stacktrace",
-}
-"""Settings with a new place."""
 MAX_SHOWN_VALUE_CHARACTERS = 60
 """The length to which values in messages are shortened."""
 
@@ -77,7 +72,7 @@ class _Explainer:
     def problem(self, way: KeyPath, details: list[ErrorDetails]) -> ConfigProblem:
         first, path = details[0], (*self.base, *way)
         if first["type"] == "extra_forbidden":
-            if moved := MOVED.get(path):
+            if moved := self.sources.moved.get(dotted(path)):
                 return self.sources.problem(f"unknown key: set {moved} instead", path)
             return self.sources.problem("unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
         if first["type"] == "missing":

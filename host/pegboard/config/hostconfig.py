@@ -79,8 +79,8 @@ class HostConfig:
                 `hostconfig.toml` in the directory if the user trusts it, that in the user's configuration directory.
             environ: the environment variables.
             overrides: the options of the command line, in the shape of the file, or a layer of another source.
-            defaults: the defaults, in the shape of the file. Its table `environment` names
-                well-known variables (`EnvironmentNames`).
+            defaults: the defaults, in the shape of the file. Its table `environment` names variables that set keys
+                (`EnvironmentNames`), and `moved` the replacements of keys that no longer exist.
             directory: the working directory, None for that of the process.
             collect: keep problems in `problems` instead of raising them.
             on_untrusted: decides about a `hostconfig.toml` in the directory that is not trusted; raises by default.
@@ -176,7 +176,9 @@ class _Builder:
         self.warnings: list[ConfigProblem] = []
         names = defaults.get("environment", {})
         self.names = EnvironmentNames(**{kind: names[kind] for kind in EnvironmentNames._fields if kind in names})
-        self.take(Layer("defaults", {key: value for key, value in defaults.items() if key != "environment"}))
+        self.sources.moved = defaults.get("moved", {})
+        tree = {key: value for key, value in defaults.items() if key not in ("environment", "moved")}
+        self.take(Layer("defaults", tree))
 
     def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:
         self.problems += problems or []

@@ -102,10 +102,12 @@ class Sources:
 
     Attributes:
         tree: the merged values.
+        moved: dotted keys that no longer exist, each with its replacement.
     """
 
     def __init__(self) -> None:
         self.tree: dict[str, Any] = {}
+        self.moved: Mapping[str, str] = {}
         self._owners: dict[KeyPath, tuple[Layer, KeyPath]] = {}
 
     def lay(self, layer: Layer) -> None:

@@ -127,6 +127,10 @@ def test_directories_devices_and_folders_without_access(tmp_path: Path, monkeypa
         ("host = 1\n", "1: host: expected a table, such as [host]"),
         ("plugins = 'x'\n", "1: plugins: expected a table, such as [plugins.NAME]"),
         ('[host]\nmiddleware = ["a", "b", "a"]\n', '2: host.middleware: "a" is named twice'),
+        (
+            '[host]\ndebug_stacktrace = "x"\n',
+            "2: host.debug_stacktrace: unknown key: set [plugins.debug_errors] stacktrace instead",
+        ),
     ],
 )
 def test_one_problem_is_one_line(tmp_path: Path, text: str, problem: str) -> None:
