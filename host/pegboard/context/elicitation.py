@@ -82,6 +82,8 @@ def form_of(schema: Any) -> Form:
     if isinstance(schema, Mapping):
         _check_form(schema)
         return Form(schema, dict)
+    if isinstance(schema, str):  # pydantic would look the name up in this module
+        raise _invalid_form(f"{schema!r} is not a type: pass the type itself")
     try:
         hash(schema)
     except TypeError:

@@ -287,6 +287,7 @@ def test_a_type_that_no_form_can_hold_is_refused_by_its_field(kind: Any, field: 
         (dict, "fields without names"),
         (dict[str, int], "fields without names"),
         (5, "5 is not a type"),
+        ("date", "'date' is not a type"),
         ([str], "is not a type"),
         (Callable, "is not a type"),
         (Annotated[int, Field(gt=1.5)], "is not a type"),
