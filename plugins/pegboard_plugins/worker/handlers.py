@@ -21,7 +21,7 @@ from pegboard_plugins.worker.call_responses import CallResponses
 from pegboard_plugins.worker.contents import listed_resource, resource_contents
 from pegboard_plugins.worker.jwt_authenticator import ENGINE
 from pegboard_plugins.worker.request_bodies import (
-    InvalidRequestError,
+    InvalidBodyError,
     ListRequest,
     ReadRequest,
     ToolCallRequest,
@@ -71,7 +71,7 @@ class WorkerHandlers:
         """Handle `POST /worker/tools/invoke`: call a tool. The status is 200 even if the tool fails."""
         try:
             body = read_body(request, ToolCallRequest)
-        except InvalidRequestError as error:
+        except InvalidBodyError as error:
             return _error(400, INVALID_PARAMS, str(error))
         tool = await self._find(body, host)
         if tool is None:
@@ -98,7 +98,7 @@ class WorkerHandlers:
         """Handle `POST /worker/resources/list`: return one page of resources."""
         try:
             body = read_body(request, ListRequest)
-        except InvalidRequestError as error:
+        except InvalidBodyError as error:
             return _error(400, INVALID_PARAMS, str(error))
         params = {} if body.cursor is None else {"cursor": body.cursor}
         outcome = await host.dispatch(_call("resources/list", params, request))
@@ -113,7 +113,7 @@ class WorkerHandlers:
         """Handle `POST /worker/resources/read`: return the contents of a resource."""
         try:
             body = read_body(request, ReadRequest)
-        except InvalidRequestError as error:
+        except InvalidBodyError as error:
             return _error(400, INVALID_PARAMS, str(error))
         outcome = await host.dispatch(_call("resources/read", {"uri": body.uri}, request))
         if isinstance(outcome, ResourceResult):

@@ -14,7 +14,7 @@ from pegboard.types import Request, Supplied
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class InvalidRequestError(Exception):
+class InvalidBodyError(Exception):
     """The body of a request is invalid. The message is for the caller."""
 
 
@@ -88,18 +88,18 @@ def read_body(request: Request, model: type[Model]) -> Model:
     """Return the body of a request as a model.
 
     Raises:
-        InvalidRequestError: the body is not a JSON object, or does not fit the model.
+        InvalidBodyError: the body is not a JSON object, or does not fit the model.
     """
     try:
         body = decode(request.body)
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        raise InvalidRequestError("Invalid params: malformed request body")
+        raise InvalidBodyError("Invalid params: malformed request body")
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise InvalidRequestError(f"Invalid params: {error.error_count()} error(s)") from None
+        raise InvalidBodyError(f"Invalid params: {error.error_count()} error(s)") from None
 
 
 def _by_key(items: list[KeyValue] | None) -> Mapping[str, str]:
