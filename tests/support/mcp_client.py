@@ -177,13 +177,17 @@ class McpClient(ABC):
         pending.close()
         return reply
 
+    async def answer(self, method: str, params: Message | None, modern: bool | None) -> Reply:
+        """Send a request and return the reply without other messages, which stay unread."""
+        return await self.request(method, params, modern=modern)
+
     async def result(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
         """Send a request that succeeds, and return its result."""
-        return (await self.request(method, params, modern=modern)).result
+        return (await self.answer(method, params, modern)).result
 
     async def error(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
         """Send a request that fails, and return its error."""
-        return (await self.request(method, params, modern=modern)).error
+        return (await self.answer(method, params, modern)).error
 
     async def call(self, tool: str, /, *, modern: bool | None = None, **arguments: Any) -> Message:
         """Call a tool and return its result."""
@@ -191,7 +195,7 @@ class McpClient(ABC):
 
     async def text(self, tool: str, /, *, modern: bool | None = None, **arguments: Any) -> str:
         """Call a tool that succeeds, and return its text."""
-        return (await self.request("tools/call", {"name": tool, "arguments": arguments}, modern=modern)).text
+        return (await self.answer("tools/call", {"name": tool, "arguments": arguments}, modern)).text
 
     async def begin_call(self, tool: str, /, *, id: Any = None, progress: bool = False, **arguments: Any) -> Pending:
         """Begin the call of a tool, under a new progress token if it asks for progress."""
@@ -248,6 +252,10 @@ class StdioClient(McpClient):
     ) -> StdioPending:
         params = self.params(params, self.modern if modern is None else modern)
         return StdioPending(self, await self.wire.begin(method, params, id=id, modern=False))
+
+    async def answer(self, method: str, params: Message | None, modern: bool | None) -> Reply:
+        pending = await self.begin(method, params, modern=modern)
+        return Reply(await self.wire.answer(pending.id), [], None)
 
     async def send(self, message: Any) -> None:
         await self.wire.send(message)
