@@ -103,7 +103,8 @@ class HookManager(pluggy.PluginManager):
 
     def _check_markers(self, plugin: object, attributes: Iterable[str]) -> None:
         for hook in filter(self._specs.__contains__, attributes):
-            found = inspect.getattr_static(plugin, hook, None)
+            owners = (plugin, *type(plugin).__mro__)
+            found = next((vars(one)[hook] for one in owners if hook in getattr(one, "__dict__", ())), None)
             function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
             if not callable(function):
                 continue
