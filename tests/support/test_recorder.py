@@ -1,4 +1,4 @@
-"""The recorder refuses what a server must not send: each case is a message that real servers sent wrongly, or might."""
+"""The recorder rejects what a server must not send."""
 
 from __future__ import annotations
 
@@ -12,98 +12,97 @@ import pytest
 
 from tests.support.peer import modern_meta
 from tests.support.recorder import RECORDED, Conversation, replay
-from tests.support.schemas import LEGACY, SchemaMismatch
+from tests.support.rules import Added, check_error, check_result, check_sent
+from tests.support.schemas import LEGACY, REVISIONS, SchemaMismatch, check, methods
 from tests.support.wire import Wire
 
 Message = dict[str, Any]
-SERVER = {"name": "s", "version": "1"}
+OLD, NEW = "2025-11-25", "2026-07-28"
 TEXT = {"content": [{"type": "text", "text": "x"}]}
-TOOL = {"name": "t", "inputSchema": {"type": "object"}}
 
 
-def line(message: Any) -> bytes:
-    return json.dumps(message).encode() + b"\n"
+AUDIO = {"type": "audio", "data": "", "mimeType": "a/b"}
 
 
-def session(revision: str) -> Conversation:
-    """A conversation whose `initialize` agreed on a revision."""
+def tool(**schema: Any) -> Message:
+    return {"name": "t", "inputSchema": {"type": "object", **schema}}
+
+
+LISTED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public", "tools": [tool()]}
+
+
+def line(**message: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+
+def session(revision: str = OLD) -> Conversation:
+    """Return a conversation whose `initialize` agreed on a revision."""
     conversation = Conversation()
-    conversation.sent(line({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {}}))
-    result = {"protocolVersion": revision, "capabilities": {}, "serverInfo": SERVER}
-    conversation.received(line({"jsonrpc": "2.0", "id": "i", "result": result}))
+    conversation.sent(line(id="i", method="initialize", params={}))
+    server = {"serverInfo": {"name": "s", "version": "1"}, "capabilities": {}}
+    conversation.received(line(id="i", result={"protocolVersion": revision, **server}))
     return conversation
 
 
-def exchange(method: str, answer: Message, *, revision: str = "2025-11-25", params: Message | None = None) -> None:
-    """Have a request answered, in the era of the revision."""
-    conversation = Conversation() if revision == "2026-07-28" else session(revision)
-    meta = {"_meta": modern_meta()} if revision == "2026-07-28" else {}
-    conversation.sent(line({"jsonrpc": "2.0", "id": 0, "method": method, "params": {**meta, **(params or {})}}))
-    conversation.received(line({"jsonrpc": "2.0", "id": 0, **answer}))
+def asked(method: str, revision: str = OLD, **params: Any) -> Conversation:
+    """Return a conversation in which a request waits."""
+    conversation = Conversation() if revision == NEW else session(revision)
+    meta = {"_meta": modern_meta()} if revision == NEW else {}
+    conversation.sent(line(id=0, method=method, params={**meta, **params}))
+    return conversation
 
 
-def modern_list(**more: Any) -> Message:
-    return {"result": {"resultType": "complete", "ttlMs": 0, "cacheScope": "public", "tools": [TOOL], **more}}
-
-
-GOOD: list[tuple[str, str, Message]] = [
-    *[(revision, "ping", {"result": {}}) for revision in LEGACY],
-    *[(revision, "tools/call", {"result": TEXT}) for revision in LEGACY],
-    ("2026-07-28", "tools/call", {"result": {**TEXT, "resultType": "complete", "structuredContent": None}}),
-    ("2026-07-28", "tools/call", {"result": {"resultType": "input_required", "requestState": "s"}}),
-    ("2026-07-28", "tools/list", modern_list()),
-    ("2026-07-28", "ping", {"error": {"code": -32601, "message": "no"}}),
-    ("2026-07-28", "x", {"error": {"code": -32022, "message": "no", "data": {"supported": [], "requested": ""}}}),
-    ("2025-11-25", "x", {"error": {"code": 7, "message": "ours"}}),
-]
-
-BAD: list[tuple[str, str, Message, str]] = [
-    ("2025-11-25", "ping", {"result": []}, "object"),
-    ("2025-11-25", "ping", {"result": {}, "error": {"code": -32603, "message": ""}}, "neither"),
-    ("2025-11-25", "ping", {"error": {"code": "-32603", "message": ""}}, "integer"),
-    ("2025-11-25", "ping", {"error": {"code": -32001, "message": ""}}, "no error"),
-    ("2025-11-25", "tools/call", {"result": {"content": None}}, "content"),
-    ("2025-11-25", "tools/call", {"result": {"structuredContent": {}}}, "content"),
-    ("2025-11-25", "tools/call", {"result": {**TEXT, "isError": None}}, "isError"),
-    ("2025-11-25", "tools/call", {"result": {**TEXT, "structuredContent": []}}, "structuredContent"),
-    ("2025-11-25", "tools/call", {"result": {**TEXT, "resultType": "complete"}}, "resultType"),
-    ("2025-11-25", "tools/list", {"result": {"tools": [], "nextCursor": None}}, "nextCursor"),
-    ("2025-11-25", "tools/list", {"result": {"tools": [{"name": "t"}]}}, "inputSchema"),
-    ("2025-11-25", "tools/list", {"result": {"tools": [{**TOOL, "title": None}]}}, "title"),
-    ("2025-11-25", "tools/list", {"result": {"tools": [{**TOOL, "inputSchema": {"type": "string"}}]}}, "object"),
-    (
-        "2025-11-25",
-        "tools/list",
-        {"result": {"tools": [{**TOOL, "inputSchema": {"type": "object", "required": 1}}]}},
-        "required",
-    ),
-    ("2024-11-05", "tools/call", {"result": {"content": [{"type": "audio", "data": "", "mimeType": "a/b"}]}}, "audio"),
-    ("2025-11-25", "server/discover", {"result": {}}, "no method"),
-    ("2025-11-25", "initialize", {"result": {"protocolVersion": "2026-07-28"}}, "protocolVersion"),
-    ("2026-07-28", "ping", {"result": {"resultType": "complete"}}, "no method"),
-    ("2026-07-28", "tools/call", {"result": TEXT}, "resultType"),
-    ("2026-07-28", "tools/call", {"result": {**TEXT, "resultType": "task"}}, "resultType"),
-    ("2026-07-28", "tools/call", {"result": {**TEXT, "resultType": "complete", "ttlMs": 0}}, "ttlMs"),
-    ("2026-07-28", "tools/list", {"result": {"resultType": "complete", "tools": []}}, "cacheScope|ttlMs"),
-    ("2026-07-28", "tools/list", modern_list(ttlMs=0.5), "ttlMs"),
-    ("2026-07-28", "tools/list", modern_list(resultType="input_required"), "input_required"),
-    ("2026-07-28", "resources/read", {"error": {"code": -32002, "message": ""}}, "no error"),
-    ("2026-07-28", "x", {"error": {"code": -32022, "message": "no", "data": {"supported": []}}}, "requested"),
-]
-
-
-@pytest.mark.parametrize(("revision", "method", "answer"), GOOD)
-def test_a_right_answer_passes(revision: str, method: str, answer: Message) -> None:
+@pytest.mark.parametrize(
+    ("revision", "method", "answer"),
+    [
+        *[(revision, "ping", {"result": {}}) for revision in LEGACY],
+        *[(revision, "tools/call", {"result": TEXT}) for revision in LEGACY],
+        (NEW, "tools/call", {"result": {**TEXT, "resultType": "complete", "structuredContent": None}}),
+        (NEW, "tools/call", {"result": {"resultType": "input_required", "requestState": "s"}}),
+        (NEW, "tools/list", {"result": LISTED}),
+        (NEW, "ping", {"error": {"code": -32601, "message": "no"}}),
+        (NEW, "x", {"error": {"code": -32022, "message": "no", "data": {"supported": [], "requested": ""}}}),
+        (OLD, "x", {"error": {"code": 7, "message": "ours"}}),
+    ],
+)
+def test_a_right_response_passes(revision: str, method: str, answer: Message) -> None:
     before = RECORDED[revision]
-    exchange(method, answer, revision=revision)
+    asked(method, revision).received(line(id=0, **answer))
     assert RECORDED[revision] > before
 
 
 @pytest.mark.requirement("ERR-04", "ERR-05", "ERR-06", "MSG-10", "RES-03", "ROUND-18")
-@pytest.mark.parametrize(("revision", "method", "answer", "fault"), BAD)
-def test_a_wrong_answer_is_refused(revision: str, method: str, answer: Message, fault: str) -> None:
+@pytest.mark.parametrize(
+    ("revision", "method", "answer", "fault"),
+    [
+        (OLD, "ping", {"result": []}, "object"),
+        (OLD, "ping", {"result": {}, "error": {"code": -32603, "message": ""}}, "neither"),
+        (OLD, "ping", {"error": {"code": "-32603", "message": ""}}, "integer"),
+        (OLD, "ping", {"error": {"code": -32001, "message": ""}}, "no error"),
+        (OLD, "tools/call", {"result": {"structuredContent": {}}}, "content"),
+        (OLD, "tools/call", {"result": {**TEXT, "isError": None}}, "isError"),
+        (OLD, "tools/call", {"result": {**TEXT, "resultType": "complete"}}, "resultType"),
+        (OLD, "tools/list", {"result": {"tools": [], "nextCursor": None}}, "nextCursor"),
+        (OLD, "tools/list", {"result": {"tools": [{"name": "t"}]}}, "inputSchema"),
+        (OLD, "tools/list", {"result": {"tools": [{**tool(), "inputSchema": {"type": "string"}}]}}, "object"),
+        (OLD, "tools/list", {"result": {"tools": [tool(required=1)]}}, "required"),
+        ("2024-11-05", "tools/call", {"result": {"content": [AUDIO]}}, "audio"),
+        (OLD, "server/discover", {"result": {}}, "no method"),
+        (OLD, "initialize", {"result": {"protocolVersion": NEW}}, "protocolVersion"),
+        (NEW, "ping", {"result": {"resultType": "complete"}}, "no method"),
+        (NEW, "tools/call", {"result": TEXT}, "resultType"),
+        (NEW, "tools/call", {"result": {**TEXT, "resultType": "task"}}, "resultType"),
+        (NEW, "tools/call", {"result": {**TEXT, "resultType": "complete", "ttlMs": 0}}, "ttlMs"),
+        (NEW, "tools/list", {"result": {"resultType": "complete", "tools": []}}, "cacheScope|ttlMs"),
+        (NEW, "tools/list", {"result": {**LISTED, "ttlMs": 0.5}}, "ttlMs"),
+        (NEW, "tools/list", {"result": {**LISTED, "resultType": "input_required"}}, "input_required"),
+        (NEW, "resources/read", {"error": {"code": -32002, "message": ""}}, "no error"),
+        (NEW, "x", {"error": {"code": -32022, "message": "no", "data": {"supported": []}}}, "requested"),
+    ],
+)  # fmt: skip
+def test_a_wrong_response_is_rejected(revision: str, method: str, answer: Message, fault: str) -> None:
     with pytest.raises(SchemaMismatch, match=fault):
-        exchange(method, answer, revision=revision)
+        asked(method, revision).received(line(id=0, **answer))
 
 
 @pytest.mark.requirement("LISTEN-07", "MSG-01", "MSG-08")
@@ -119,7 +118,6 @@ def test_a_wrong_answer_is_refused(revision: str, method: str, answer: Message, 
         b'{"id":0,"result":{}}',
         b'{"jsonrpc":"2.0","result":{}}',
         b'{"jsonrpc":"2.0","id":"0","result":{}}',
-        b'{"jsonrpc":"2.0","id":null,"result":{}}',
         b'{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":""}}',
         b'[{"jsonrpc":"2.0","id":0,"result":{}}]',
         b"[]",
@@ -127,32 +125,26 @@ def test_a_wrong_answer_is_refused(revision: str, method: str, answer: Message, 
         b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
     ],
 )
-def test_a_line_that_fits_nothing_is_refused(raw: bytes) -> None:
-    conversation = session("2025-11-25")
-    conversation.sent(line({"jsonrpc": "2.0", "id": 0, "method": "ping"}))
+def test_an_invalid_line_is_rejected(raw: bytes) -> None:
     with pytest.raises(SchemaMismatch):
-        conversation.received(raw)
+        asked("ping").received(raw)
 
 
-def test_one_request_gets_one_answer_and_an_unreadable_one_an_answer_without_an_id() -> None:
-    conversation = session("2025-11-25")
-    conversation.sent(line({"jsonrpc": "2.0", "id": 0, "method": "ping"}))
-    conversation.received(line({"jsonrpc": "2.0", "id": 0, "result": {}}))
+def test_one_request_gets_one_response_and_an_unreadable_one_a_response_without_an_id() -> None:
+    conversation = asked("ping")
+    conversation.received(line(id=0, result={}))
     with pytest.raises(SchemaMismatch, match="nobody waits"):
-        conversation.received(line({"jsonrpc": "2.0", "id": 0, "result": {}}))
+        conversation.received(line(id=0, result={}))
     conversation.sent(b"{bad")
-    conversation.received(line({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "bad"}}))
+    conversation.received(line(id=None, error={"code": -32700, "message": "bad"}))
 
 
 @pytest.mark.requirement("UTIL-10")
 @pytest.mark.parametrize("steps", [[1, 1], [2, 1]])
 def test_progress_must_increase(steps: list[int]) -> None:
-    conversation = session("2025-11-25")
-    params = {"name": "t", "_meta": {"progressToken": 0}}
-    conversation.sent(line({"jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": params}))
+    conversation = asked("tools/call", name="t", _meta={"progressToken": 0})
     first, second = (
-        line({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 0, "progress": step}})
-        for step in steps
+        line(method="notifications/progress", params={"progressToken": 0, "progress": step}) for step in steps
     )
     conversation.received(first)
     with pytest.raises(SchemaMismatch, match="progress went"):
@@ -160,65 +152,52 @@ def test_progress_must_increase(steps: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "fault"),
+    ("more", "fault"),
     [
-        (TEXT, "no structuredContent"),
-        ({**TEXT, "structuredContent": {"n": "1"}}, "integer"),
-        ({**TEXT, "structuredContent": {"n": 1}, "isError": True}, "failed"),
+        ({}, "no structuredContent"),
+        ({"structuredContent": {"n": "1"}}, "integer"),
+        ({"structuredContent": {"n": 1}, "isError": True}, "failed"),
     ],
 )
-def test_structured_content_must_fit_the_listed_schema(result: Message, fault: str) -> None:
-    conversation = session("2025-11-25")
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    conversation.sent(line({"jsonrpc": "2.0", "id": 0, "method": "tools/list"}))
-    listed = {"tools": [{**TOOL, "outputSchema": schema}]}
-    conversation.received(line({"jsonrpc": "2.0", "id": 0, "result": listed}))
-    conversation.sent(line({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t"}}))
+def test_structured_content_must_fit_the_listed_schema(more: Message, fault: str) -> None:
+    conversation = asked("tools/list")
+    conversation.received(line(id=0, result={"tools": [{**tool(), "outputSchema": NUMBER}]}))
+    conversation.sent(line(id=1, method="tools/call", params={"name": "t"}))
     with pytest.raises(SchemaMismatch, match=fault):
-        conversation.received(line({"jsonrpc": "2.0", "id": 1, "result": result}))
+        conversation.received(line(id=1, result={**TEXT, **more}))
 
 
-def test_a_batch_is_refused_outside_its_revision_and_checked_within() -> None:
-    answers = [{"jsonrpc": "2.0", "id": 0, "result": {}}]
-    for revision, passes in (("2025-03-26", True), ("2025-06-18", False)):
+def test_a_batch_is_rejected_outside_its_revision_and_checked_within() -> None:
+    for revision in ("2025-03-26", "2025-06-18"):
         conversation = session(revision)
-        conversation.sent(line([{"jsonrpc": "2.0", "id": 0, "method": "ping"}]))
-        if passes:
-            conversation.received(line(answers))
+        conversation.sent(b"[" + line(id=0, method="ping") + b"]")
+        answers = b"[" + line(id=0, result={}).strip() + b"]\n"
+        if revision == "2025-03-26":
+            conversation.received(answers)
         else:
             with pytest.raises(SchemaMismatch, match="batch"):
-                conversation.received(line(answers))
+                conversation.received(answers)
 
 
 def test_a_record_of_a_tee_is_replayed() -> None:
-    asked = b">" + line({"jsonrpc": "2.0", "id": 0, "method": "ping"})
-    assert replay([asked, b"<" + line({"jsonrpc": "2.0", "id": 0, "result": {}})]).checked == 1
+    request = b">" + line(id=0, method="ping")
+    assert replay([request, b"<" + line(id=0, result={})]).checked == 1
     with pytest.raises(SchemaMismatch):
-        replay([asked, b"<" + line({"jsonrpc": "2.0", "id": 0, "result": None})])
+        replay([request, b"<" + line(id=0, result=None)])
 
 
-# --- and the wire does pass everything through it
-
-BABBLER = """
-import sys
-for line in sys.stdin:
-    print({said!r}, flush=True)
-"""
+# --- the wire passes everything through it
 
 
 def babbler(said: str) -> list[str]:
-    """A server that says the same to everything."""
-    return [sys.executable, "-I", "-c", BABBLER.format(said=said)]
+    """Return a server that says the same to everything."""
+    return [sys.executable, "-I", "-c", f"import sys\nfor line in sys.stdin:\n    print({said!r}, flush=True)"]
 
 
 async def test_the_wire_passes_faults_to_the_test_that_waits() -> None:
     async with Wire(babbler('{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"t"}]}}')) as wire:
         with pytest.raises(SchemaMismatch, match="inputSchema"):
             await wire.request("tools/list", id=0)
-    async with Wire(babbler("Listening ...")) as wire:
-        await wire.notify("notifications/initialized")
-        with pytest.raises(SchemaMismatch, match="not strict JSON"):
-            await wire.receive()
     async with Wire([sys.executable, "-I", "-c", "raise SystemExit('out of order')"]) as wire:
         with pytest.raises(EOFError, match="out of order"):
             await wire.request("ping")
@@ -231,8 +210,6 @@ async def test_the_wire_raises_unread_faults_at_its_end(said: str) -> None:
             await wire.begin("ping", id=0)
 
 
-# --- and nothing passes beside it
-
 SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextprotocol/protocolVersion""")
 """The first message of every client, in either era."""
 SUPPORT = "http_mcp|mcp_client|memory_line|peer|pool|recorder|rules|sdk|wire"
@@ -244,7 +221,6 @@ EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "te
 
 @pytest.mark.requirement("MSG-01")
 def test_no_test_talks_to_the_host_past_the_recorder() -> None:
-    """A test with its own client would receive messages without a check."""
     files = [*TESTS.rglob("*.py"), *TESTS.parent.glob("toolkits/*/tests/**/*.py")]
     texts = {file: file.read_text(encoding="utf-8") for file in files if not set(EXEMPT) & set(file.parents)}
     speaking = [file for file, text in texts.items() if SPEAKING.search(text)]
@@ -254,48 +230,109 @@ def test_no_test_talks_to_the_host_past_the_recorder() -> None:
 
 # --- subscriptions
 
-SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+def told(name: str, request_id: Any = 0, **params: Any) -> bytes:
+    meta = {"io.modelcontextprotocol/subscriptionId": request_id}
+    return line(method=f"notifications/{name}", params={**params, "_meta": meta})
 
 
-def listening(*messages: Message, request_id: Any = 1) -> Conversation:
-    """A conversation in which a subscription was asked for, and the host said so much."""
-    conversation = Conversation()
-    params = {"notifications": {"toolsListChanged": True}, "_meta": modern_meta()}
-    asked = {"jsonrpc": "2.0", "id": request_id, "method": "subscriptions/listen", "params": params}
-    conversation.sent(line(asked))
-    for message in messages:
-        conversation.received(line({"jsonrpc": "2.0", **message}))
-    return conversation
-
-
-def told(name: str, request_id: Any = 1, **params: Any) -> Message:
-    return {"method": f"notifications/{name}", "params": {**params, "_meta": {SUBSCRIPTION: request_id}}}
-
-
+CHANGED = told("tools/list_changed")
 ACKNOWLEDGED = told("subscriptions/acknowledged", notifications={"toolsListChanged": True})
 
 
-def test_a_subscription_is_acknowledged_and_told() -> None:
-    assert listening(ACKNOWLEDGED, told("tools/list_changed"), told("tools/list_changed")).checked == 3
+def listening() -> Conversation:
+    return asked("subscriptions/listen", NEW, notifications={"toolsListChanged": True})
+
+
+def test_a_subscription_is_acknowledged_and_notified() -> None:
+    conversation = listening()
+    for message in (ACKNOWLEDGED, CHANGED, CHANGED):
+        conversation.received(message)
+    assert conversation.checked == 3
 
 
 @pytest.mark.parametrize(
     "messages",
     [
-        [told("tools/list_changed")],
+        [CHANGED],
         [ACKNOWLEDGED, ACKNOWLEDGED],
-        [ACKNOWLEDGED, told("tools/list_changed", "1")],
-        [ACKNOWLEDGED, {"method": "notifications/tools/list_changed"}],
-        [told("subscriptions/acknowledged", "1", notifications={})],
+        [ACKNOWLEDGED, told("tools/list_changed", "0")],
+        [ACKNOWLEDGED, line(method="notifications/tools/list_changed")],
+        [told("subscriptions/acknowledged", "0", notifications={})],
     ],
-    ids=[
-        "before it is acknowledged",
-        "acknowledged twice",
-        "an id of another type",
-        "no id",
-        "acknowledged by another",
+    ids=["not acknowledged", "acknowledged twice", "an id of another type", "no id", "acknowledged by another"],
+)
+def test_a_wrong_notification_of_a_subscription_is_rejected(messages: list[bytes]) -> None:
+    conversation = listening()
+    for message in messages[:-1]:
+        conversation.received(message)
+    with pytest.raises(SchemaMismatch):
+        conversation.received(messages[-1])
+
+
+# --- extensions
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+ADDED = Added(results={"x/get": NUMBER}, kinds={"job": NUMBER}, notifications={"notifications/x": NUMBER})
+
+
+def message(**members: Any) -> Message:
+    return {"jsonrpc": "2.0", "id": 1, **members}
+
+
+@pytest.mark.parametrize(
+    ("revision", "method", "result", "valid"),
+    [
+        (NEW, "x/get", {"n": 1, "resultType": "complete"}, True),
+        (OLD, "x/get", {"n": 1}, True),
+        (NEW, "tools/call", {"n": 1, "resultType": "job"}, True),
+        (OLD, "tools/call", {"n": 1, "resultType": "job", "content": []}, True),
+        (NEW, "x/get", {"n": "1", "resultType": "complete"}, False),
+        (NEW, "x/get", {"n": 1}, False),
+        (NEW, "x/get", {"n": 1, "resultType": "task"}, False),
+        (OLD, "x/get", {"n": 1, "resultType": "complete"}, False),
+        (NEW, "x/put", {"n": 1, "resultType": "complete"}, False),
+        (NEW, "tools/call", {"resultType": "job"}, False),
+        (OLD, "tools/call", {"n": 1, "resultType": "job"}, False),
     ],
 )
-def test_a_subscription_that_is_told_wrongly(messages: list[Message]) -> None:
+def test_only_messages_of_an_extension_are_accepted(revision: str, method: str, result: Message, valid: bool) -> None:
+    if valid:
+        check_result(revision, method, message(result=result), ADDED)
     with pytest.raises(SchemaMismatch):
-        listening(*messages)
+        check_result(revision, method, message(result=result), *[] if valid else [ADDED])
+
+
+def test_errors_and_notifications_of_an_extension_are_checked() -> None:
+    data = {"requiredCapabilities": {"extensions": {"com.x/y": {}}}}
+    check_error(OLD, message(error={"code": -32021, "message": "", "data": data}), ADDED)
+    for incomplete, added in (({}, [ADDED]), (data, [])):
+        with pytest.raises(SchemaMismatch):
+            check_error(OLD, message(error={"code": -32021, "message": "", "data": incomplete}), *added)
+    note = {"jsonrpc": "2.0", "method": "notifications/x", "params": {"n": 1}}
+    check_sent(OLD, "notification", note, ADDED)
+    for faulty, added in ((note, []), ({**note, "params": {"n": ""}}, [ADDED])):
+        with pytest.raises(SchemaMismatch):
+            check_sent(OLD, "notification", faulty, *added)
+
+
+# --- the official schemas, mended
+
+
+@pytest.mark.parametrize("value", [0.5, None, [1.5, {"deep": None}]])
+def test_a_mended_schema_accepts_valid_values(value: Any) -> None:
+    result = {"resultType": "complete", "supportedVersions": [], "ttlMs": 0, "cacheScope": "public"}
+    check(NEW, "DiscoverResult", {**result, "capabilities": {"experimental": {"x": {"y": value}}}})
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_methods_come_from_the_schema(revision: str) -> None:
+    assert methods(revision, "ServerNotification")["notifications/progress"] == "ProgressNotification"
+    assert ("ping" in methods(revision, "ServerRequest")) is (revision != NEW)
+
+
+def test_formats_are_checked() -> None:
+    with pytest.raises(SchemaMismatch, match="blob"):
+        check(OLD, "BlobResourceContents", {"uri": "a://b", "blob": "not base64!"})
+    with pytest.raises(SchemaMismatch, match="uri"):
+        check(OLD, "TextResourceContents", {"uri": "no scheme", "text": ""})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.schemas import FAULTS, REVISIONS, SchemaMismatch, check, definitions, methods, official
+from tests.support.schemas import FAULTS, REVISIONS, definitions, official
 
 MEANT_AS_INTEGERS = {
     "code",
@@ -55,28 +55,3 @@ def test_the_generator_did_err_where_we_say_so() -> None:
         if owner not in MEANT_AS_INTEGERS
     }
     assert {revision for revision, _ in wrong} == {fault.revision for fault in FAULTS}
-
-
-@pytest.mark.parametrize("value", [0.5, None, [1.5, {"deep": None}]])
-def test_a_mended_schema_accepts_valid_values(value: Any) -> None:
-    result = {"resultType": "complete", "supportedVersions": [], "ttlMs": 0, "cacheScope": "public"}
-    check("2026-07-28", "DiscoverResult", {**result, "capabilities": {"experimental": {"x": {"y": value}}}})
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_methods_come_from_the_schema(revision: str) -> None:
-    assert methods(revision, "ServerNotification")["notifications/progress"] == "ProgressNotification"
-    assert ("ping" in methods(revision, "ServerRequest")) is (revision != "2026-07-28")
-
-
-@pytest.mark.parametrize(
-    ("contents", "fault"),
-    [
-        ({"uri": "a://b", "blob": "not base64!"}, "blob"),
-        ({"uri": "no scheme", "text": ""}, "uri"),
-    ],
-)
-def test_formats_are_checked(contents: dict[str, str], fault: str) -> None:
-    name = "BlobResourceContents" if "blob" in contents else "TextResourceContents"
-    with pytest.raises(SchemaMismatch, match=fault):
-        check("2025-11-25", name, contents)

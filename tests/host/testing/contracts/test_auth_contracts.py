@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -15,6 +15,7 @@ from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import GitHub
 from pegboard_plugins.static_tokens import StaticTokens, StaticTokensConfig
+from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
 
 TOKEN = "canary-t0ken"
 
@@ -49,9 +50,8 @@ async def sound(request: TokenRequest, given: list[str]) -> Any:
     return Authorization(TOKEN)
 
 
-async def strings(request: TokenRequest, given: list[str]) -> Any:
-    found = await sound(request, given)
-    return found and found.token
+def strings(request: TokenRequest, given: list[str]) -> Any:
+    return then(sound(request, given), lambda found: found and found.token)
 
 
 async def once(request: TokenRequest, given: list[str]) -> Any:
@@ -78,119 +78,81 @@ async def asks_for_all(request: TokenRequest, given: list[str]) -> Any:
     return await sound(request, given)
 
 
-async def logs(request: TokenRequest, given: list[str]) -> Any:
-    found = await sound(request, given)
-    logging.getLogger("source").debug("gave %s", found and found.token)
-    return found
+def logs(request: TokenRequest, given: list[str]) -> Any:
+    return then(
+        sound(request, given), lambda found: logging.getLogger("source").debug(str(found and found.token)) or found
+    )
 
 
 class Source:
-    """A source, sound unless it is told otherwise."""
-
-    def __init__(self, function: Any, shown: str = "") -> None:
+    def __init__(self, function: Any) -> None:
         self._function = function
         self._given: list[str] = []
-        self._shown = shown
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         return await self._function(request, self._given)  # type: ignore[no-any-return]
 
+
+class Shown(Source):
     def __repr__(self) -> str:
-        return f"Source({self._shown})"
+        return TOKEN
 
 
-BAD_SOURCES: list[tuple[Any, str, str]] = [
-    (strings, "", "test_it_returns_the_token_to_its_owner"),
-    (once, "", "test_it_returns_the_token_again"),
-    (to_all, "", "test_it_returns_the_token_to_no_other_caller"),
-    (to_named_users, "", "test_it_returns_the_token_to_no_other_caller"),
-    (by_subject_alone, "", "test_it_distinguishes_issuers"),
-    (asks_for_all, "", "test_it_declines_other_providers"),
-    (logs, "", "test_it_discloses_no_token"),
-    (sound, TOKEN, "test_it_discloses_no_token"),
+SOURCES: list[tuple[Any, str]] = [
+    (lambda: Source(strings), "test_it_returns_the_token_to_its_owner"),
+    (lambda: Source(once), "test_it_returns_the_token_again"),
+    (lambda: Source(to_all), "test_it_returns_the_token_to_no_other_caller"),
+    (lambda: Source(to_named_users), "test_it_returns_the_token_to_no_other_caller"),
+    (lambda: Source(by_subject_alone), "test_it_distinguishes_issuers"),
+    (lambda: Source(asks_for_all), "test_it_declines_other_providers"),
+    (lambda: Source(logs), "test_it_discloses_no_token"),
+    (lambda: Shown(sound), "test_it_discloses_no_token"),
 ]
+REQUIRED = {"required": lambda self: GitHub()}
 
 
-def sources(function: Any, shown: str = "") -> type[TokenSourceContract]:
-    class Sources(TokenSourceContract):
-        async def make(self) -> TokenSource:
-            return Source(function, shown)
-
-        def required(self) -> ToolAuthorization:
-            return GitHub()
-
-    return Sources
-
-
-@pytest.mark.parametrize(("function", "shown", "rule"), BAD_SOURCES)
-def test_a_faulty_source_breaks_the_rule(function: Any, shown: str, rule: str) -> None:
-    assert rule in sources(function, shown).broken()
+@pytest.mark.parametrize(("make", "rule"), cases(SOURCES))
+def test_a_faulty_source_breaks_the_rule(make: Any, rule: str) -> None:
+    assert rule in broken(TokenSourceContract, make, **REQUIRED)
 
 
 def test_a_sound_source_breaks_no_rule() -> None:
-    assert sources(sound).broken() == {}
-    assert {rule for _, _, rule in BAD_SOURCES} == set(TokenSourceContract.rules())
+    assert broken(TokenSourceContract, lambda: Source(sound), **REQUIRED) == {}
+    assert rules(SOURCES) == set(TokenSourceContract.rules())
 
 
 # --- providers
-
-
-def providers(made: type[Any]) -> type[AuthProviderContract]:
-    class Providers(AuthProviderContract):
-        def make(self) -> type[ToolAuthorization]:
-            return made
-
-    return Providers
-
 
 BUILT_IN = [
     one
     for one in vars(auth_providers).values()
     if inspect.isclass(one) and issubclass(one, ToolAuthorization) and one.__module__ == auth_providers.__name__
 ]
+ACME = AuthProvider("acme", "Acme", "https://acme.example")
 
 
-@pytest.mark.parametrize("made", [one for one in BUILT_IN if one.provider.id is not None])
-def test_the_built_in_providers_keep_the_contract(made: type[ToolAuthorization]) -> None:
-    assert providers(made).broken() == {}
+def provider(described: AuthProvider = ACME, **members: Any) -> Any:
+    return variant(ToolAuthorization, provider=described, **members)
 
 
-class NoPage(ToolAuthorization):
-    provider = AuthProvider("acme", "Acme")
-
-
-class OddId(ToolAuthorization):
-    provider = AuthProvider("Acme Login", "Acme", "https://acme.example")
-
-
-class NoScopes(ToolAuthorization):
-    provider = AuthProvider("acme", "Acme", "https://acme.example")
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-class NeverAlike(ToolAuthorization):
-    provider: ClassVar[AuthProvider] = AuthProvider("acme", "Acme", "https://acme.example")
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-BAD_PROVIDERS: list[tuple[type[Any], str]] = [
-    (NoPage, "test_it_describes_its_provider"),
-    (OddId, "test_it_describes_its_provider"),
-    (NoScopes, "test_it_accepts_scopes_and_an_id"),
-    (NeverAlike, "test_equal_requirements_are_equal"),
+PROVIDERS: list[tuple[Any, str]] = [
+    (provider(AuthProvider("acme", "Acme")), "test_it_describes_its_provider"),
+    (provider(ACME._replace(id="Acme Login")), "test_it_describes_its_provider"),
+    (provider(__init__=lambda own: super(type(own), own).__init__()), "test_it_accepts_scopes_and_an_id"),
+    (provider(__hash__=None, __eq__=lambda self, other: self is other), "test_equal_requirements_are_equal"),
 ]
 
 
-@pytest.mark.parametrize(("made", "rule"), BAD_PROVIDERS)
-def test_a_faulty_provider_breaks_the_rule(made: type[Any], rule: str) -> None:
-    assert rule in providers(made).broken()
+@pytest.mark.parametrize("made", [one for one in BUILT_IN if one.provider.id is not None])
+def test_the_built_in_providers_keep_the_contract(made: Any) -> None:
+    assert broken(AuthProviderContract, lambda: made) == {}
+
+
+@pytest.mark.parametrize(("made", "rule"), cases(PROVIDERS))
+def test_a_faulty_provider_breaks_the_rule(made: Any, rule: str) -> None:
+    assert rule in broken(AuthProviderContract, lambda: made)
 
 
 def test_each_rule_of_providers_has_a_fault() -> None:
-    assert {rule for _, rule in BAD_PROVIDERS} == set(AuthProviderContract.rules())
+    assert rules(PROVIDERS) == set(AuthProviderContract.rules())
     assert len(BUILT_IN) > 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugi
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.timing import TimingConfig, TimingPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
+from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
 
 BUILT_IN: dict[str, tuple[type[Any], type[Any], dict[str, Any]]] = {
     "logging": (LoggingPlugin, LoggingConfig, {}),
@@ -29,15 +30,6 @@ BUILT_IN: dict[str, tuple[type[Any], type[Any], dict[str, Any]]] = {
     "scopes": (ScopesPlugin, ScopesConfig, {"tools": {"contract_*": ["read", "write"]}}),
     "audit": (AuditPlugin, AuditConfig, {}),
 }
-
-
-def contract_of(make: Callable[[], Any]) -> type[MiddlewareContract]:
-    class Checked(MiddlewareContract):
-        def make(self) -> Middleware:
-            made: Middleware = make()
-            return made
-
-    return Checked
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -50,26 +42,7 @@ def test_built_in_middleware_keeps_the_contract(name: str, tmp_path: Path) -> No
         (middleware,) = made.register_middleware()  # type: ignore[attr-defined]
         return middleware  # type: ignore[no-any-return]
 
-    assert contract_of(make).broken() == {}
-
-
-class NoName(Middleware):
-    name = " "
-
-
-class Warns(Middleware):
-    def assembled(self, inventory: Any) -> Any:
-        return [None]
-
-
-class Views(Middleware):
-    def view(self, call: Call) -> Any:
-        return object()
-
-
-class ReturnsNothing(Middleware):
-    async def on_call_tool(self, call: Call, call_next: CallNext) -> Any:
-        await call_next(call)
+    assert broken(MiddlewareContract, make) == {}
 
 
 class Untyped(Middleware):
@@ -94,12 +67,6 @@ class Repeats(Middleware):
         return await call_next(call)
 
 
-class Changes(Middleware):
-    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Any:
-        call.params["arguments"] = {}  # type: ignore[index]
-        return await call_next(call)
-
-
 class Mixes(Middleware):
     last: Any = None
 
@@ -109,34 +76,41 @@ class Mixes(Middleware):
         return await call_next(self.last)
 
 
-class Adds(Middleware):
-    async def on_list_tools(self, call: Call, call_next: CallNext) -> Any:
-        return Listing("tools", (Tool(name="new", description="New.", input_schema={}),))
+async def reject(self: Any, call: Call, call_next: CallNext) -> Any:
+    raise ValueError(call.method)
 
 
-class RejectsNotifications(Middleware):
-    async def on_notification(self, call: Call, call_next: CallNext) -> Any:
-        raise ValueError(call.method)
+async def add(self: Any, call: Call, call_next: CallNext) -> Any:
+    return Listing("tools", (Tool(name="new", description="New.", input_schema={}),))
 
 
-FAULTS: list[tuple[type[Middleware], str]] = [
-    (NoName, "test_its_name_is_valid"),
-    (Warns, "test_it_accepts_an_inventory"),
-    (Views, "test_wants_and_view_are_valid"),
-    (ReturnsNothing, "test_each_call_ends_with_an_outcome"),
+def change(self: Any, call: Any, call_next: CallNext) -> Any:
+    call.params["arguments"] = {}
+    return call_next(call)
+
+
+def lose(self: Any, call: Call, call_next: CallNext) -> Any:
+    return then(call_next(call), lambda outcome: None)
+
+
+FAULTS: list[tuple[Any, str]] = [
+    (variant(Middleware, name=" "), "test_its_name_is_valid"),
+    (variant(Middleware, assembled=lambda self, inventory: [None]), "test_it_accepts_an_inventory"),
+    (variant(Middleware, view=lambda self, call: object()), "test_wants_and_view_are_valid"),
+    (variant(Middleware, on_call_tool=lose), "test_each_call_ends_with_an_outcome"),
     (Untyped, "test_an_error_of_the_call_stays_typed"),
     (Shields, "test_a_cancelled_call_ends"),
     (Repeats, "test_a_call_that_succeeded_is_not_repeated"),
-    (Changes, "test_the_parameters_of_a_call_are_not_changed"),
+    (variant(Middleware, on_get_prompt=change), "test_the_parameters_of_a_call_are_not_changed"),
     (Mixes, "test_concurrent_calls_are_independent"),
-    (Adds, "test_lists_keep_their_kind_and_get_no_new_names"),
-    (RejectsNotifications, "test_notifications_are_accepted"),
+    (variant(Middleware, on_list_tools=add), "test_lists_keep_their_kind_and_get_no_new_names"),
+    (variant(Middleware, on_notification=reject), "test_notifications_are_accepted"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "rule"), FAULTS)
-def test_faulty_middleware_breaks_the_rule(kind: type[Middleware], rule: str) -> None:
-    assert rule in contract_of(kind).broken()
+@pytest.mark.parametrize(("kind", "rule"), cases(FAULTS))
+def test_faulty_middleware_breaks_the_rule(kind: Any, rule: str) -> None:
+    assert rule in broken(MiddlewareContract, kind)
 
 
 def test_sound_middleware_breaks_no_rule() -> None:
@@ -144,8 +118,8 @@ def test_sound_middleware_breaks_no_rule() -> None:
     async def reject(call: Call, call_next: CallNext) -> Any:
         raise NotFoundError("no")
 
-    assert contract_of(Middleware).broken() == contract_of(lambda: reject).broken() == {}
-    assert {rule for _, rule in FAULTS} == set(MiddlewareContract.rules())
+    assert broken(MiddlewareContract, Middleware) == broken(MiddlewareContract, lambda: reject) == {}
+    assert rules(FAULTS) == set(MiddlewareContract.rules())
 
 
 # --- commands
@@ -170,43 +144,25 @@ def greet(options: Any) -> str:
     return f"hello {options.name}"
 
 
-def printed(options: Any) -> str:
-    print("hello")
-    return ""
-
-
 NAME: Any = [("name", {"help": "a name"})]
 SOUND = Command("greet", "greet a person", greet, NAME, ["pegboard greet Ada --json"])
 
 
-def command_contract(command: Command) -> type[CommandContract]:
-    class Checked(CommandContract):
-        def make(self) -> Command:
-            return command
-
-        def lines(self) -> Sequence[str]:
-            return ["Ada"]
-
-        def invalid_lines(self) -> Sequence[str]:
-            return ["", "nobody"]
-
-    return Checked
-
-
-COMMANDS = [
+LINES = {"lines": lambda self: ["Ada"], "invalid_lines": lambda self: ["", "nobody"]}
+COMMANDS: list[tuple[Any, str]] = [
     (SOUND._replace(name="Greet!"), "test_its_name_and_summary_are_valid"),
     (SOUND._replace(arguments=[("name", {})]), "test_its_arguments_have_help"),
     (SOUND._replace(examples=["pegboard greet"]), "test_its_examples_are_valid"),
-    (SOUND._replace(run=printed), "test_it_returns_a_string"),
+    (SOUND._replace(run=lambda options: print("hello") or ""), "test_it_returns_a_string"),
     (SOUND._replace(run=lambda options: "hello"), "test_invalid_arguments_are_rejected"),
 ]
 
 
-@pytest.mark.parametrize(("command", "rule"), COMMANDS)
+@pytest.mark.parametrize(("command", "rule"), cases(COMMANDS))
 def test_a_faulty_command_breaks_the_rule(command: Command, rule: str) -> None:
-    assert rule in command_contract(command).broken()
+    assert rule in broken(CommandContract, lambda: command, **LINES)
 
 
 def test_a_sound_command_breaks_no_rule() -> None:
-    assert command_contract(SOUND).broken() == {}
-    assert {rule for _, rule in COMMANDS} == set(CommandContract.rules())
+    assert broken(CommandContract, lambda: SOUND, **LINES) == {}
+    assert rules(COMMANDS) == set(CommandContract.rules())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from pegboard import FatalToolError, RetryableToolError
 from pegboard.plugin import ErrorAdapter, ToolRuntimeError
 from pegboard.testing import ErrorAdapterContract
+from tests.host.testing.contracts.faulty import cases, rules
 
 
 class LibraryError(Exception):
@@ -28,24 +29,14 @@ def adapted(error: Any) -> Any:
     return RetryableToolError("The library failed.", str(error), extra={"service": "library"})
 
 
-def of_library(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda error: make(error) if isinstance(error, LibraryError) else None
-
-
 def half_seconds(error: Any) -> Any:
     made = adapted(error)
-    if made is not None:
-        made.retry_after_ms = 0.5
+    made.retry_after_ms = 0.5
     return made
 
 
 def marks(error: Any) -> Any:
     error.seen = True
-    return adapted(error)
-
-
-def imports(error: Any) -> Any:
-    importlib.import_module("wave")
     return adapted(error)
 
 
@@ -60,60 +51,67 @@ class Adapter:
 
 class Importing(Adapter):
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        return imports(error)  # type: ignore[no-any-return]
+        importlib.import_module("wave")
+        return super().from_exception(error)
 
 
-class Unnamed(Adapter):
-    slug = "My Library!"
+def adapter(**members: Any) -> Any:
+    """Return a function that makes an adapter with other members."""
+
+    def make() -> Adapter:
+        made = Adapter()
+        vars(made).update(members)
+        return made
+
+    return make
+
+
+def maps(function: Any) -> Any:
+    return adapter(from_exception=function)
+
+
+def of_library(make: Any) -> Any:
+    return maps(lambda error: make(error) if isinstance(error, LibraryError) else None)
 
 
 NUMBERS = itertools.count()
 FAULTS: list[tuple[Any, str]] = [
-    (Unnamed, "test_it_has_a_slug"),
+    (adapter(slug="My Library!"), "test_it_has_a_slug"),
     (of_library(lambda error: FatalToolError("x")), "test_known_exceptions_become_errors"),
     (of_library(lambda error: RetryableToolError("")), "test_known_exceptions_become_errors"),
-    (lambda error: RetryableToolError("x"), "test_unknown_exceptions_are_declined"),
+    (maps(lambda error: RetryableToolError("x")), "test_unknown_exceptions_are_declined"),
     (
-        lambda error: RetryableToolError("x") if getattr(error, "url", None) else None,
+        maps(lambda error: RetryableToolError("x") if hasattr(error, "url") else None),
         "test_unknown_exceptions_are_declined",
     ),
     (of_library(lambda error: RetryableToolError("x", extra={"error": {1, 2}})), "test_errors_are_valid"),
-    (half_seconds, "test_errors_are_valid"),
+    (of_library(half_seconds), "test_errors_are_valid"),
     (of_library(lambda error: RetryableToolError(str(error))), "test_errors_disclose_no_secrets"),
-    (
-        of_library(lambda error: RetryableToolError("x", extra={"url": error.url})),
-        "test_errors_disclose_no_secrets",
-    ),
-    (
-        of_library(lambda error: RetryableToolError(f"{next(NUMBERS)} times")),
-        "test_it_has_no_state",
-    ),
+    (of_library(lambda error: RetryableToolError("x", extra={"url": error.url})), "test_errors_disclose_no_secrets"),
+    (of_library(lambda error: RetryableToolError(f"{next(NUMBERS)} times")), "test_it_has_no_state"),
     (of_library(marks), "test_it_has_no_state"),
     (Importing, "test_it_imports_no_library"),
 ]
 
 
-def broken(fault: Any) -> dict[str, BaseException]:
-    class Faulty(ErrorAdapterContract):
+def broken(kind: Any) -> dict[str, BaseException]:
+    class Checked(ErrorAdapterContract):
         libraries = ("wave",)
 
         def make(self) -> ErrorAdapter:
-            made: Any = fault() if isinstance(fault, type) else Adapter()
-            if not isinstance(fault, type):
-                made.from_exception = fault
-            return made  # type: ignore[no-any-return]
+            return kind()  # type: ignore[no-any-return]
 
         def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
             yield LibraryError(f"https://x.example/?token={self.canary}"), RetryableToolError
 
-    return Faulty.broken()
+    return Checked.broken()
 
 
-@pytest.mark.parametrize(("fault", "rule"), FAULTS, ids=[f"{place}-{rule}" for place, (_, rule) in enumerate(FAULTS)])
-def test_a_faulty_adapter_breaks_the_rule(fault: Any, rule: str) -> None:
-    assert list(broken(fault)) == [rule]
+@pytest.mark.parametrize(("kind", "rule"), cases(FAULTS))
+def test_a_faulty_adapter_breaks_the_rule(kind: Any, rule: str) -> None:
+    assert list(broken(kind)) == [rule]
 
 
 def test_a_sound_adapter_breaks_no_rule() -> None:
     assert broken(Adapter) == {}
-    assert {rule for _, rule in FAULTS} == set(ErrorAdapterContract.rules())
+    assert rules(FAULTS) == set(ErrorAdapterContract.rules())

@@ -19,6 +19,7 @@ from pegboard_plugins.auth_token import AuthTokenConfig, AuthTokenPlugin
 from pegboard_plugins.http import HttpConfig, HttpPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
 from tests.host.testing import kits
+from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
 
 TOKEN = "canary-0123456789abcdef-0123456789"
 SECRET = "0123456789abcdef-a-secret-of-the-tests"
@@ -70,37 +71,16 @@ class Sound:
         return response._replace(headers={"WWW-Authenticate": "Bearer"})
 
 
-class Public(Sound):
-    policy = "public"
+def after(change: Any) -> Any:
+    """Return an authenticator that changes its result."""
+    return variant(
+        Sound,
+        authenticate=lambda self, request: then(Sound.authenticate(self, request), lambda one: change(request, one)),
+    )
 
 
-class OneHost(Sound):
-    public_hosts = "tools.example"
-
-
-class Trusting(Sound):
-    async def authenticate(self, request: Request) -> Any:
-        found = await super().authenticate(request)
-        return Caller("ada", trusted=True) if isinstance(found, Caller) else found
-
-
-class WithoutChallenge(Sound):
-    async def authenticate(self, request: Request) -> Any:
-        found = await super().authenticate(request)
-        return Response(401) if isinstance(found, Response) else found
-
-
-class Fragile(Sound):
-    async def authenticate(self, request: Request) -> Any:
-        (request.headers.get("Authorization") or "").encode()
-        return await super().authenticate(request)
-
-
-class Prefix(Sound):
-    async def authenticate(self, request: Request) -> Any:
-        found = await super().authenticate(request)
-        known = (request.headers.get("Authorization") or "").startswith(f"Bearer {TOKEN}")
-        return Caller("ada") if known else found
+def sent(request: Request) -> str:
+    return request.headers.get("Authorization") or ""
 
 
 class Remembers(Sound):
@@ -112,49 +92,40 @@ class Remembers(Sound):
         return self.last
 
 
-class Logs(Sound):
-    async def authenticate(self, request: Request) -> Any:
-        logging.getLogger("contract").debug("got %s", request.headers.get("Authorization"))
-        return await super().authenticate(request)
-
-
-class Replaces(Sound):
-    def complete(self, response: Response) -> Response:
-        return Response(401)
-
-
-AUTHENTICATORS: list[tuple[type[Sound], str]] = [
-    (Public, "test_it_names_its_policy"),
-    (OneHost, "test_its_attributes_are_valid"),
-    (Trusting, "test_valid_credentials_identify_the_caller"),
-    (WithoutChallenge, "test_missing_credentials_are_challenged"),
-    (Fragile, "test_invalid_credentials_are_rejected"),
-    (Prefix, "test_altered_credentials_are_rejected"),
+AUTHENTICATORS: list[tuple[Any, str]] = [
+    (variant(Sound, policy="public"), "test_it_names_its_policy"),
+    (variant(Sound, public_hosts="tools.example"), "test_its_attributes_are_valid"),
+    (
+        after(lambda request, one: Caller("ada", trusted=True) if isinstance(one, Caller) else one),
+        "test_valid_credentials_identify_the_caller",
+    ),
+    (
+        after(lambda request, one: Response(401) if isinstance(one, Response) else one),
+        "test_missing_credentials_are_challenged",
+    ),
+    (after(lambda request, one: sent(request).encode() and one), "test_invalid_credentials_are_rejected"),
+    (
+        after(lambda request, one: Caller("ada") if sent(request).startswith(f"Bearer {TOKEN}") else one),
+        "test_altered_credentials_are_rejected",
+    ),
     (Remembers, "test_concurrent_requests_are_independent"),
-    (Logs, "test_it_discloses_no_credentials"),
-    (Replaces, "test_a_completed_response_keeps_its_status"),
+    (
+        after(lambda request, one: logging.getLogger("x").debug(sent(request)) or one),
+        "test_it_discloses_no_credentials",
+    ),
+    (variant(Sound, complete=lambda self, response: Response(401)), "test_a_completed_response_keeps_its_status"),
 ]
+CREDENTIALS = {"credentials": lambda self: [{"Authorization": f"Bearer {TOKEN}"}]}
 
 
-def authenticator_contract(kind: type[Sound]) -> type[AuthenticatorContract]:
-    class Checked(AuthenticatorContract):
-        def make(self) -> Authenticator:
-            return kind()
-
-        def credentials(self) -> Sequence[Mapping[str, str]]:
-            return [{"Authorization": f"Bearer {TOKEN}"}]
-
-    return Checked
-
-
-@pytest.mark.parametrize(("kind", "rule"), AUTHENTICATORS)
-def test_a_faulty_authenticator_breaks_the_rule(kind: type[Sound], rule: str) -> None:
-    assert rule in authenticator_contract(kind).broken()
+@pytest.mark.parametrize(("kind", "rule"), cases(AUTHENTICATORS))
+def test_a_faulty_authenticator_breaks_the_rule(kind: Any, rule: str) -> None:
+    assert rule in broken(AuthenticatorContract, kind, **CREDENTIALS)
 
 
 def test_a_sound_authenticator_breaks_no_rule() -> None:
-    assert authenticator_contract(Sound).broken() == {}
-    assert {rule for _, rule in AUTHENTICATORS} == set(AuthenticatorContract.rules())
+    assert broken(AuthenticatorContract, Sound, **CREDENTIALS) == {}
+    assert rules(AUTHENTICATORS) == set(AuthenticatorContract.rules())
 
 
 # --- routes
@@ -174,45 +145,32 @@ class OfPlugin(RouteContract):
         return [http_request(self.make().method, self.path, self.body, caller=caller)]
 
 
-class TestHealth(OfPlugin):
-    path = "/healthz"
-
-
-class TestReady(OfPlugin):
-    path = "/readyz"
-
-
-class TestWorkerTools(OfPlugin):
-    path = "/worker/tools"
-
-
-class TestWorkerInvoke(OfPlugin):
-    path = "/worker/tools/invoke"
-    body = b'{"tool": {"name": "prices", "toolkit": "trips"}, "inputs": {"cities": ["Bern"]}}'
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/healthz", b""),
+        ("/readyz", b""),
+        ("/worker/tools", b""),
+        ("/worker/tools/invoke", b'{"tool": {"name": "prices", "toolkit": "trips"}, "inputs": {"cities": ["Bern"]}}'),
+    ],
+)
+def test_built_in_routes_keep_the_contract(path: str, body: bytes) -> None:
+    assert variant(OfPlugin, path=path, body=body).broken() == {}
 
 
 async def events() -> AsyncIterator[bytes]:
     yield b"event"
 
 
-async def ok(request: Request, host: Any) -> Any:
-    return Response(body=b"ok")
-
-
 async def stream(request: Request, host: Any) -> Any:
     return EventStream(events())
 
 
-async def not_found(request: Request, host: Any) -> Any:
-    return Response(404)
+def responds(make: Any) -> Route:
+    async def handle(request: Request, host: Any) -> Any:
+        return make(request)
 
-
-async def fails_on_bodies(request: Request, host: Any) -> Any:
-    return Response(500 if request.body else 200)
-
-
-async def splits_headers(request: Request, host: Any) -> Any:
-    return Response(headers={"X-Path": f"{request.path}\r\nX: y"})
+    return Route("GET", "/x", handle)
 
 
 async def endless(request: Request, host: Any) -> Any:
@@ -223,47 +181,30 @@ async def endless(request: Request, host: Any) -> Any:
     return EventStream(Messages())  # type: ignore[arg-type]
 
 
-def alternating() -> Any:
-    numbers = itertools.count()
-
-    async def handle(request: Request, host: Any) -> Any:
-        return Response(200 if next(numbers) < 5 else 201)
-
-    return handle
-
-
+OK = responds(lambda request: Response(body=b"ok"))
+NUMBERS = itertools.count()
 ROUTES: list[tuple[Route, str]] = [
-    (Route("get", "/x", ok), "test_its_method_and_path_are_valid"),
-    (Route("GET", "/x?y", ok), "test_its_method_and_path_are_valid"),
-    (Route("GET", "/x", ok, auth=""), "test_its_policy_is_named"),
-    (Route("GET", "/x", not_found), "test_its_handler_responds"),
-    (Route("GET", "/x", splits_headers), "test_its_handler_responds"),
-    (Route("GET", "/x", fails_on_bodies), "test_unexpected_requests_are_client_errors"),
-    (Route("GET", "/x", alternating()), "test_concurrent_requests_are_independent"),
-    (Route("GET", "/x", endless), "test_an_event_stream_can_be_closed"),
+    (OK._replace(method="get"), "test_its_method_and_path_are_valid"),
+    (OK._replace(path="/x?y"), "test_its_method_and_path_are_valid"),
+    (OK._replace(auth=""), "test_its_policy_is_named"),
+    (responds(lambda request: Response(404)), "test_its_handler_responds"),
+    (responds(lambda one: Response(headers={"X-Path": f"{one.path}\r\nX: y"})), "test_its_handler_responds"),
+    (responds(lambda one: Response(500 if one.body else 200)), "test_unexpected_requests_are_client_errors"),
+    (responds(lambda _: Response(200 + (next(NUMBERS) > 4))), "test_concurrent_requests_are_independent"),
+    (OK._replace(handler=endless), "test_an_event_stream_can_be_closed"),
 ]
 
 
 def broken_by(route: Route, rule: str | None = None) -> dict[str, BaseException]:
-    class Checked(RouteContract):
-        def make(self) -> Route:
-            return route
-
-        def requests(self) -> Sequence[Request]:
-            return [http_request("GET", "/x")]
-
-        @classmethod
-        def rules(cls) -> tuple[str, ...]:
-            return super().rules() if rule is None else (rule,)
-
-    return Checked.broken()
+    only = {} if rule is None else {"rules": classmethod(lambda cls: (rule,))}
+    return broken(RouteContract, lambda: route, requests=lambda self: [http_request("GET", "/x")], **only)
 
 
-@pytest.mark.parametrize(("route", "rule"), ROUTES)
+@pytest.mark.parametrize(("route", "rule"), cases(ROUTES))
 def test_a_faulty_route_breaks_the_rule(route: Route, rule: str) -> None:
     assert [*broken_by(route, rule)] == [rule]
 
 
 def test_a_sound_route_breaks_no_rule() -> None:
-    assert broken_by(Route("GET", "/x", ok)) == broken_by(Route("*", "/x", stream, auth="public")) == {}
-    assert {rule for _, rule in ROUTES} == set(RouteContract.rules())
+    assert broken_by(OK) == broken_by(Route("*", "/x", stream, auth="public")) == {}
+    assert rules(ROUTES) == set(RouteContract.rules())

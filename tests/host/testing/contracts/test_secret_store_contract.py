@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,96 +10,64 @@ import pytest
 from pegboard.plugin import SecretStore
 from pegboard.testing import SecretStoreContract
 from pegboard.testing.in_memory_host import FixedSecrets
-
-Secrets = dict[str, str]
+from tests.host.testing.contracts.faulty import cases, rules, variant
 
 
 class Store:
-    """A store, sound unless it is told otherwise."""
-
     name: Any = "store"
 
-    def __init__(self, secrets: Secrets, get: Callable[[Secrets, str], str | None]) -> None:
-        self._secrets = secrets
-        self._get = get
+    def __init__(self, secrets: dict[str, str]) -> None:
+        self.secrets = secrets
 
     def get(self, name: str) -> str | None:
-        return self._get(self._secrets, name)
+        return self.secrets.get(name)
 
 
-class Unnamed(Store):
-    name = None
+def finds(get: Any) -> Any:
+    """Return a store with another way to find a secret."""
+    return variant(Store, get=lambda self, name: get(self.secrets, name))
 
 
-class Hints(Store):
-    def hint(self, name: str) -> Any:
-        return f"it is {self._secrets.get(name)}"
-
-
-class HintsNothing(Store):
-    def hint(self, name: str) -> Any:
-        return ""
-
-
-class Shows(Store):
-    def __repr__(self) -> str:
-        return f"Store({self._secrets})"
-
-
-def minds(secrets: Secrets, name: str) -> str | None:
+def rejects(secrets: dict[str, str], name: str) -> str | None:
     if not name.isidentifier():
         raise ValueError(name)
     return secrets.get(name)
 
 
-def logs(secrets: Secrets, name: str) -> str | None:
-    logging.getLogger("store").debug("%s is %s", name, secrets.get(name))
-    return secrets.get(name)
-
-
-def prints(secrets: Secrets, name: str) -> str | None:
-    print(secrets.get(name))
-    return secrets.get(name)
-
-
+LOGGER = logging.getLogger("store")
 FAULTS: list[tuple[Any, str]] = [
-    (Unnamed, "test_it_has_a_name"),
-    (lambda secrets, name: (secrets.get(name) or "").rstrip('"'), "test_it_returns_its_secrets"),
-    (lambda secrets, name: (secrets.get(name) or "").replace("$HOME", "/home"), "test_it_returns_its_secrets"),
+    (variant(Store, name=None), "test_it_has_a_name"),
+    (finds(lambda secrets, name: secrets.get(name, "").rstrip('"')), "test_it_returns_its_secrets"),
+    (finds(lambda secrets, name: secrets.get(name, "").replace("$HOME", "/home")), "test_it_returns_its_secrets"),
     (
-        lambda secrets, name: next((value for key, value in secrets.items() if key.startswith(name)), None),
+        finds(lambda secrets, name: next((secrets[key] for key in secrets if key.startswith(name)), None)),
         "test_it_returns_no_other_secrets",
     ),
-    (lambda secrets, name: secrets.get(name.strip()), "test_it_returns_no_other_secrets"),
-    (minds, "test_it_accepts_invalid_names"),
-    (lambda secrets, name: secrets.get(name.rpartition("/")[2]), "test_it_accepts_invalid_names"),
-    (lambda secrets, name: secrets.pop(name, None), "test_it_returns_the_same_each_time"),
-    (Shows, "test_it_discloses_no_secret"),
-    (logs, "test_it_discloses_no_secret"),
-    (prints, "test_it_discloses_no_secret"),
-    (Hints, "test_it_discloses_no_secret"),
-    (HintsNothing, "test_its_hint_is_a_text"),
+    (finds(lambda secrets, name: secrets.get(name.strip())), "test_it_returns_no_other_secrets"),
+    (finds(rejects), "test_it_accepts_invalid_names"),
+    (finds(lambda secrets, name: secrets.get(name.rpartition("/")[2])), "test_it_accepts_invalid_names"),
+    (finds(lambda secrets, name: secrets.pop(name, None)), "test_it_returns_the_same_each_time"),
+    (variant(Store, __repr__=lambda self: str(self.secrets)), "test_it_discloses_no_secret"),
+    (finds(lambda secrets, name: LOGGER.debug(secrets.get(name)) or secrets.get(name)), "test_it_discloses_no_secret"),
+    (finds(lambda secrets, name: print(secrets.get(name)) or secrets.get(name)), "test_it_discloses_no_secret"),
+    (variant(Store, hint=lambda self, name: f"it is {self.secrets.get(name)}"), "test_it_discloses_no_secret"),
+    (variant(Store, hint=lambda self, name: ""), "test_its_hint_is_a_text"),
 ]
 
 
-def broken(fault: Any) -> dict[str, BaseException]:
-    class Faulty(SecretStoreContract):
-        def make(self) -> SecretStore:
-            kind, get = (fault, dict.get) if isinstance(fault, type) else (Store, fault)
-            made: SecretStore = kind(dict(self.secrets), get)
-            return made
-
-    return Faulty.broken()
+def broken(kind: Any) -> dict[str, BaseException]:
+    checked: type[SecretStoreContract] = variant(SecretStoreContract, make=lambda self: kind(dict(self.secrets)))
+    return checked.broken()
 
 
-@pytest.mark.parametrize(("fault", "rule"), FAULTS, ids=[f"{place}-{rule}" for place, (_, rule) in enumerate(FAULTS)])
-def test_a_faulty_store_breaks_the_rule(fault: Any, rule: str) -> None:
-    assert rule in broken(fault)
+@pytest.mark.parametrize(("kind", "rule"), cases(FAULTS))
+def test_a_faulty_store_breaks_the_rule(kind: Any, rule: str) -> None:
+    assert rule in broken(kind)
 
 
 def test_a_sound_store_breaks_no_rule() -> None:
     assert broken(Store) == {}
-    assert {rule for _, rule in FAULTS} == set(SecretStoreContract.rules())
+    assert rules(FAULTS) == set(SecretStoreContract.rules())
 
 
 class TestSecretsOfConnect(SecretStoreContract):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pegboard.plugin import EventStore, SessionRecord, SessionStore
+from pegboard.plugin import EventStore, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract
-from pegboard.types import Caller
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
+from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
 from tests.support import kept
 
 
@@ -30,79 +30,47 @@ class TestEventsInFiles(EventStoreContract):
 
 
 class Sessions(MemorySessionStore):
-    def __init__(self) -> None:
-        super().__init__(100, 60)
+    def __init__(self, sessions: int = 100) -> None:
+        super().__init__(sessions, 60)
 
 
-class SaysNothing(Sessions):
-    async def put(self, record: SessionRecord) -> bool:
-        await super().put(record)
-        return None  # type: ignore[return-value]
+async def put_new(store: Any, record: Any) -> bool:
+    return await GET(store, record.id) is not None or await PUT(store, record)
 
 
-class GivesTuples(Sessions):
-    async def get(self, session_id: str) -> SessionRecord | None:
-        found = await super().get(session_id)
-        return tuple(found) if found else None  # type: ignore[return-value]
+async def remove_known(store: Any, session_id: str) -> None:
+    if await GET(store, session_id) is None:
+        raise KeyError(session_id)
+    await Sessions.remove(store, session_id)
 
 
-class TrimsNames(Sessions):
-    async def get(self, session_id: str) -> SessionRecord | None:
-        return await super().get(session_id.strip())
+async def count_all(store: Any, *_: Any) -> int:
+    return len(store._kept)
 
 
-class KeepsTheFirst(Sessions):
-    async def put(self, record: SessionRecord) -> bool:
-        return await super().get(record.id) is not None or await super().put(record)
+async def remove_all(store: Any, session_id: str) -> None:
+    store.__init__()
 
 
-class RemovesAll(Sessions):
-    async def remove(self, session_id: str) -> None:
-        self.__init__()  # type: ignore[misc]
+async def remove_none(store: Any, session_id: str) -> None:
+    """Do nothing."""
 
 
-class MindsRemovingTwice(Sessions):
-    async def remove(self, session_id: str) -> None:
-        if await self.get(session_id) is None:
-            raise KeyError(session_id)
-        await super().remove(session_id)
-
-
-class CountsAll(Sessions):
-    async def count(self, caller: Caller, peer: str = "") -> int:
-        return len(self._kept)
-
-
-class DropsTheIssuer(Sessions):
-    async def put(self, record: SessionRecord) -> bool:
-        return await super().put(record._replace(caller=record.caller._replace(issuer=None)))
-
-
-class Forgetful(Sessions):
-    def __init__(self) -> None:
-        MemorySessionStore.__init__(self, 5, 60)
-
-
-BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
-    (SaysNothing, "test_a_session_is_kept"),
-    (GivesTuples, "test_a_session_is_kept"),
-    (DropsTheIssuer, "test_every_field_of_a_caller_is_kept"),
-    (TrimsNames, "test_unknown_ids_have_no_session"),
-    (KeepsTheFirst, "test_a_session_can_be_replaced"),
-    (RemovesAll, "test_a_session_can_be_removed"),
-    (MindsRemovingTwice, "test_a_session_can_be_removed"),
-    (CountsAll, "test_the_sessions_of_a_caller_are_counted"),
-    (Forgetful, "test_concurrent_sessions_are_independent"),
+PUT, GET = Sessions.put, Sessions.get
+SESSIONS: list[tuple[dict[str, Any], str]] = [
+    ({"put": lambda self, record: then(PUT(self, record), lambda _: None)}, "test_a_session_is_kept"),
+    ({"get": lambda self, name: then(GET(self, name), lambda found: found and tuple(found))}, "test_a_session_is_kept"),
+    (
+        {"put": lambda self, one: PUT(self, one._replace(caller=one.caller._replace(issuer=None)))},
+        "test_every_field_of_a_caller_is_kept",
+    ),
+    ({"get": lambda self, name: GET(self, name.strip())}, "test_unknown_ids_have_no_session"),
+    ({"put": put_new}, "test_a_session_can_be_replaced"),
+    ({"remove": remove_all}, "test_a_session_can_be_removed"),
+    ({"remove": remove_known}, "test_a_session_can_be_removed"),
+    ({"count": count_all}, "test_the_sessions_of_a_caller_are_counted"),
+    ({"__init__": lambda self: Sessions.__init__(self, 5)}, "test_concurrent_sessions_are_independent"),
 ]
-
-
-@pytest.mark.parametrize(("kind", "rule"), BAD_SESSIONS)
-def test_a_faulty_session_store_breaks_the_rule(kind: type[Sessions], rule: str) -> None:
-    class Bad(SessionStoreContract):
-        def make(self) -> SessionStore:
-            return kind()
-
-    assert rule in Bad.broken()
 
 
 class Events(MemoryEventStore):
@@ -110,73 +78,48 @@ class Events(MemoryEventStore):
         super().__init__(1_000_000, 1_000_000, 60)
 
 
-class Backwards(Events):
-    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        found = await super().after(session_id, stream, number)
-        return found and found[::-1]
+APPEND, AFTER = Events.append, Events.after
+ONE_STREAM = {
+    "append": lambda self, session, stream, *more: APPEND(self, session, "", *more),
+    "after": lambda self, session, stream, number: AFTER(self, session, "", number),
+}
 
 
-class NothingFollows(Events):
-    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        return await super().after(session_id, stream, number) or None
+async def append_unless_empty(store: Any, session: str, stream: str, number: int, message: bytes) -> None:
+    if message:
+        await APPEND(store, session, stream, number, message)
 
 
-class SkipsEmpty(Events):
-    async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        if message:
-            await super().append(session_id, stream, number, message)
+def changed(change: Any) -> dict[str, Any]:
+    """Return a store that changes the messages that it returns."""
+    return {"after": lambda self, *arguments: then(AFTER(self, *arguments), change)}
 
 
-class NeverUnknown(Events):
-    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        return await super().after(session_id, stream, number) or []
-
-
-class OneStream(Events):
-    async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        await super().append(session_id, "", number, message)
-
-    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        return await super().after(session_id, "", number)
-
-
-class ForgetsNothing(Events):
-    async def forget(self, session_id: str) -> None:
-        """Do nothing."""
-
-
-class ForgetsAll(Events):
-    async def forget(self, session_id: str) -> None:
-        self.__init__()  # type: ignore[misc]
-
-
-class DropsTheMiddle(Events):
-    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        found = await super().after(session_id, stream, number)
-        return found[:100] if found else found
-
-
-BAD_EVENTS: list[tuple[type[Events], str]] = [
-    (Backwards, "test_later_messages_are_returned_in_order"),
-    (NothingFollows, "test_later_messages_are_returned_in_order"),
-    (SkipsEmpty, "test_a_message_is_kept_unchanged"),
-    (NeverUnknown, "test_unknown_numbers_return_none"),
-    (OneStream, "test_streams_and_sessions_are_separate"),
-    (ForgetsNothing, "test_all_streams_of_a_session_are_forgotten"),
-    (ForgetsAll, "test_all_streams_of_a_session_are_forgotten"),
-    (DropsTheMiddle, "test_no_message_is_missing"),
+EVENTS: list[tuple[dict[str, Any], str]] = [
+    (changed(lambda found: found and found[::-1]), "test_later_messages_are_returned_in_order"),
+    (changed(lambda found: found or None), "test_later_messages_are_returned_in_order"),
+    ({"append": append_unless_empty}, "test_a_message_is_kept_unchanged"),
+    (changed(lambda found: found or []), "test_unknown_numbers_return_none"),
+    (ONE_STREAM, "test_streams_and_sessions_are_separate"),
+    ({"forget": remove_none}, "test_all_streams_of_a_session_are_forgotten"),
+    ({"forget": remove_all}, "test_all_streams_of_a_session_are_forgotten"),
+    (changed(lambda found: found and found[:100]), "test_no_message_is_missing"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "rule"), BAD_EVENTS)
-def test_a_faulty_event_store_breaks_the_rule(kind: type[Events], rule: str) -> None:
-    class Bad(EventStoreContract):
-        def make(self) -> EventStore:
-            return kind()
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    cases(
+        [((SessionStoreContract, Sessions, members), rule) for members, rule in SESSIONS]
+        + [((EventStoreContract, Events, members), rule) for members, rule in EVENTS]
+    ),
+)
+def test_a_faulty_store_breaks_the_rule(fault: Any, rule: str) -> None:
+    contract, sound, members = fault
+    assert rule in broken(contract, variant(sound, **members))
 
-    assert rule in Bad.broken()
 
-
-def test_each_rule_has_a_fault() -> None:
-    assert {rule for _, rule in BAD_SESSIONS} == set(SessionStoreContract.rules())
-    assert {rule for _, rule in BAD_EVENTS} == set(EventStoreContract.rules())
+def test_a_sound_store_breaks_no_rule() -> None:
+    assert broken(SessionStoreContract, Sessions) == broken(EventStoreContract, Events) == {}
+    assert rules(SESSIONS) == set(SessionStoreContract.rules())
+    assert rules(EVENTS) == set(EventStoreContract.rules())
