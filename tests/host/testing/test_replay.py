@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import urllib.request
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -21,90 +21,64 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from pegboard import Context, Toolkit
 from pegboard.testing import RepeatedEffects, connect, effect
 from tests.structure.test_light_imports import loaded_by
 
-Do = Callable[[Context], Awaitable[Any]]
+Do = Callable[[], Awaitable[Any]]
 
 
-def asking(do: Do, after: Do | None = None) -> Toolkit:
-    """A tool that does something, asks, does something else, and asks again."""
+async def nothing() -> None:
+    """Do nothing."""
+
+
+def asking(do: Do, after: Do = nothing) -> Toolkit:
+    """Return a toolkit with a tool that does something, asks, does something else, and asks again."""
     kit = Toolkit("asks")
 
     @kit.tool
     async def both(context: Context) -> str:
         """Do and ask."""
-        await do(context)
+        await do()
         await context.ui.elicit("first", str)
-        if after is not None:
-            await after(context)
+        await after()
         await context.ui.elicit("second", str)
         return "done"
 
     return kit
 
 
-async def refused(do: Do, after: Do | None = None, **options: Any) -> RepeatedEffects:
-    """What a call of it is refused with."""
-    with pytest.raises(RepeatedEffects) as caught:
-        await accepted(do, after, **options)
-    assert "move it into a step, `await context.once" in str(caught.value)
-    return caught.value
-
-
-async def accepted(do: Do, after: Do | None = None, **options: Any) -> None:
-    """A call of it that goes well."""
+async def accepted(do: Do, after: Do = nothing, **options: Any) -> None:
+    """Call the tool, which succeeds."""
     async with connect(asking(do, after), answers=["a", "b"], **options) as client:
         assert (await client.call("both")).value == "done"
 
 
-async def nothing(context: Context) -> None:
-    """Do nothing."""
+async def rejected(do: Do, after: Do = nothing, **options: Any) -> RepeatedEffects:
+    """Call the tool, which fails because of repeated effects. Return the error."""
+    with pytest.raises(RepeatedEffects, match=r"move it into a step, `await context\.once") as caught:
+        await accepted(do, after, **options)
+    return caught.value
 
 
-def place_of(error: RepeatedEffects, place: int = -1) -> tuple[str, str]:
-    found = error.effects[0].places[place]
-    return Path(found.file).name, found.function.rpartition(".")[2]
+def places_of(error: RepeatedEffects) -> list[str]:
+    """Return the functions of the first effect, the outermost first."""
+    places = error.effects[0].places
+    assert {Path(place.file).name for place in places} == {Path(__file__).name}
+    return [place.function.rpartition(".")[2] for place in places]
 
 
 # --- which effects
-
-
-@pytest_asyncio.fixture
-async def port() -> AsyncIterator[int]:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1]
 
 
 def write(path: Path) -> None:
     path.write_text("x")
 
 
-def low(path: Path) -> None:
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
-
-
-def folders(path: Path) -> None:
-    path.mkdir()
-    path.rmdir()
-    tempfile.mkdtemp(dir=path.parent)
-
-
-def links(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    path.symlink_to("nowhere")
-    path.with_name("hard").unlink(missing_ok=True)
-    path.with_name("hard").hardlink_to(path.with_name("from"))
-
-
-def change(path: Path) -> None:
+def files(path: Path) -> None:
     file = path.with_name("from")
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
     file.chmod(0o600)
     os.truncate(os.fsencode(file), 0)
     os.utime(file)
@@ -112,8 +86,14 @@ def change(path: Path) -> None:
     path.rename(file)
 
 
-def database(path: Path) -> None:
-    sqlite3.connect(path).close()
+def folders_and_links(path: Path) -> None:
+    path.mkdir()
+    path.rmdir()
+    tempfile.mkdtemp(dir=path.parent)
+    path.symlink_to("nowhere")
+    path.unlink()
+    path.with_name("hard").unlink(missing_ok=True)
+    path.with_name("hard").hardlink_to(path.with_name("from"))
 
 
 def processes(path: Path) -> None:
@@ -121,15 +101,13 @@ def processes(path: Path) -> None:
     os.system("true")
     os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
     os.kill(os.getpid(), 0)
-
-
-def fork(path: Path) -> None:
     if not (child := os.fork()):
         os._exit(0)
     os.waitpid(child, 0)
 
 
-def datagrams(path: Path) -> None:
+def connections(path: Path) -> None:
+    sqlite3.connect(path).close()
     one, other = socket.socketpair(type=socket.SOCK_DGRAM)
     with one, other, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as third:
         third.sendto(b"x", ("127.0.0.1", 9))
@@ -141,39 +119,38 @@ def harmless(text: str) -> None:
     sqlite3.connect(":memory:").close()
 
 
-@pytest.mark.parametrize(
-    ("act", "found"),
-    [
-        (write, {"open": "/it"}),
-        (low, {"open": "/it"}),
-        (folders, {"os.mkdir": "/(it|tmp.*)", "os.rmdir": "/it"}),
-        (links, {"os.symlink": "nowhere -> .*/it", "os.remove": "/(it|hard)", "os.link": "/from -> .*/hard"}),
-        (
-            change,
-            {
-                "os.chmod": "/from",
-                "os.truncate": "/from",
-                "os.utime": "/from",
-                "os.rename": "/(it|from) -> /.*(it|from)",
-            },
-        ),
-        (database, {"sqlite3.connect": "/it"}),
-        (
-            processes,
-            {"subprocess.Popen": "true", "os.system": "true", "os.posix_spawn": "/bin/true", "os.kill": r"\d+"},
-        ),
-        (fork, {"os.fork": ""}),
-        (datagrams, {"socket.sendto": ".*127.*", "socket.sendmsg": "None"}),
-    ],
-)
-async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], None], found: dict[str, str]) -> None:
+MOVED = "/(it|from) -> /.*(it|from)"
+EFFECTS: dict[Callable[[Path], None], dict[str, str]] = {
+    write: {"open": "/it"},
+    files: {"open": "/it", "os.chmod": "/from", "os.truncate": "/from", "os.utime": "/from", "os.rename": MOVED},
+    folders_and_links: {
+        "os.mkdir": "/(it|tmp.*)",
+        "os.rmdir": "/it",
+        "os.symlink": "nowhere -> .*/it",
+        "os.remove": "/(it|hard)",
+        "os.link": "/from -> .*/hard",
+    },
+    processes: {
+        "subprocess.Popen": "true",
+        "os.system": "true",
+        "os.posix_spawn": "/bin/true",
+        "os.kill": r"\d+",
+        "os.fork": "",
+    },
+    connections: {"sqlite3.connect": "/it", "socket.sendto": ".*127.*", "socket.sendmsg": "None"},
+}
+
+
+@pytest.mark.parametrize("act", EFFECTS)
+async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], None]) -> None:
     (tmp_path / "from").touch()
     tempfile.gettempdir()  # it tries folders out the first time
 
-    async def do(context: Context) -> None:
+    async def do() -> None:
         act(tmp_path / "it")
 
-    error = await refused(do)
+    error = await rejected(do)
+    found = EFFECTS[act]
     assert error.name == "asks_both"
     assert {one.kind for one in error.effects} == found.keys()
     for one in error.effects:
@@ -185,22 +162,7 @@ async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], 
         assert 0 < own.line - act.__code__.co_firstlineno < 9
 
 
-async def test_a_connection_and_a_process_of_asyncio_are_found(port: int) -> None:
-    async def do(context: Context) -> None:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.close()
-        await writer.wait_closed()
-
-        await (await asyncio.create_subprocess_exec("true")).wait()
-
-    error = await refused(do)
-    assert [one.kind for one in error.effects] == ["socket.connect", "subprocess.Popen"]
-    assert str(port) in error.effects[0].what
-    assert place_of(error) == ("test_replay.py", "do")
-    await accepted(do, repeats=["socket.*", "subprocess.*"])
-
-
-async def test_a_request_on_a_kept_connection_is_found() -> None:
+async def test_connections_and_processes_of_asyncio_and_requests_on_a_kept_connection_are_found() -> None:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.send_response(204)
@@ -209,24 +171,33 @@ async def test_a_request_on_a_kept_connection_is_found() -> None:
         def log_message(self, *_: Any) -> None:
             """Be quiet."""
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/charge"
+    async def do() -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", server.server_port)
+        writer.close()
+        await writer.wait_closed()
+        await (await asyncio.create_subprocess_exec("true")).wait()
 
-    async def do(context: Context) -> None:
+    async def post() -> None:
+        url = f"http://127.0.0.1:{server.server_port}/charge"
         await asyncio.to_thread(lambda: urllib.request.urlopen(url, b"{}").close())
 
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        error = await refused(do)
+        error, posted = await rejected(do), await rejected(post)
+        await accepted(do, repeats=["socket.*", "subprocess.*"])
     finally:
         server.shutdown()
         server.server_close()
-    assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in error.effects]
+    assert [one.kind for one in error.effects] == ["socket.connect", "subprocess.Popen"]
+    assert str(server.server_port) in error.effects[0].what
+    assert places_of(error)[-1] == "do"
+    assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in posted.effects]
 
 
 @pytest.mark.parametrize("waits", [True, False])
 async def test_an_effect_in_a_library_thread_is_found_where_it_is_awaited(tmp_path: Path, *, waits: bool) -> None:
-    async def do(context: Context) -> None:
+    async def do() -> None:
         gate, loop = threading.Event(), asyncio.get_running_loop()
         with ThreadPoolExecutor(1) as threads:
             if waits:
@@ -236,43 +207,26 @@ async def test_an_effect_in_a_library_thread_is_found_where_it_is_awaited(tmp_pa
             else:
                 threads.submit(copy_context().run, (tmp_path / "it").write_text, "x").result()
 
-    error = await refused(do)
-    assert place_of(error) == ("test_replay.py", "do")
-    assert place_of(error, 0) == ("test_replay.py", "both")
+    places = places_of(await rejected(do))
+    assert (places[0], places[-1]) == ("both", "do")
 
 
-async def test_an_effect_of_a_task_is_found(tmp_path: Path) -> None:
+async def test_effects_of_tasks_and_fakes_and_called_tools_are_found(tmp_path: Path) -> None:
     async def part() -> None:
         write(tmp_path / "it")
 
-    async def do(context: Context) -> None:
+    async def in_task() -> None:
         await asyncio.create_task(part())
 
-    assert place_of(await refused(do), 0) == ("test_replay.py", "part")
+    async def charge() -> None:
+        effect("charge 5")
 
-
-async def test_a_fake_reports_its_effect() -> None:
-    charged: list[int] = []
-
-    class Bank:
-        async def charge(self, amount: int) -> None:
-            effect(f"charge {amount}")
-            charged.append(amount)
-
-    async def do(context: Context) -> None:
-        await Bank().charge(5)
-
-    error = await refused(do)
-    assert str(error.effects[0]) == "effect charge 5"
-    assert [one.function.rpartition(".")[2] for one in error.effects[0].places] == ["both", "do", "charge"]
+    assert places_of(await rejected(in_task))[0] == "part"
+    error = await rejected(charge)
+    assert (str(error.effects[0]), places_of(error)) == ("effect charge 5", ["both", "charge"])
     effect("outside of any call")
 
-
-async def test_an_effect_of_a_called_tool_is_found(tmp_path: Path) -> None:
-    async def do(context: Context) -> None:
-        await context.tools.call("asks_save", {})
-
-    kit = asking(do)
+    kit = Toolkit("asks")
 
     @kit.tool
     def save() -> str:
@@ -280,37 +234,34 @@ async def test_an_effect_of_a_called_tool_is_found(tmp_path: Path) -> None:
         write(tmp_path / "it")
         return "saved"
 
+    @kit.tool
+    async def outer(context: Context) -> None:
+        """Call and ask."""
+        await context.tools.call("asks_save", {})
+        await context.ui.elicit("first", str)
+
     async with connect(kit, answers=["a", "b"]) as client:
         with pytest.raises(RepeatedEffects) as caught:
-            await client.call("both")
+            await client.call("outer")
         assert (await client.call("save")).value == "saved"
-    assert place_of(caught.value, 0) == ("test_replay.py", "save")
+    assert places_of(caught.value)[0] == "save"
 
 
 # --- permitted effects
 
 
-async def test_a_step_may_do_anything(tmp_path: Path) -> None:
-    async def slowly() -> None:
-        await asyncio.to_thread(write, tmp_path / "it")
-
-    async def do(context: Context) -> None:
-        await context.once("sync", lambda: write(tmp_path / "it"))
-        await context.once("async", slowly)
-
-    await accepted(do)
-
-
-async def test_effects_between_questions_count_and_later_ones_do_not(tmp_path: Path) -> None:
-    async def do(context: Context) -> None:
+async def test_steps_and_effects_after_the_last_question_are_permitted(tmp_path: Path) -> None:
+    async def do() -> None:
         write(tmp_path / "it")
 
-    assert place_of(await refused(nothing, do), 0) == ("test_replay.py", "both")
+    assert places_of(await rejected(nothing, do))[0] == "both"
     kit = Toolkit("asks")
 
     @kit.tool
     async def late(context: Context) -> str:
         """Ask and do."""
+        await context.once("sync", lambda: write(tmp_path / "it"))
+        await context.once("async", lambda: asyncio.to_thread(write, tmp_path / "it"))
         answer = await context.ui.elicit("first", str)
         write(tmp_path / "it")
         return str(answer.content)
@@ -322,15 +273,15 @@ async def test_effects_between_questions_count_and_later_ones_do_not(tmp_path: P
 async def test_reading_and_importing_are_no_effects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    names = iter(["fresh_one", "fresh_two", "fresh_three"])
+    modules = ["fresh_one", "fresh_two", "fresh_three"]
+    for name in modules:
+        (tmp_path / f"{name}.py").write_text("")
 
-    async def do(context: Context) -> None:
-        name = next(names)
+    async def do() -> None:
+        name = modules.pop()
         (tmp_path / f"{name}.py").read_text()
         harmless(str(import_module(name)))
 
-    for name in ("fresh_one", "fresh_two", "fresh_three"):
-        (tmp_path / f"{name}.py").write_text("")
     await accepted(do)
     assert len(list((tmp_path / "__pycache__").iterdir())) == 3
 
@@ -344,7 +295,7 @@ async def test_a_task_of_an_earlier_round_does_not_count(tmp_path: Path) -> None
             write(tmp_path / "it")
             await second.wait()
 
-    async def do(context: Context) -> None:
+    async def do() -> None:
         if tasks:
             second.set()
             await tasks[0]
@@ -356,12 +307,12 @@ async def test_a_task_of_an_earlier_round_does_not_count(tmp_path: Path) -> None
 
 
 async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
-    async def do(context: Context) -> None:
+    async def do() -> None:
         write(tmp_path / "it")
         effect("charge")
 
-    assert [one.kind for one in (await refused(do, repeats=["open"])).effects] == ["effect"]
-    assert [one.kind for one in (await refused(do, repeats=["effect"])).effects] == ["open"]
+    assert [one.kind for one in (await rejected(do, repeats=["open"])).effects] == ["effect"]
+    assert [one.kind for one in (await rejected(do, repeats=["effect"])).effects] == ["open"]
     await accepted(do, repeats=["*"])
     await accepted(do, revision="2025-11-25")
 
@@ -369,18 +320,13 @@ async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
 async def test_resources_and_prompts_are_watched(tmp_path: Path) -> None:
     kit = Toolkit("asks")
 
-    @kit.resource("asks://card", mime_type="text/plain")
-    async def card(context: Context) -> str:
-        """A card."""
-        write(tmp_path / "it")
-        return str((await context.ui.elicit("Name?", str)).content)
-
-    @kit.prompt
     async def greet(context: Context) -> str:
         """Greet."""
         write(tmp_path / "it")
         return str((await context.ui.elicit("Name?", str)).content)
 
+    kit.resource("asks://card", mime_type="text/plain")(greet)
+    kit.prompt(greet)
     async with connect(kit, answers=["Ada", "Bob"]) as client:
         with pytest.raises(RepeatedEffects, match="asks://card runs again"):
             await client.read("asks://card")
