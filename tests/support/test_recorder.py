@@ -304,7 +304,7 @@ def test_only_messages_of_an_extension_are_accepted(revision: str, method: str, 
 
 
 def test_errors_and_notifications_of_an_extension_are_checked() -> None:
-    data = {"requiredCapabilities": {"extensions": {"com.x/y": {}}}}
+    data: Message = {"requiredCapabilities": {"extensions": {"com.x/y": {}}}}
     check_error(OLD, message(error={"code": -32021, "message": "", "data": data}), ADDED)
     for incomplete, added in (({}, [ADDED]), (data, [])):
         with pytest.raises(SchemaMismatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -9,13 +10,16 @@ import pytest
 
 from pegboard.testing import Contract
 
+debug: Any = logging.getLogger("contract").debug
+show: Any = print
+
 
 def variant(kind: type[Any], **members: Any) -> Any:
     """Return a subclass with other members."""
     return type(kind.__name__, (kind,), members)
 
 
-def broken(contract: type[Contract[Any]], make: Callable[[], Any], **members: Any) -> dict[str, BaseException]:
+def broken(contract: Any, make: Callable[[], Any], **members: Any) -> dict[str, BaseException]:
     """Return the rules of a contract that an object breaks, with their errors."""
     checked: type[Contract[Any]] = variant(contract, make=lambda self: make(), **members)
     return checked.broken()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import GitHub
 from pegboard_plugins.static_tokens import StaticTokens, StaticTokensConfig
-from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
+from tests.host.testing.contracts.faulty import broken, cases, debug, rules, then, variant
 
 TOKEN = "canary-t0ken"
 
@@ -79,9 +78,7 @@ async def asks_for_all(request: TokenRequest, given: list[str]) -> Any:
 
 
 def logs(request: TokenRequest, given: list[str]) -> Any:
-    return then(
-        sound(request, given), lambda found: logging.getLogger("source").debug(str(found and found.token)) or found
-    )
+    return then(sound(request, given), lambda found: debug(str(found and found.token)) or found)
 
 
 class Source:

@@ -20,7 +20,7 @@ from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugi
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.timing import TimingConfig, TimingPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
-from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
+from tests.host.testing.contracts.faulty import broken, cases, rules, show, then, variant
 
 BUILT_IN: dict[str, tuple[type[Any], type[Any], dict[str, Any]]] = {
     "logging": (LoggingPlugin, LoggingConfig, {}),
@@ -153,7 +153,7 @@ COMMANDS: list[tuple[Any, str]] = [
     (SOUND._replace(name="Greet!"), "test_its_name_and_summary_are_valid"),
     (SOUND._replace(arguments=[("name", {})]), "test_its_arguments_have_help"),
     (SOUND._replace(examples=["pegboard greet"]), "test_its_examples_are_valid"),
-    (SOUND._replace(run=lambda options: print("hello") or ""), "test_it_returns_a_string"),
+    (SOUND._replace(run=lambda options: show("hello") or ""), "test_it_returns_a_string"),
     (SOUND._replace(run=lambda options: "hello"), "test_invalid_arguments_are_rejected"),
 ]
 

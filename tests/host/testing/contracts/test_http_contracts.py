@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from time import time
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from pegboard_plugins.auth_token import AuthTokenConfig, AuthTokenPlugin
 from pegboard_plugins.http import HttpConfig, HttpPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
 from tests.host.testing import kits
-from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
+from tests.host.testing.contracts.faulty import broken, cases, debug, rules, then, variant
 
 TOKEN = "canary-0123456789abcdef-0123456789"
 SECRET = "0123456789abcdef-a-secret-of-the-tests"
@@ -110,7 +109,7 @@ AUTHENTICATORS: list[tuple[Any, str]] = [
     ),
     (Remembers, "test_concurrent_requests_are_independent"),
     (
-        after(lambda request, one: logging.getLogger("x").debug(sent(request)) or one),
+        after(lambda request, one: debug(sent(request)) or one),
         "test_it_discloses_no_credentials",
     ),
     (variant(Sound, complete=lambda self, response: Response(401)), "test_a_completed_response_keeps_its_status"),
