@@ -176,50 +176,46 @@ def _answers() -> Iterator[str]:
 
 
 _ANSWERS = """\
-## What a client is answered
+## Responses to errors
 
-By the place where an error is raised. Where 2026-07-28 and sessions differ, both are given.
+The response depends on the place where an error is raised. A cell names both forms if 2026-07-28 and sessions differ.
 
-- *result*: the result of the tool, with `isError`, the error's message and its `additional_prompt_content` as text,
-  and its members in `_meta["pegboard/error"]`. *untyped*: the same with the kind `TOOL_RUNTIME_FATAL` and no other
+- *result*: a tool result with `isError`. Its text has the error's message and `additional_prompt_content`, and
+  `_meta["pegboard/error"]` has the error's members. *untyped*: the same with the kind `TOOL_RUNTIME_FATAL` and no other
   members.
-- *masked*: "It failed unexpectedly." and an error id; a result of tools, the JSON-RPC error -32603 elsewhere.
+- *masked*: "It failed unexpectedly." and an error id; a tool result in tools, the JSON-RPC error -32603 elsewhere.
 - *internal*: the JSON-RPC error -32603 "Internal error" with an error id.
-- a number: the JSON-RPC error of that code with the error's message. *own* is the code that a `ProtocolError`
-  brings. The `data` of a toolkit's error are its members.
+- a number: the JSON-RPC error of that code with the error's message. *own* is the code of the `ProtocolError`. The `data`
+  of a toolkit's error has its members.
 
-Over HTTP the status is 200, but 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that no tool
-raised, where the caller came with a token. An error id (`errorId`) finds the whole story in the log; there is one
-wherever there is more to tell: an accident, a cause, a `developer_message`. A service that refused or did not answer
-(`UpstreamError`, `NetworkTransportError`) takes one line of the log and has no error id. A group of exceptions
-that holds typed errors alone is one of them: one that no retry mends, else the one with the longest wait. A group
-with an accident in it is an accident.
+Over HTTP the status is 200, except 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that the host
+raises for a caller with a token. An error id (`errorId`) finds the details in the log. It is present for unexpected
+exceptions, and for errors with a cause or a `developer_message`. Errors of services (`UpstreamError`,
+`NetworkTransportError`) have one line in the log and no error id. A group of typed errors is treated as one of them: the
+first error that a retry cannot fix, else the one with the longest delay. A group with an unexpected exception is
+unexpected.
 
-The worker protocol ([worker](worker.md)) answers every error of a tool with the status 200, `"success": false` and an
-`output.error` with the kind and the members of a session's result; what is a JSON-RPC error there is of the kind
-`TOOL_RUNTIME_FATAL` here.
+The worker protocol ([worker](worker.md)) responds to tool errors with status 200, `"success": false` and an `output.error`
+with the kind and the members as in sessions. JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
 
-The first matching adapter ([error adapters](error-adapters.md)) makes a typed error of an exception that a function
-did not expect, in tools, resources, prompts and completions.
+For an unexpected exception in a tool, resource, prompt or completion, the first matching adapter ([error
+adapters](error-adapters.md)) creates a typed error.
 """
 
 _MEMBERS = """\
-## What programs are told
+## Members for programs
 
-The members of `_meta["pegboard/error"]`, or of a JSON-RPC error's `data`: `kind` and `canRetry` always;
-`statusCode`, `retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` where there are any. `extra` is JSON
-of 8 KiB at most; `endpoint` in it stays inside, for the path of a service's address may be a secret. A message, and
-`additionalPromptContent`, have 16,384 characters at most; what is more is cut off.
-`developer_message`, causes and stack traces are for the log alone. `to_payload()` of an error holds all of it, for
-logs and for callers whom the host trusts.
+`_meta["pegboard/error"]`, and the `data` of a JSON-RPC error, always have `kind` and `canRetry`, and `statusCode`,
+`retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` if they are set. `extra` is JSON of at most 8 KiB. Its
+`endpoint` is not sent, because the path of a service's URL may be secret. A message and `additionalPromptContent` have at
+most 16,384 characters each; the rest is cut off. `developer_message`, causes and stack traces go only to the log.
+`to_payload()` returns all fields, for logs and for trusted callers.
 
-A subclass of your own is answered as the class it comes from; `default_kind` and `default_status` in the class say
-more.
+A subclass is treated as its base class. The class attributes `default_kind` and `default_status` set other values.
 
 For debugging, the variables `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES` and
-`ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES` add what is meant for the log to the text of tools' errors,
-where their value is `yes-i-accept-leaking-internals-to-the-agent`. They are read at the start, and the log warns of
-them.
+`ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES` add these details to tool errors if their value is
+`yes-i-accept-leaking-internals-to-the-agent`. The host reads them at start and logs a warning.
 """
 
 
@@ -230,10 +226,10 @@ def requirements_page() -> str:
     tests: dict[str, dict[str, None]] = {}
     for test in named():
         tests.setdefault(test.rule, {})[test.path] = None
-    parts = ["# What the specification asks of a server\n", _NOTE.replace("docstrings", "rules and the tests' marks")]
+    parts = ["# Requirements of the specification\n", _NOTE.replace("docstrings", "rules and the tests' marks")]
     parts.append(_REQUIREMENTS)
     for section in sections():
-        parts += [f"## {section.title}\n", "| id | | rule | where it stands | held by |", "|---|---|---|---|---|"]
+        parts += [f"## {section.title}\n", "| id | level | rule | source | tests |", "|---|---|---|---|---|"]
         for rule in section.rules:
             where = ", ".join(f"[{_place(one)}]({addresses(one)[0]})" for one in rule.sources)
             held = rule.reason or ", ".join(f"[{path}](../tests/{path})" for path in tests.get(rule.id, ()))
@@ -243,11 +239,10 @@ def requirements_page() -> str:
 
 
 _REQUIREMENTS = """\
-MCP's specification, in all revisions from 2024-11-05 to 2026-07-28, rule by rule, in words of our own.
+The rules of the MCP specification, in all revisions from 2024-11-05 to 2026-07-28, in our own words.
 
-Each rule says how it is where it is kept. The level is the specification's word, or OURS for what we promise where it
-advises or leaves it open; its own text decides. Tests hold a rule and name it with a mark: their files stand behind it,
-or else the reason why there is no test.
+The level is the word of the specification, or OURS for a promise of pegboard where the specification leaves a choice. The
+specification itself decides. The last column lists the files with tests of a rule, or the reason for having none.
 """
 
 
