@@ -185,18 +185,18 @@ The response depends on the place where an error is raised. A cell names both fo
   members.
 - *masked*: "It failed unexpectedly." and an error id; a tool result in tools, the JSON-RPC error -32603 elsewhere.
 - *internal*: the JSON-RPC error -32603 "Internal error" with an error id.
-- a number: the JSON-RPC error of that code with the error's message. *own* is the code of the `ProtocolError`. The `data`
-  of a toolkit's error has its members.
+- a number: the JSON-RPC error of that code with the error's message. *own* is the code of the `ProtocolError`. The
+  `data` of a toolkit's error has its members.
 
-Over HTTP the status is 200, except 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that the host
-raises for a caller with a token. An error id (`errorId`) finds the details in the log. It is present for unexpected
-exceptions, and for errors with a cause or a `developer_message`. Errors of services (`UpstreamError`,
-`NetworkTransportError`) have one line in the log and no error id. A group of typed errors is treated as one of them: the
-first error that a retry cannot fix, else the one with the longest delay. A group with an unexpected exception is
+Over HTTP the status is 200, except 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that the
+host raises for a caller with a token. An error id (`errorId`) finds the details in the log. It is present for
+unexpected exceptions, and for errors with a cause or a `developer_message`. Errors of services (`UpstreamError`,
+`NetworkTransportError`) have one line in the log and no error id. A group of typed errors is treated as one of them:
+the first error that a retry cannot fix, else the one with the longest delay. A group with an unexpected exception is
 unexpected.
 
-The worker protocol ([worker](worker.md)) responds to tool errors with status 200, `"success": false` and an `output.error`
-with the kind and the members as in sessions. JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
+The worker protocol ([worker](worker.md)) responds to tool errors with status 200, `"success": false` and an
+`output.error` with the kind and the members as in sessions. JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
 
 For an unexpected exception in a tool, resource, prompt or completion, the first matching adapter ([error
 adapters](error-adapters.md)) creates a typed error.
@@ -206,10 +206,10 @@ _MEMBERS = """\
 ## Members for programs
 
 `_meta["pegboard/error"]`, and the `data` of a JSON-RPC error, always have `kind` and `canRetry`, and `statusCode`,
-`retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` if they are set. `extra` is JSON of at most 8 KiB. Its
-`endpoint` is not sent, because the path of a service's URL may be secret. A message and `additionalPromptContent` have at
-most 16,384 characters each; the rest is cut off. `developer_message`, causes and stack traces go only to the log.
-`to_payload()` returns all fields, for logs and for trusted callers.
+`retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` if they are set. `extra` is JSON of at most 8 KiB.
+Its `endpoint` is not sent, because the path of a service's URL may be secret. A message and `additionalPromptContent`
+have at most 16,384 characters each; the rest is cut off. `developer_message`, causes and stack traces go only to the
+log. `to_payload()` returns all fields, for logs and for trusted callers.
 
 A subclass is treated as its base class. The class attributes `default_kind` and `default_status` set other values.
 
@@ -241,8 +241,8 @@ def requirements_page() -> str:
 _REQUIREMENTS = """\
 The rules of the MCP specification, in all revisions from 2024-11-05 to 2026-07-28, in our own words.
 
-The level is the word of the specification, or OURS for a promise of pegboard where the specification leaves a choice. The
-specification itself decides. The last column lists the files with tests of a rule, or the reason for having none.
+The level is the word of the specification, or OURS for a promise of pegboard where the specification leaves a choice.
+The specification itself decides. The last column lists the files with tests of a rule, or the reason for having none.
 """
 
 
