@@ -17,11 +17,7 @@ PERSON = (
 )
 CALLS: dict[str, tuple[str, Any, str]] = {
     "name": ("asks_name", {"greeting": "größer"}, "größer, Ann"),
-    "person": (
-        "asks_person",
-        {},
-        PERSON,
-    ),
+    "person": ("asks_person", {}, PERSON),
     "several": ("asks_several", {}, "accept: Several(colours=[<Colour.RED: 'red'>])"),
     "consent": ("asks_consent", {}, "accept: {}"),
     "page": ("asks_page", {}, "accept: None"),

@@ -174,15 +174,10 @@ def beginnings(typed: str) -> list[str]:
 
 
 @kit.prompt(name="test_prompt_with_embedded_resource")
-def embedding(
-    resource_uri: Annotated[str, "resourceUri", "URI of the resource to embed"],
-) -> list[PromptMessage]:
+def embedding(resource_uri: Annotated[str, "resourceUri", "URI of the resource to embed"]) -> list[PromptMessage]:
     """A prompt that embeds a resource."""
     embedded = ResourceContents(resource_uri, "Embedded resource content for testing.", "text/plain")
-    return [
-        PromptMessage(EmbeddedResource(embedded)),
-        PromptMessage("Please process the embedded resource above."),
-    ]
+    return [PromptMessage(EmbeddedResource(embedded)), PromptMessage("Please process the embedded resource above.")]
 
 
 @kit.prompt

@@ -14,19 +14,15 @@ from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
 from pegboard.plugin import AuthorizationRequiredError, HostConfig
 from pegboard_plugins.auth_providers import PROVIDERS, GitHub, OAuth2
+from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, value
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "authorization.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/authorization.md")
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
     for name in ("toolkit_stars", "pegboard_acme_login"):
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -66,7 +62,7 @@ async def test_the_provider_and_the_source_work_together() -> None:
 
 
 async def test_the_operators_own_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    text = re.findall(r"^```toml config\n(.*?)^```$", PAGE, re.M | re.S)[0]
+    text = PAGE.blocks["toml config"]
     (tmp_path / "hostconfig.toml").write_text(f"[host]\nautoload = false\ntransports = []\n{text}", "utf-8")
     monkeypatch.setenv("INTRANET_TOKEN", "i")
     config = HostConfig.load(tmp_path / "hostconfig.toml", environ={"GITHUB_TOKEN": "g"}, defaults=defaults())

@@ -14,19 +14,22 @@ import pytest
 import pytest_asyncio
 
 from pegboard_plugins.http import HttpConfig
+from tests.docs.pages import Page
 from tests.plugins.auth_token import door_kit
 from tests.support.distributions import make_distribution
 from tests.support.http import Answer, Served
 from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
 from tests.support.nginx import NAME, Proxied
 from tests.support.pool import CONFIG, make_fixture_site
-from tools.install import ROOT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PAGE = (ROOT / "docs" / "behind-a-proxy.md").read_text("utf-8")
-BLOCKS = dict(re.findall(r"^```(\S+ \S+)\n(.*?)^```$", PAGE, re.M | re.S))
-SETTINGS, SITE, PREFIX = BLOCKS["toml file=hostconfig.toml"], BLOCKS["nginx site"], BLOCKS["nginx prefix"]
+PAGE = Page("docs/behind-a-proxy.md")
+SETTINGS, SITE, PREFIX = (
+    PAGE.blocks["toml file=hostconfig.toml"],
+    PAGE.blocks["nginx site"],
+    PAGE.blocks["nginx prefix"],
+)
 HOST = f'{CONFIG}transports = ["http"]\nlog_level = "info"\n'
 TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
 BEARER = ("Authorization", f"Bearer {TOKEN}")
@@ -61,7 +64,7 @@ async def proxied(
     settings, nginx = SETTINGS.replace("port = 8000", "port = 0"), SITE
     if request.param == "socket":
         path = f"{tmp_path_factory.mktemp('run')}/pegboard.sock"
-        settings = BLOCKS["toml socket"].replace("/run/pegboard/pegboard.sock", path)
+        settings = PAGE.blocks["toml socket"].replace("/run/pegboard/pegboard.sock", path)
         settings += SETTINGS[SETTINGS.index("[plugins.auth_token]") :]
         (server,) = re.findall(r"`(server unix:\S+;)`", PAGE)
         nginx = nginx.replace("server 127.0.0.1:8000;", server.replace("/run/pegboard/pegboard.sock", path))
@@ -152,7 +155,7 @@ async def test_a_stranger_behind_a_plain_proxy_is_not_the_operator(tmp_path: Pat
 
 async def test_the_settings_are_settings() -> None:
     for name in ("toml file=hostconfig.toml", "toml socket"):
-        HttpConfig.model_validate(tomllib.loads(BLOCKS[name])["plugins"]["http"])
+        HttpConfig.model_validate(tomllib.loads(PAGE.blocks[name])["plugins"]["http"])
     defaults = HttpConfig()
     assert f"client_max_body_size {defaults.max_body_bytes // 2**20}m;" in SITE
     assert f"large_client_header_buffers 4 {defaults.max_header_bytes // 2**10}k;" in SITE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from pathlib import Path
 
@@ -11,17 +10,14 @@ import pytest
 from pegboard.calls import deadlines, threads
 from pegboard.config import HostSection
 from pegboard.plugin import ToolTimeoutError
+from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, until
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "concurrency.md").read_text("utf-8")
+PAGE = Page("docs/concurrency.md")
 
 
 async def test_the_toolkit_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name, text), *more = re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S)
-    assert more == []
-    (tmp_path / name).write_text(text, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
     async with make_host(import_module("slow_kit").kit) as host:
         for tool in ("slow_wait", "slow_count"):
             outcome = await failure(host, tool)
@@ -38,5 +34,5 @@ def test_the_numbers_of_the_page() -> None:
     assert f"{defaults['max_result_bytes'] // 1024 // 1024} MiB unless set" in PAGE
     assert f"`[host] blocked_loop_seconds`, {defaults['blocked_loop_seconds']}\nunless set" in PAGE
     assert (deadlines.MAX_CLEANUP_SECONDS, threads.LONG_WAIT_SECONDS) == (2, 5)
-    assert "has two seconds to clean up" in " ".join(PAGE.split())
+    assert "has two seconds to clean up" in PAGE.words
     assert "more than five seconds" in PAGE

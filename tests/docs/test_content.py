@@ -7,22 +7,13 @@ from typing import Any
 
 import pytest
 
-from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, Toolkit, ToolResult
+from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, ToolResult
 from pegboard.types import Call, Failure, Outcome
 from pegboard.uris.matching import Matcher
+from tests.docs.pages import Page
 from tests.host.hosting import make_host
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "content.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
-
-
-def kit() -> Toolkit:
-    namespace: dict[str, Any] = {"__name__": "toolkit_notes"}
-    exec(FILES["toolkit_notes/__init__.py"], namespace)
-    found = namespace["kit"]
-    assert isinstance(found, Toolkit)
-    return found
+PAGE = Page("docs/content.md")
 
 
 async def ask(host: Host, method: str, **params: Any) -> Outcome:
@@ -30,7 +21,7 @@ async def ask(host: Host, method: str, **params: Any) -> Outcome:
 
 
 async def test_resources_are_read() -> None:
-    async with make_host(kit()) as host:
+    async with make_host(PAGE.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
         assert host.problems == ()
         listed = await ask(host, "resources/read", uri="notes://all")
         note = await ask(host, "resources/read", uri="notes://note/work/plan")
@@ -43,7 +34,7 @@ async def test_resources_are_read() -> None:
 
 
 async def test_a_prompt_is_got_and_its_arguments_completed() -> None:
-    async with make_host(kit()) as host:
+    async with make_host(PAGE.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
         prompt = await ask(host, "prompts/get", name="notes_rewrite", arguments={"title": "shopping", "words": "9"})
         reference = {"type": "ref/prompt", "name": "notes_rewrite"}
         tones = await ask(host, "completion/complete", ref=reference, argument={"name": "tone", "value": "f"})
@@ -65,7 +56,7 @@ async def test_a_prompt_is_got_and_its_arguments_completed() -> None:
 
 
 async def test_a_tool_gives_content() -> None:
-    async with make_host(kit()) as host:
+    async with make_host(PAGE.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
         outcome = await ask(host, "tools/call", name="notes_sketch", arguments={"title": "shopping"})
     assert isinstance(outcome, ToolResult)
     assert outcome.content is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,13 @@ import pytest
 from pegboard import Context, Toolkit
 from pegboard.context.log import Log
 from pegboard.types import Change
+from tests.docs.pages import Page
 from tests.host.hosting import make_host, value
 from tests.support.distributions import make_distribution
 from tests.support.pool import CONFIG
 from tests.support.wire import Wire
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "context.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/context.md")
 FOR_THE_HOST = {"clock", "waits_for_client", "asked", "close"}
 OTHER_NAMES = {"tool": "name", "input": "arguments"}
 
@@ -25,7 +23,7 @@ OTHER_NAMES = {"tool": "name", "input": "arguments"}
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("site")
-    make_distribution(site, "errands", "1", {"pegboard.toolkits": {"errands": "toolkit_errands:kit"}}, FILES)
+    make_distribution(site, "errands", "1", {"pegboard.toolkits": {"errands": "toolkit_errands:kit"}}, PAGE.files)
     return site
 
 

@@ -6,30 +6,26 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 from pegboard import Host, ResourceResult, ToolResult
 from pegboard.plugin import Catalogue
 from pegboard.types import Call, Failure, Listing
+from tests.docs.pages import Page
 from tests.support.environments import run
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "dynamic-tools.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/dynamic-tools.md")
 
 
 def test_the_program_runs_and_hears_of_its_changes(tmp_path: Path) -> None:
-    (tmp_path / "changing.py").write_text(FILES["changing.py"])
+    PAGE.write(tmp_path)
     said = run(sys.executable, tmp_path / "changing.py", cwd=tmp_path)
     assert "Good evening" in said
     assert said.endswith("3 changes\n")
 
 
 async def test_a_note_is_a_resource_until_it_is_forgotten() -> None:
-    module: dict[str, Any] = {}
-    exec(compile(FILES["notes.py"], "notes.py", "exec"), module)
     settings = {"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}}
-    async with Host(settings, plugins={"notes": module["NotesPlugin"]}) as host:
+    async with Host(settings, plugins={"notes": PAGE.module("notes.py").NotesPlugin}) as host:
         note = {"title": "To do: all", "text": "Everything."}
         written = await host.dispatch(Call("tools/call", {"name": "write_note", "arguments": note}))
         assert written == ToolResult("note:///To%20do%3A%20all")

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from pegboard import Toolkit, ToolResult
+from pegboard import ToolResult
 from pegboard.context.elicitation import form_of
 from pegboard.context.interaction import ANSWER_SECONDS
 from pegboard.context.rounds import MAX_ROUNDS, MAX_STEP_RESULTS_BYTES
 from pegboard.plugin import InteractionError
 from pegboard.types import Call, Client, Failure, InputRequired, Question
 from pegboard_plugins.mcp import McpConfig
+from tests.docs.pages import Page
 from tests.host.hosting import make_host
 from tests.support.rounds import ABLE, Rounds, accept
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "elicitation.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/elicitation.md")
 
 
 @pytest.fixture
-def trips() -> Iterator[ModuleType]:
-    """The module that the page shows."""
-    module = ModuleType("toolkit_trips")
-    sys.modules["toolkit_trips"] = module
-    exec(FILES["toolkit_trips/__init__.py"], module.__dict__)
-    assert isinstance(module.kit, Toolkit)
-    yield module
-    del sys.modules["toolkit_trips"]
+def trips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
+    monkeypatch.delitem(sys.modules, "toolkit_trips", raising=False)
+    return import_module("toolkit_trips")
 
 
 def answer(key: str, question: Question) -> Any:
@@ -49,6 +44,10 @@ def answer(key: str, question: Question) -> Any:
     return accept(value=True if fields["value"]["type"] == "boolean" else "Rome")
 
 
+async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return dict(answer("", Question(method, params)))
+
+
 CASES = [
     ("book", {"city": "Bern"}, "receipt for Ada on 2026-07-28, sent", 2),
     ("sign_in", {}, "Thank you.", 1),
@@ -58,7 +57,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "value", "rounds"), CASES)
-async def test_the_tools_ask_in_rounds(
+async def test_the_tools_ask_in_rounds_and_in_a_session(
     trips: ModuleType, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: Any, value: Any, rounds: int
 ) -> None:
     charged: list[str] = []
@@ -73,25 +72,14 @@ async def test_the_tools_ask_in_rounds(
         assert host.problems == ()
         played = Rounds(host, f"trips_{tool}", arguments)
         outcome = await played.finish(answer)
-    assert isinstance(outcome, ToolResult)
-    assert outcome.value == value
+        rounds_charged = list(charged)
+        call = Call("tools/call", {"name": f"trips_{tool}", "arguments": arguments}, client=ABLE, ask=ask)
+        in_session = await host.dispatch(call)
+    for one in (outcome, in_session):
+        assert isinstance(one, ToolResult)
+        assert one.value == value
     assert len(played.asked) == rounds
-    assert charged == (["Ada"] if tool == "book" else [])
-
-
-@pytest.mark.parametrize(("tool", "arguments", "value", "rounds"), CASES)
-async def test_the_tools_ask_in_a_session(
-    trips: ModuleType, tool: str, arguments: Any, value: Any, rounds: int
-) -> None:
-    async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
-        found: dict[str, Any] = answer("", Question(method, params))
-        return found
-
-    async with make_host(trips.kit) as host:
-        params = {"name": f"trips_{tool}", "arguments": arguments}
-        outcome = await host.dispatch(Call("tools/call", params, client=ABLE, ask=ask))
-    assert isinstance(outcome, ToolResult)
-    assert outcome.value == value
+    assert rounds_charged == (["Ada"] if tool == "book" else [])
 
 
 async def test_where_it_cannot_ask(trips: ModuleType) -> None:

@@ -10,11 +10,10 @@ import pytest
 
 from pegboard import Host, Toolkit
 from pegboard.plugin import ToolkitError
+from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "error-adapters.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/error-adapters.md")
 LIBRARY = """
 class AcmeAnswered(Exception):
     status, reason = 429, "too_many"
@@ -27,9 +26,8 @@ class AcmeSilent(Exception): ...
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in {**FILES, "acme_client.py": LIBRARY}.items():
-        (tmp_path / name).write_text(text, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "acme_client.py").write_text(LIBRARY, "utf-8")
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
 
 
 @pytest.mark.usefixtures("folder")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit
-from pegboard.testing import Asked, TestClient, cancel, connect, decline
+from pegboard.testing import Asked, cancel, connect, decline
 from tests.support.wire import PEGBOARD
 from tools.install import ROOT
 
@@ -45,8 +46,7 @@ def load(name: str) -> Toolkit:
 @pytest.fixture(params=["2026-07-28", "2025-11-25"])
 def revision(request: pytest.FixtureRequest) -> str:
     """A revision of each era."""
-    chosen: str = request.param
-    return chosen
+    return str(request.param)
 
 
 def test_the_page_lists_them_all() -> None:
@@ -85,27 +85,45 @@ def client_of(name: str, revision: str, **options: Any) -> connect:
     return connect(load(name), revision=revision, **options)
 
 
-async def test_resources(revision: str) -> None:
+FILLED = {"name": "Ada", "day": "2026-07-28", "people": 3}
+BOOKED = "3 people, 2026-07-28, Ada"
+TOKENS = {"static_tokens": {"tokens": {"github": "abc"}}}
+CALLS: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
+    ("tool_chaining", "total", {"basket": {"apple": 1, "pear": 2}}, {}, "8"),
+    ("sampling", "summarise", {"text": "Long, long ago."}, {"answers": ["In short."]}, "In short."),
+    ("sampling", "summarise", {"text": "Long, long ago."}, {"capabilities": {}}, "Long, long ago."),
+    ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [FILLED, True]}, f"{BOOKED}: confirmed"),
+    ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [FILLED, cancel()]}, f"{BOOKED}: reserved"),
+    ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [decline()]}, "Nothing is booked."),
+    ("elicitation_url", "connect", {}, {"answers": [True]}, "The page was opened."),
+    ("elicitation_url", "connect", {}, {"answers": [decline()]}, "The account is not connected."),
+    ("api_key", "measure", {}, {"secrets": {"WEATHER_KEY": "abc"}}, "measured with a key of 3 characters"),
+    ("api_key", "measure", {}, {}, "WEATHER_KEY"),
+    ("authorization", "add", {"name": "a/b"}, {"plugins": TOKENS}, "starred a/b with a token of 3 characters"),
+    ("authorization", "add", {"name": "a/b"}, {}, "this tool needs a token of GitHub that allows public_repo"),
+]
+
+
+@pytest.mark.parametrize(("name", "tool", "arguments", "options", "text"), CALLS)
+async def test_calls(
+    name: str, tool: str, arguments: dict[str, Any], options: dict[str, Any], text: str, revision: str
+) -> None:
+    async with client_of(name, revision, **options) as client:
+        done = await client.call(tool, arguments)
+        assert text in done.text if done.is_error else text == done.text
+
+
+async def test_resources_and_prompts(revision: str) -> None:
     async with client_of("resources", revision) as client:
         assert (await client.read("library://titles")).text == '["emma","moby-dick"]'
         assert (await client.read("book://moby-dick")).text == "Call me Ishmael."
         assert (await client.complete("book://{title}", "title", "e")).values == ("emma",)
-
-
-async def test_prompts(revision: str) -> None:
     async with client_of("prompts", revision) as client:
         asked = await client.prompt("review", code="x = 1", strict="true")
         assert asked.text == "Review this python code. Spare nothing.\n\nx = 1"
-        assert [one["role"] for one in (await client.prompt("interview", topic="bees")).messages] == [
-            "user",
-            "assistant",
-        ]
+        roles = [one["role"] for one in (await client.prompt("interview", topic="bees")).messages]
+        assert roles == ["user", "assistant"]
         assert (await client.complete("review", "language", "r")).values == ("rust",)
-
-
-async def test_tool_chaining(revision: str) -> None:
-    async with client_of("tool_chaining", revision) as client:
-        assert (await client.call("total", basket={"apple": 1, "pear": 2})).text == "8"
 
 
 async def test_progress(revision: str) -> None:
@@ -120,36 +138,12 @@ async def test_progress(revision: str) -> None:
 
 async def test_messages(revision: str) -> None:
     async with client_of("messages", revision) as client:
-        await listen_to(client, "warning")
+        if revision == "2026-07-28":
+            client.meta["io.modelcontextprotocol/logLevel"] = "warning"
+        else:
+            await client.request("logging/setLevel", {"level": "warning"})
         await client.call("run", folder="/home")
         assert [one.level for one in client.logs] == ["warning"]
-
-
-async def listen_to(client: TestClient, level: str) -> None:
-    """Ask for log messages from a level on, as each era does."""
-    if client.revision == "2026-07-28":
-        client.meta["io.modelcontextprotocol/logLevel"] = level
-    else:
-        await client.request("logging/setLevel", {"level": level})
-
-
-async def test_sampling(revision: str) -> None:
-    async with client_of("sampling", revision, answers=["In short."]) as client:
-        assert (await client.call("summarise", text="Long, long ago.")).text == "In short."
-        assert client.asked[0].message == "Summarise in a sentence: Long, long ago."
-    async with client_of("sampling", revision, capabilities={}) as client:
-        assert (await client.call("summarise", text="Long, long ago.")).text == "Long, long ago."
-
-
-async def test_forms(revision: str) -> None:
-    filled = {"name": "Ada", "day": "2026-07-28", "people": 3}
-    for answers, told in [
-        ([filled, True], "3 people, 2026-07-28, Ada: confirmed"),
-        ([filled, cancel()], "3 people, 2026-07-28, Ada: reserved"),
-        ([decline()], "Nothing is booked."),
-    ]:
-        async with client_of("elicitation_form", revision, answers=answers) as client:
-            assert (await client.call("book", restaurant="Roma")).text == told
 
 
 async def test_choices(revision: str) -> None:
@@ -159,13 +153,6 @@ async def test_choices(revision: str) -> None:
 
     async with client_of("elicitation_enums", revision, answers=choose) as client:
         assert (await client.call("order")).text == "large, oat, cocoa and sugar"
-
-
-async def test_pages(revision: str) -> None:
-    for opened, told in [(True, "The page was opened."), (decline(), "The account is not connected.")]:
-        async with client_of("elicitation_url", revision, answers=[opened]) as client:
-            assert (await client.call("connect")).text == told
-            assert client.asked[0].params["url"].startswith("https://bank.example/")
 
 
 async def test_errors(revision: str) -> None:
@@ -187,30 +174,10 @@ async def test_structured_results(revision: str) -> None:
         }
 
 
-async def test_secrets(revision: str) -> None:
-    async with client_of("api_key", revision, secrets={"WEATHER_KEY": "abc"}) as client:
-        assert (await client.call("measure")).text == "measured with a key of 3 characters"
-    async with client_of("api_key", revision) as client:
-        assert "WEATHER_KEY" in (await client.call("measure")).error.message
-
-
-async def test_authorization(revision: str) -> None:
-    tokens = {"static_tokens": {"tokens": {"github": "abc"}}}
-    async with client_of("authorization", revision, plugins=tokens) as client:
-        told = (await client.call("add", name="a/b")).text
-        assert told == "starred a/b with a token of 3 characters"
-    async with client_of("authorization", revision) as client:
-        error = (await client.call("add", name="a/b")).error
-        assert "this tool needs a token of GitHub that allows public_repo" in error.message
-
-
 def test_identity() -> None:
-    hello = (
-        b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",'
-        b' "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}\n'
-    )
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "server_identity.py"], input=hello, capture_output=True, check=True
-    )
-    for text in (b'"name":"clock"', b'"version":"2.1.0"', b'"title":"The clock"', b'"description":"Tells the time."'):
-        assert text in done.stdout
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}) + "\n"
+    command = [sys.executable, str(EXAMPLES / "server_identity.py")]
+    done = subprocess.run(command, input=hello, capture_output=True, check=True, text=True)
+    info = {"name": "clock", "version": "2.1.0", "title": "The clock", "description": "Tells the time."}
+    assert json.loads(done.stdout)["result"]["serverInfo"].items() >= info.items()

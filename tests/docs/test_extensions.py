@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.docs.pages import Page
 from tests.support.distributions import make_distribution
 from tests.support.peer import META
 from tests.support.pool import CONFIG
 from tests.support.rules import Added
 from tests.support.schemas import MODERN, REVISIONS
 from tests.support.wire import Wire
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "extensions.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/extensions.md")
 ECHO = Added(
     results={"echoes/get": {"type": "object", "properties": {"echo": {"type": "string"}}, "required": ["echo"]}}
 )
@@ -31,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pegboard.plugins": {"echoes": "pegboard_echoes:EchoesPlugin"},
         "pegboard.toolkits": {"clock": "toolkit_clock:kit"},
     }
-    make_distribution(site, "examples", "1", entry_points, FILES)
+    make_distribution(site, "examples", "1", entry_points, PAGE.files)
     return site
 
 

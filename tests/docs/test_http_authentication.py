@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -18,38 +17,22 @@ from pegboard_plugins.resource_server.introspection_queue import MAX_ASKED, MAX_
 from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 from pegboard_plugins.resource_server.settings import with_implied
 from pegboard_plugins.scopes import ScopesConfig
+from tests.docs.pages import Page, serving
 from tests.support.environments import run
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "http-authentication.md").read_text("utf-8")
-BLOCKS = dict(re.findall(r"^```(\S+ \S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/http-authentication.md")
 LONG = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def answered(tmp_path: Path, settings: str, lines: str) -> str:
-    """What lines of the page print, where a server has settings of the page."""
-    settings = BLOCKS.get(settings, "") + "\n[plugins.http]\nport = 0\n"
-    (tmp_path / "hostconfig.toml").write_text(settings, "utf-8")
-    environ = {
-        **os.environ,
-        "PEGBOARD_STATE_DIR": str(tmp_path),
-        "DOOR_TOKEN": LONG,
-        "ARCADE_DISABLED_TOOLKITS": "github",
-    }
-    command = [sys.executable, "-m", "pegboard", "serve", "--config", "hostconfig.toml"]
-    with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            said = ""
-            while not (address := re.search(r"http://127\.0\.0\.1:\d+", said)):
-                line = server.stderr.readline()
-                assert line, said
-                said += line
-            script = BLOCKS[lines].replace("http://127.0.0.1:8000", address[0])
-            script = script.replace("pegboard operator-token", f"{sys.executable} -m pegboard operator-token")
-            return run("sh", "-c", script, cwd=tmp_path, env=environ)
-        finally:
-            server.terminate()
+def answered(folder: Path, settings: str, lines: str) -> str:
+    """Return the output of lines of the page, run against a server with settings of the page."""
+    (folder / "hostconfig.toml").write_text(PAGE.blocks.get(settings, ""), "utf-8")
+    state = {"PEGBOARD_STATE_DIR": str(folder / "state"), "DOOR_TOKEN": LONG, "ARCADE_DISABLED_TOOLKITS": "github"}
+    with serving(folder, "--config", "hostconfig.toml", env=state) as address:
+        script = PAGE.blocks[lines].replace("http://127.0.0.1:8000", address)
+        script = script.replace("pegboard operator-token", f"{sys.executable} -m pegboard operator-token")
+        return run("sh", "-c", script, cwd=folder, env={**os.environ, **state})
 
 
 def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
@@ -75,27 +58,29 @@ def test_the_table_of_scopes_has_every_key() -> None:
 
 
 def test_a_caller_may_have_two_tokens() -> None:
-    text = re.sub(r'\{ env = "(\w+)" \}', rf'"{LONG}-\1"', BLOCKS["toml callers"]).replace("_TOKEN", "-T")
+    text = re.sub(r'\{ env = "(\w+)" \}', rf'"{LONG}-\1"', PAGE.blocks["toml callers"]).replace("_TOKEN", "-T")
     config = AuthTokenConfig.model_validate(tomllib.loads(text)["plugins"]["auth_token"])
     assert {one.subject for one in config.named.values()} == {"ada"}
 
 
 def test_the_settings_of_the_resource_server_are_whole() -> None:
-    config = ResourceServerConfig.model_validate(tomllib.loads(BLOCKS["toml resource"])["plugins"]["resource_server"])
+    config = ResourceServerConfig.model_validate(
+        tomllib.loads(PAGE.blocks["toml resource"])["plugins"]["resource_server"]
+    )
     assert config.metadata_url == "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
     keys = re.findall(r"^\| `(\w+)` \|", PAGE.partition("## Scopes\n")[0], re.M)
     assert sorted([*keys, "issuer"]) == sorted(AuthorizationServer.model_fields)
 
 
 def test_scopes_hold_others_as_the_page_says() -> None:
-    given = tomllib.loads(BLOCKS["toml resource"])["plugins"]["resource_server"]
-    given |= tomllib.loads(BLOCKS["toml implied"])["plugins"]["resource_server"]
+    given = tomllib.loads(PAGE.blocks["toml resource"])["plugins"]["resource_server"]
+    given |= tomllib.loads(PAGE.blocks["toml implied"])["plugins"]["resource_server"]
     implied = ResourceServerConfig.model_validate(given).implied_scopes
     assert with_implied(["admin"], implied) == {"admin", "write", "read"}
 
 
 def test_servers_are_asked_as_the_page_says() -> None:
-    text = BLOCKS["toml introspection"].replace('{ env = "TOOLS_CLIENT_SECRET" }', '"x"')
+    text = PAGE.blocks["toml introspection"].replace('{ env = "TOOLS_CLIENT_SECRET" }', '"x"')
     given = {"resource": "https://tools.example.com/mcp", **tomllib.loads(text)["plugins"]["resource_server"]}
     (server,) = ResourceServerConfig.model_validate(given).authorization_servers
     assert server.introspection
@@ -105,7 +90,7 @@ def test_servers_are_asked_as_the_page_says() -> None:
         f"a refusal for {REFUSED_SECONDS:g} seconds at most",
         f"lane with {MAX_CONCURRENT} places",
     ):
-        assert text in " ".join(PAGE.split())
+        assert text in PAGE.words
     assert all(f"`{name}" in PAGE for name in Introspection.model_fields if not name.startswith("client"))
 
 
@@ -131,5 +116,5 @@ def test_the_numbers_of_the_page() -> None:
     ):
         assert f"`{name}` ({default[name]})" in PAGE
     assert (default["max_age_seconds"], default["leeway_seconds"]) == (24 * 3600, 30)
-    assert "known keys serve until they are `max_age_seconds` (a day) old" in " ".join(PAGE.split())
+    assert "known keys serve until they are `max_age_seconds` (a day) old" in PAGE.words
     assert "more than the 30 seconds of" in PAGE

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import tomllib
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,18 +14,14 @@ from pegboard.middleware.method_signatures import MIDDLEWARE_METHODS
 from pegboard.plugin import Middleware
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome
 from pegboard_plugins.rate_limit import RateLimitConfig
+from tests.docs.pages import Page
 from tests.host.hosting import call, failure, make_host, plugin_of, value
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "middleware.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/middleware.md")
 
 
-def plugin(name: str) -> ModuleType:
-    """A plugin of the page."""
-    module = ModuleType(name)
-    exec(FILES[f"{name}/__init__.py"], vars(module))
-    return module
+def plugin(name: str) -> Any:
+    return PAGE.module(f"{name}/__init__.py", name)
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -119,7 +114,7 @@ def test_the_settings_are_settings() -> None:
     (text,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
     config = RateLimitConfig.model_validate(tomllib.loads(text)["plugins"]["rate_limit"])
     assert config.tools["github_*"].burst == 10
-    assert "6,000 calls a minute and bursts of 600" in " ".join(PAGE.split())
+    assert "6,000 calls a minute and bursts of 600" in PAGE.words
     assert (RateLimitConfig().calls_per_minute, RateLimitConfig().burst) == (6000, 600)
 
 

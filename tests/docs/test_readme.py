@@ -12,29 +12,24 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import Page, serving
 from tests.support.distributions import make_distribution
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tools.install import ROOT
 
-README = (ROOT / "README.md").read_text("utf-8")
+README = Page("README.md")
 BLOCKS = re.findall(r"^```(\w+(?: http)?)(?: file=(\S+))?\n(.*?)^```$", README, re.M | re.S)
-FILES = {name: text for _, name, text in BLOCKS if name}
 
 
 def pegboard(*arguments: str, cwd: Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pegboard", *arguments]
     environ = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
-    return subprocess.run(
-        [sys.executable, "-m", "pegboard", *arguments],
-        cwd=cwd,
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    nothing = subprocess.DEVNULL
+    return subprocess.run(command, cwd=cwd, env=environ, stdin=nothing, capture_output=True, text=True, check=False)
 
 
 def test_every_kind_of_code_is_there() -> None:
-    assert set(FILES) == {
+    assert set(README.files) == {
         "hostconfig.toml",
         "pyproject.toml",
         "src/toolkit_dice/__init__.py",
@@ -49,7 +44,7 @@ def test_the_toolkit_installs_and_its_tool_runs(tmp_path: Path) -> None:
     source = tmp_path / "dice"
     for name in ("pyproject.toml", "src/toolkit_dice/__init__.py"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_text(FILES[name])
+        (source / name).write_text(README.files[name])
     environment = make_environment(tmp_path / "env", "toolkit-dice", wheels=built_wheels(source))
     command = executable(environment, "pegboard")
     rolled = json.loads(run(command, "call", "dice_roll", "sides:=20", "dice:=3", "--json", cwd=tmp_path))["result"]
@@ -63,8 +58,8 @@ def test_the_toolkit_installs_and_its_tool_runs(tmp_path: Path) -> None:
 
 
 def test_the_test_of_the_toolkit_passes(tmp_path: Path) -> None:
-    (tmp_path / "toolkit_dice.py").write_text(FILES["src/toolkit_dice/__init__.py"])
-    (tmp_path / "test_dice.py").write_text(FILES["test_dice.py"])
+    (tmp_path / "toolkit_dice.py").write_text(README.files["src/toolkit_dice/__init__.py"])
+    (tmp_path / "test_dice.py").write_text(README.files["test_dice.py"])
     (tmp_path / "conftest.py").touch()
     assert " 1 passed " in run(sys.executable, "-m", "pytest", "-p", "no:asyncio", cwd=tmp_path)
 
@@ -75,7 +70,7 @@ def test_the_plugin_runs_once_it_is_named(tmp_path: Path) -> None:
         "pegboard-loud",
         "1",
         {"pegboard.plugins": {"loud": "pegboard_loud:LoudPlugin"}},
-        {"pegboard_loud/__init__.py": FILES["src/pegboard_loud/__init__.py"]},
+        {"pegboard_loud/__init__.py": README.files["src/pegboard_loud/__init__.py"]},
     )
     (tmp_path / "note.txt").write_text("quiet words")
     quiet = pegboard("call", "files_read", "path=note.txt", cwd=tmp_path, path=tmp_path)
@@ -87,7 +82,7 @@ def test_the_plugin_runs_once_it_is_named(tmp_path: Path) -> None:
 
 
 def test_the_configuration_is_in_order(tmp_path: Path) -> None:
-    (tmp_path / "hostconfig.toml").write_text(FILES["hostconfig.toml"])
+    (tmp_path / "hostconfig.toml").write_text(README.files["hostconfig.toml"])
     (tmp_path / ".env").touch()
     checked = pegboard("config", "check", "--config", "hostconfig.toml", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
@@ -95,7 +90,7 @@ def test_the_configuration_is_in_order(tmp_path: Path) -> None:
 
 
 def test_the_server_in_one_file_serves_itself_and_is_served(tmp_path: Path) -> None:
-    (tmp_path / "demo.py").write_text(FILES["demo.py"])
+    (tmp_path / "demo.py").write_text(README.files["demo.py"])
     (line,) = re.findall(r"pegboard (call --file [^`]*)`", README)
     assert pegboard(*line.split(), cwd=tmp_path).stdout == "3\n"
     request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
@@ -105,7 +100,7 @@ def test_the_server_in_one_file_serves_itself_and_is_served(tmp_path: Path) -> N
 
 
 def test_the_embedded_host_greets(tmp_path: Path) -> None:
-    (tmp_path / "embedded.py").write_text(FILES["embedded.py"])
+    (tmp_path / "embedded.py").write_text(README.files["embedded.py"])
     assert "Hello, Ada!" in run(sys.executable, tmp_path / "embedded.py", cwd=tmp_path)
 
 
@@ -123,32 +118,16 @@ def test_the_clients_settings_are_json_and_the_command_takes_them() -> None:
     (settings,) = (json.loads(text) for kind, _, text in BLOCKS if kind == "json")
     arguments = settings["mcpServers"]["pegboard"]["args"]
     arguments[arguments.index("--config") + 1] = str(ROOT / "hostconfig.toml")
-    done = subprocess.run(
-        [sys.executable, "-m", "pegboard", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = pegboard(*arguments, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
-    (script,) = (text for kind, _, text in BLOCKS if kind == "sh http")
-    command = [sys.executable, "-m", "pegboard", "serve", "--config", "hostconfig.toml"]
-    environ = {**os.environ, "PEGBOARD_STATE_DIR": str(tmp_path / "state"), "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
-    with subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        said = server.stderr.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+", said)
-        assert address, said
-        try:
-            shown = run("sh", "-c", script.replace("http://127.0.0.1:8000", address[0]), cwd=tmp_path)
-        finally:
-            server.terminate()
+    with serving(ROOT, "--config", "hostconfig.toml", env={"PEGBOARD_STATE_DIR": str(tmp_path)}) as address:
+        script = README.blocks["sh http"].replace("http://127.0.0.1:8000", address)
+        shown = run("sh", "-c", script, cwd=tmp_path)
     assert '"isError":false' in shown
     assert shown.endswith("ready\n")
-    assert server.returncode == 0
 
 
 def test_exit_codes_are_those_of_the_command() -> None:

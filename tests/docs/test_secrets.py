@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,17 +14,10 @@ from pegboard import Host
 from pegboard.loading.discovery import defaults, find_plugins, reserved_secrets
 from pegboard.plugin import HostConfig
 from pegboard.secrets.secret_lookup import RESERVED_PREFIXES
+from tests.docs.pages import Page
 from tests.host.hosting import value
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "secrets.md").read_text("utf-8")
-BLOCKS = dict(re.findall(r"^```(\w+ \w+)\n(.*?)^```$", PAGE, re.M | re.S))
-
-
-def kit_of(block: str) -> Any:
-    module: dict[str, Any] = {}
-    exec(compile(BLOCKS[block], f"{block}.py", "exec"), module)
-    return module["kit"]
+PAGE = Page("docs/secrets.md")
 
 
 @pytest.mark.parametrize("store", ["secrets_env", "secrets_dotenv", "secrets_files"])
@@ -42,20 +34,20 @@ async def test_the_tool_reads_its_secret_from_each_place(
     }
     length = {"secrets_env": 1, "secrets_dotenv": 4, "secrets_files": 7}[store]
     config = HostConfig.of(settings, defaults=defaults(), directory=tmp_path)
-    async with Host(config, toolkits={"weather": kit_of("python kit")}) as host:
+    async with Host(config, toolkits={"weather": PAGE.module("python kit").kit}) as host:
         told = await value(host, "weather_forecast", {"city": "Kiel"})
     assert told == f"asked for Kiel with a key of {length} characters"
 
 
 async def test_the_tool_knows_who_writes() -> None:
-    settings = tomllib.loads(BLOCKS["toml metadata"])
+    settings = tomllib.loads(PAGE.blocks["toml metadata"])
     settings["host"] |= {"autoload": False, "secret_stores": []}
-    async with Host(settings, toolkits={"letters": kit_of("python metadata")}) as host:
+    async with Host(settings, toolkits={"letters": PAGE.module("python metadata").kit}) as host:
         assert await value(host, "letters_sender") == "ada <ada@example.com>"
 
 
 def test_the_default_order_is_the_one_that_holds() -> None:
-    shown = tomllib.loads(BLOCKS["toml stores"])
+    shown = tomllib.loads(PAGE.blocks["toml stores"])
     assert shown["host"]["secret_stores"] == defaults()["host"]["secret_stores"]
 
 
@@ -71,7 +63,7 @@ def test_every_name_that_is_kept_for_the_host_is_told() -> None:
 
 def test_a_program_masks_what_its_handlers_write() -> None:
     """In a process of its own, whose logging is its own."""
-    program = BLOCKS["python redact"] + (
+    program = PAGE.blocks["python redact"] + (
         "from pegboard.secrets.redaction import Redactor\n"
         "known = Redactor()\n"
         "known.add('canary-of-the-page')\n"

@@ -13,22 +13,21 @@ import pytest
 
 from pegboard.plugin import Plugin, Store, hookimpl
 from pegboard.types import Request, Response
+from tests.docs.pages import Page
 from tests.host.hosting import make_host
 from tests.host.test_hooks import NoHeaders
 from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, message
-from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "stores.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/stores.md")
 CONFIG, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (name, target) = re.findall(r'^(\w+) = "(.+)"$', ENTRY_POINT, re.M)[0]
-    make_distribution(tmp_path, "example", "1", {"pegboard.plugins": {name: target}}, FILES)
+    make_distribution(tmp_path, "example", "1", {"pegboard.plugins": {name: target}}, PAGE.files)
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
 

@@ -14,19 +14,15 @@ import pytest
 from pegboard import testing
 from pegboard.testing import PlainClient, TestClient, connect
 from pegboard.testing.contracts.contract import Contract
-from tools.install import ROOT
+from tests.docs.pages import Page
 
-PAGE = (ROOT / "docs" / "testing.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/testing.md")
 MESSAGES = re.findall(r"^```text\n(.*?)^```$", PAGE, re.M | re.S)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return PAGE.write(tmp_path)
 
 
 def run(folder: Path, *arguments: str) -> str:

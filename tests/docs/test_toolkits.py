@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import Selection, choose_plugins
 from pegboard.plugin import HostConfig
 from pegboard.plugin.origin import Origin
+from tests.docs.pages import Page
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "toolkits.md").read_text("utf-8")
-BLOCKS = dict(re.findall(r"^```(\w+ \w+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/toolkits.md")
 kit = Toolkit("weather")
 
 
@@ -33,7 +32,7 @@ def pay(context: Context) -> str:
 
 
 def settings(block: str) -> dict[str, Any]:
-    read = tomllib.loads(BLOCKS[block])
+    read = tomllib.loads(PAGE.blocks[block])
     return {**read, "host": {"autoload": False, **read["host"]}}
 
 

@@ -14,12 +14,11 @@ from pegboard.plugin import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types import EMPTY
 from pegboard.types import options as contracts
 from pegboard_plugins.auth_providers import AuthProvidersPlugin, GitHub
+from tests.docs.pages import Page
 from tests.host.hosting import make_host, value
-from tools.install import ROOT
 from tools.reference import Option, attributes, options
 
-PAGE = (ROOT / "docs" / "tools.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/tools.md")
 
 KINDS: dict[str, Any] = {
     "ToolOptions": ToolDefinition,
@@ -27,12 +26,6 @@ KINDS: dict[str, Any] = {
     "PromptOptions": PromptDefinition,
 }
 OPTIONS = [pytest.param(kind, one, id=f"{kind}-{one.name}") for kind in KINDS for one in options(kind)]
-
-
-def run(name: str) -> dict[str, Any]:
-    names: dict[str, Any] = {"__name__": name}
-    exec(compile(FILES[name], name, "exec", dont_inherit=True), names)
-    return names
 
 
 # --- the tables
@@ -129,15 +122,15 @@ async def test_an_example_works(kind: str, option: Option) -> None:
 
 
 async def test_tools_that_belong_to_no_toolkit() -> None:
-    names = run("anywhere.py")
-    async with make_host(names["numbers"], names["shop"]) as host:
+    names = PAGE.module("anywhere.py")
+    async with make_host(names.numbers, names.shop) as host:
         assert host.problems == ()
         assert [f"`{name}`" in PAGE for name in host.assembly.tools] == [True] * 3
         assert await value(host, "shop_total", {"a": 1, "b": 2}) == 3
 
 
 async def test_what_kind_of_tool_it_is() -> None:
-    async with make_host(run("mail.py")["kit"]) as host:
+    async with make_host(PAGE.module("mail.py").kit) as host:
         assert host.problems == ()
         tool = host.assembly.tools["mail_delete_message"].tool
         assert tool.annotations == pegboard.ToolAnnotations(
@@ -148,7 +141,7 @@ async def test_what_kind_of_tool_it_is() -> None:
 
 
 async def test_versions_and_tools_that_grow_old() -> None:
-    async with make_host(run("grown_old.py")["kit"]) as host:
+    async with make_host(PAGE.module("grown_old.py").kit) as host:
         assert host.problems == ()
         tools = {name: one.tool for name, one in host.assembly.tools.items()}
         assert {name: tool.version for name, tool in tools.items()} == {

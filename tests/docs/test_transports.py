@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 from pathlib import Path
 from types import ModuleType
@@ -14,14 +13,12 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerH
 
 from pegboard.plugin import Transport
 from pegboard.testing import FarEnd, TransportContract
+from tests.docs.pages import Page
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
 from tests.support.http_mcp import call, modern
-from tools.install import ROOT
 
-FILES = dict(
-    re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", (ROOT / "docs/transports.md").read_text("utf-8"), re.M | re.S)
-)
+FILES = Page("docs/transports.md").files
 CODE = FILES["src/pegboard_websocket/__init__.py"]
 TOKEN = "0123456789abcdef" * 4
 KIT = '''
@@ -36,7 +33,7 @@ def am_i(context: Context) -> str:
 '''
 
 
-class Page:
+class WebSocketEnd:
     """A client's end."""
 
     def __init__(self, session: ClientSession, socket: ClientWebSocketResponse) -> None:
@@ -73,7 +70,7 @@ class TestWebSocket(TransportContract):
     async def connect(self, transport: Transport) -> FarEnd:
         session = ClientSession()
         try:
-            return Page(session, await session.ws_connect(f"http://127.0.0.1:{self.port}", max_msg_size=0))
+            return WebSocketEnd(session, await session.ws_connect(f"http://127.0.0.1:{self.port}", max_msg_size=0))
         except BaseException:
             await session.close()
             raise

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from pegboard.config import HostConfig
 from pegboard.config.widened_access import access_settings
-from tools.install import ROOT
+from tests.docs.pages import Page
 
-PAGE = (ROOT / "docs" / "trust.md").read_text("utf-8")
+PAGE = Page("docs/trust.md")
 
 
 def test_the_marked_settings_are_those_that_widen_access() -> None:
-    (code,) = re.findall(r"^```python widens\n(.*?)^```$", PAGE, re.M | re.S)
-    module: dict[str, Any] = {}
-    exec(compile(code, "widens.py", "exec", dont_inherit=True), module)
+    module = PAGE.module("python widens")
     for given, keys in (({"send": True}, ["toolkits.mail.send"]), ({"send": False}, []), ({}, [])):
         config = HostConfig.of({"toolkits": {"mail": given}})
-        assert [one.key for one in access_settings(config, {"toolkits": {"mail": module["MailConfig"]}})] == keys
+        assert [one.key for one in access_settings(config, {"toolkits": {"mail": module.MailConfig}})] == keys

@@ -24,10 +24,9 @@ from pegboard import Toolkit
 from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS
 from pegboard.catalogue.shown_texts import MAX_PROPERTY_CHARACTERS
 from pegboard.testing import connect
-from tools.install import ROOT
+from tests.docs.pages import Page
 
-PAGE = (ROOT / "docs" / "types.md").read_text("utf-8")
-FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+PAGE = Page("docs/types.md")
 TABLE = PAGE.partition("<!-- types -->")[2].partition("<!-- end -->")[0]
 
 
@@ -129,9 +128,7 @@ async def test_what_is_taken_for_what(kind: Any, sent: Any, arrives: str | None)
 
 
 async def test_the_example_and_what_it_tells() -> None:
-    names: dict[str, Any] = {"__name__": "trips"}
-    exec(compile(FILES["trips.py"], "trips.py", "exec", dont_inherit=True), names)
-    async with connect(names["kit"]) as client:
+    async with connect(PAGE.module("trips.py", "trips").kit) as client:
         given = await client.call("book", city="Porto", day="2026-07-28", passengers=[{"name": "Ada"}])
         assert given.value == {"Ada": "Porto, Tuesday, window"}
         card = (await client.tool("book"))["inputSchema"]["properties"]["card"]

@@ -118,12 +118,7 @@ async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file:
         "request_id": 7,
         "session": fingerprint("s" * 32),
         "peer": "10.0.0.5",
-        "caller": {
-            "subject": "alice",
-            "client_id": "agent",
-            "issuer": "https://login.example",
-            "trusted": False,
-        },
+        "caller": {"subject": "alice", "client_id": "agent", "issuer": "https://login.example", "trusted": False},
         "client": "Inspector 1.0",
         "outcome": "ok",
     }

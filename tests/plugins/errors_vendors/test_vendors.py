@@ -237,13 +237,7 @@ MICROSOFT_CASES = [
     Case("kiota", USER, graph(429, "TooManyRequests", WAIT), limited(10_000, error_code=None)),
     Case("kiota", USER, b"redirected", network(UNMAPPED, cause=f"{KIOTA}.RedirectError", can_retry=False)),
     Case("kiota_refuses", "", b"", {"cause": f"{KIOTA}.RequestError", **UNSENT}, {"what": "method"}),
-    Case(
-        "kiota_refuses",
-        "",
-        b"",
-        {"cause": f"{AZURE}.HTTPError", **UNSENT},
-        {"what": "scheme"},
-    ),
+    Case("kiota_refuses", "", b"", {"cause": f"{AZURE}.HTTPError", **UNSENT}, {"what": "scheme"}),
     *(
         Case("kiota_refuses", "", b"", network(UNMAPPED), {"what": what})
         for what in ("no status", "no answer", "model")

@@ -59,10 +59,7 @@ class Store:
 
 
 def hosting(store: SecretStore | None = None, **section: Any) -> Host:
-    config = {
-        "host": {"autoload": False, "transports": [], "secret_stores": []},
-        "plugins": {"static_tokens": section},
-    }
+    config = {"host": {"autoload": False, "transports": [], "secret_stores": []}, "plugins": {"static_tokens": section}}
     plugins = {} if store is None else {"store": plugin_of(stores=[store])}
     return Host(config, toolkits={"t": kit_of()}, plugins=plugins)
 
@@ -108,9 +105,7 @@ def test_users_are_names_or_have_subject_and_issuer(user: Any) -> None:
 UNSET = "the secret INTRANET is not set: set it in test"
 
 
-async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
     async with hosting(Store({}), tokens=TOKENS) as host:
         told = [record.getMessage() for record in caplog.records]
         error = (await failure(host, "intranet")).error
