@@ -348,12 +348,6 @@ async def test_hook_register_transports() -> None:
     assert transport.peer.closed
 
 
-async def test_an_unknown_transport_cannot_run() -> None:
-    async with make_host(plugins={"p": Carrying}) as host:
-        with pytest.raises(TransportError, match="'two'"):
-            await host.run(["two"])
-
-
 async def test_hook_register_protocols() -> None:
     async with make_host(plugins={"p": Carrying}, name="!") as host:
         peer = Peer()
@@ -524,34 +518,11 @@ async def test_hook_register_authenticators() -> None:
         assert (await asked(host, "/mcp", b"please")).body == repr(LOCAL).encode()
 
 
-async def test_an_authenticator_closes_the_endpoint_to_other_callers() -> None:
-    async with make_host(plugins={"p": guarded_by(Door("mcp", "sesame"), routes=["mcp"])}) as host:
-        assert (await asked(host, "/mcp", b"please")).status == 401
-        assert (await asked(host, "/mcp", b"sesame Ada")).status == 200
-
-
-async def test_a_route_without_an_authenticator_is_not_served() -> None:
-    async with make_host(plugins={"p": guarded_by(Door("volt", "sesame"))}) as host:
-        assert (await asked(host, "/vault", b"sesame Ada")).status == 404
-        (problem,) = host.problems
-        assert "'POST /vault' has the policy 'vault', which no enabled plugin authenticates" in str(problem)
-
-
 async def test_an_authenticator_for_this_machine_only_refuses_other_machines() -> None:
     async with make_host(plugins={"p": guarded_by(Door("vault", "dev", "its word is known"))}) as host:
         host.opened("http://127.0.0.1:1", local=True)
         with pytest.raises(ConfigError, match="and its word is known"):
             host.opened("http://0.0.0.0:1", local=False)
-
-
-async def test_an_authenticator_for_this_machine_only_refuses_requests_of_a_proxy() -> None:
-    local = Door("vault", "dev", "its word is known")
-    async with make_host(plugins={"p": guarded_by(local, routes=["vault"])}) as host:
-        assert (await asked(host, "/vault", b"dev Ada")).body == repr(Caller("Ada")).encode()
-        assert (await asked(host, "/vault", b"dev Ada", ANONYMOUS)).status == 403
-    async with make_host(plugins={"p": guarded_by(local, Door("vault", "long"), routes=["vault"])}) as host:
-        assert await asked(host, "/vault", b"dev Ada", ANONYMOUS) == Response(401, b"long")
-        assert (await asked(host, "/vault", b"long Ada", ANONYMOUS)).body == repr(Caller("Ada")).encode()
 
 
 async def test_hook_register_commands() -> None:

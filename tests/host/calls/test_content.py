@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from functools import partial
-from itertools import count, repeat
+from itertools import repeat
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -23,14 +22,13 @@ from pegboard import (
     PromptResult,
     ResourceError,
     ResourceResult,
-    TextContent,
     ToolDefinitionError,
     ToolExecutionError,
     Toolkit,
     current_context,
 )
-from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition
-from pegboard.types import Call, Failure, Listing, Outcome, ResourceTemplate
+from pegboard.plugin import ProtocolError
+from pegboard.types import Call, Failure, Outcome
 from tests.host.hosting import make_host
 
 
@@ -215,36 +213,6 @@ async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> Non
     assert not isinstance(outcome.error, NotFoundError)
 
 
-async def test_an_iterator_is_rejected_as_content() -> None:
-    kit = Toolkit("x")
-
-    @kit.resource("x://z")
-    def endless() -> Any:
-        return count()
-
-    async with make_host(kit) as host:
-        outcome = await read(host, "x://z")
-    assert isinstance(outcome, Failure)
-    assert outcome.error.message == "It failed unexpectedly."
-
-
-async def test_a_template_is_told_apart_from_a_resource_in_lists_and_in_reading() -> None:
-    kit = Toolkit("x")
-    kit.resource("x://{name}", name="t", annotations=Annotations(["user"]), icons=[Icon("https://x")])(one_name)
-    async with make_host(kit) as host:
-        assert host.offers("resources")
-        resources = await host.dispatch(Call("resources/list"))
-        templates = await host.dispatch(Call("resources/templates/list"))
-        assert isinstance(resources, Listing)
-        assert isinstance(templates, Listing)
-        assert resources.items == ()
-        (listed,) = templates.items
-        assert isinstance(listed, ResourceTemplate)
-        assert (listed.uri_template, listed.name, listed.owner) == ("x://{name}", "t", "x")
-        outcome = await read(host, "x://{name}")
-        assert isinstance(outcome, Failure)
-
-
 NO_ROLES: Any = ["all"]
 
 
@@ -263,10 +231,8 @@ def two(name: str, other: int) -> str:
     [
         ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} are ambiguous: separate them"),
         ("x://{name", {}, one_name, "its URI template cannot be served: invalid character '{' at position 5"),
-        ("x://name}", {}, one_name, "its URI template cannot be served: invalid character '}'"),
         ("{name}", {}, one_name, "its URI is not absolute"),
         ("x://{id}", {}, one_name, "its URI has the variable 'id', which its function does not take"),
-        ("x://{name}", {}, two, "its function takes 'other', which is not a variable of its URI"),
         ("x://static", {}, two, "its function takes 'name', 'other', and its URI has no variables"),
         ("x://{name}", {}, lambda name: name, "parameter 'name' has no type annotation"),
         ("x://{name}", {"size": 5}, one_name, "a template cannot have a size"),
@@ -276,7 +242,6 @@ def two(name: str, other: int) -> str:
             one_name,
             "its annotations.audience: must be 'user' or 'assistant', not 'all'",
         ),
-        ("x://{name}", {"annotations": {"audience": []}}, one_name, "its annotations: must be Annotations, not dict"),
         (
             "x://{name}",
             {"icons": [Icon("icon.png")]},
@@ -285,33 +250,13 @@ def two(name: str, other: int) -> str:
         ),
         ("x://{name}", {"completions": {"id": ["a"]}}, one_name, "its completion for 'id' does not match an argument"),
         ("x://{name}", {"completions": {"name": "abc"}}, one_name, "must be a function or a list of strings"),
-        ("x://{name}", {"completions": {"name": [1]}}, one_name, "must contain only strings"),
         ("x://{name}", {"completions": {"name": lambda: ["a"]}}, one_name, "must take the typed text"),
         ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is not an argument"),
-        ("x://{name}", {"completions": {"name": lambda *a: []}}, one_name, "must take the typed text"),
         ("x://{name}", {"completions": [1]}, one_name, "its completions are list, not a mapping"),
     ],
 )
 def test_a_wrong_template_costs_itself_and_says_why(uri: str, options: Any, function: Any, reason: str) -> None:
     assert reason in problem(lambda kit: kit.resource(uri, **options)(function))
-
-
-def test_a_wrong_size_costs_its_resource() -> None:
-    assert "its size: must be a number of bytes, not -1" in problem(
-        lambda kit: kit.resource("x://y", size=-1)(lambda: "y")
-    )
-
-
-async def test_templates_come_by_hook_and_at_run_time_too() -> None:
-    kit = Toolkit("x")
-    async with make_host(kit) as host:
-        assert not host.offers("resources")
-        host.catalogue.add(ResourceDefinition("x://{name}", one_name))
-        assert await text(host, "x://new") == "new"
-        host.catalogue.update(ResourceDefinition("x://{name}", partial(two, other=2)))
-        assert await text(host, "x://new") == "newnew"
-        host.catalogue.remove("resources", "x://{name}")
-        assert isinstance(await read(host, "x://new"), Failure)
 
 
 # --- prompts
@@ -351,22 +296,6 @@ async def test_texts_become_what_the_types_of_parameters_say() -> None:
     assert seen == [7, 0.5, {"a"}, {"a": [1]}, Size.LARGE, 2, '["x"]', "5", "here"]
 
 
-async def test_a_prompt_says_what_it_takes() -> None:
-    kit = Toolkit("x")
-
-    @kit.prompt
-    def ask(one: Annotated[str, "the first"], context: Context, two: int = 2) -> str:
-        """Ask."""
-        return one * two
-
-    async with make_host(kit) as host:
-        (listed, _) = host.assembly.prompts["x_ask"]
-    assert [tuple(argument) for argument in listed.arguments] == [
-        ("one", None, "the first", True),
-        ("two", None, None, False),
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -398,16 +327,6 @@ async def test_completion_for_those_who_are_defined_before_and_for_no_other() ->
         assert host.offers("completions")
         for reference in (prompt("x_one_name"), template("x://{name}")):
             assert await values(host, reference, "name", "a") == ("a!",)
-
-
-@pytest.mark.requirement("COMP-06")
-async def test_values_that_are_known_are_offered_by_their_beginning() -> None:
-    kit = Toolkit("x")
-    kit.prompt(name="p", completions={"name": ["Ada", "Alan", "Bob"]})(one_name)
-    async with make_host(kit) as host:
-        assert await values(host, prompt("x_p"), "name", "a") == ("Ada", "Alan")
-        assert await values(host, prompt("x_p"), "name") == ("Ada", "Alan", "Bob")
-        assert await values(host, prompt("x_p"), "name", "z") == ()
 
 
 async def test_a_function_is_given_what_it_asks_for() -> None:
@@ -480,32 +399,4 @@ async def test_types_of_few_values_complete_themselves() -> None:
     assert found == [("1", "2"), ("zebra", "ant"), ("true", "false"), (), ("only",)]
 
 
-async def test_nothing_to_complete_is_not_offered() -> None:
-    kit = Toolkit("x")
-    kit.prompt(one_name)
-    async with make_host(kit) as host:
-        assert not host.offers("completions")
-        assert await values(host, prompt("x_one_name"), "name") == ()
-        host.catalogue.add(PromptDefinition(one_name, "more", completions={"name": ["a"]}))
-        assert host.offers("completions")
-
-
 # --- tools
-
-
-async def test_a_tool_declares_content_without_a_schema() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
-    def declared() -> list[str | TextContent] | None:
-        """Give content."""
-        return ["a", TextContent("b")]
-
-    @kit.tool
-    def texts() -> list[str]:
-        """Give texts."""
-        return ["a"]
-
-    async with make_host(kit) as host:
-        assert host.assembly.tools["x_declared"].tool.output_schema is None
-        assert host.assembly.tools["x_texts"].tool.output_schema is not None

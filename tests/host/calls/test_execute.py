@@ -15,15 +15,10 @@ import pytest
 from pegboard import (
     Context,
     Host,
-    PromptMessage,
-    PromptResult,
-    ResourceContents,
-    ResourceResult,
     Toolkit,
     current_context,
 )
-from pegboard.plugin import ServerError, ToolOutputError
-from pegboard.types import Call, Failure
+from pegboard.plugin import ToolOutputError
 from tests.host.hosting import WAIT, call, failure, make_host, until, value
 
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="nothing")
@@ -242,50 +237,6 @@ async def test_requirements_are_checked_before_the_arguments() -> None:
     assert ran == []
 
 
-async def test_resources_and_prompts_may_return_plain_values() -> None:
-    kit = Toolkit("x")
-    kit.resource("x://text", name="text")(lambda: "hello")
-    kit.resource("x://bytes", name="bytes")(lambda: b"\x00\xff")
-    kit.resource("x://typed", name="typed", mime_type="text/markdown")(lambda: "# hello")
-
-    @kit.prompt
-    def plain() -> str:
-        """A question."""
-        return "What is it?"
-
-    talk = [PromptMessage("What?"), PromptMessage("That.", role="assistant")]
-    kit.prompt(name="talk", description="A talk.")(lambda: talk)
-    expected = {
-        "x://text": ResourceResult((ResourceContents("x://text", "hello", "text/plain"),)),
-        "x://bytes": ResourceResult((ResourceContents("x://bytes", b"\x00\xff", "application/octet-stream"),)),
-        "x://typed": ResourceResult((ResourceContents("x://typed", "# hello", "text/markdown"),)),
-        "x_plain": PromptResult((PromptMessage("What is it?"),), "A question."),
-        "x_talk": PromptResult(tuple(talk), "A talk."),
-    }
-    async with make_host(kit) as host:
-        for name, result in expected.items():
-            of_resource = name.startswith("x://")
-            made = Call("resources/read", {"uri": name}) if of_resource else Call("prompts/get", {"name": name})
-            assert await host.dispatch(made) == result
-
-
-NO_TEXT: Any = 5
-ODD: list[Any] = [{"a": object}, [ResourceContents("y", "text")], [ResourceContents("x:y", NO_TEXT)], object]
-
-
-@pytest.mark.parametrize("given", ODD, ids=str)
-async def test_content_of_a_wrong_kind_is_masked(given: Any) -> None:
-    kit = Toolkit("x")
-    kit.resource("x://odd", name="odd")(lambda: given)
-    kit.prompt(name="odd", description="An odd one.")(lambda: given)
-    async with make_host(kit) as host:
-        for one in (Call("resources/read", {"uri": "x://odd"}), Call("prompts/get", {"name": "x_odd"})):
-            outcome = await host.dispatch(one)
-            assert isinstance(outcome, Failure)
-            assert outcome.error.message in ("It failed unexpectedly.", "Internal error")
-            assert outcome.error_id
-
-
 @pytest.mark.parametrize("inline", [False, True])
 async def test_a_wrapper_around_an_async_function_is_awaited_and_an_iterator_is_rejected(inline: bool) -> None:
     kit = Toolkit("x")
@@ -306,9 +257,3 @@ async def test_a_wrapper_around_an_async_function_is_awaited_and_an_iterator_is_
     async with make_host(kit) as host:
         assert await value(host, "x_wrapped") == "awaited"
         assert isinstance((await failure(host, "x_endless")).error, ToolOutputError)
-
-
-async def test_a_host_is_started_once() -> None:
-    async with make_host() as host:
-        with pytest.raises(ServerError):
-            await host.start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -82,46 +81,9 @@ async def test_a_typed_error_leads_to_the_authors_code(tool: str, words: str, ca
     assert way == [tool]
 
 
-async def test_an_unexpected_exception_keeps_its_whole_traceback(caplog: pytest.LogCaptureFixture) -> None:
-    line, way = await logged("fallen", caplog)
-    assert "ValueError: canary" in line
-    assert way[-1] == "fallen"
-
-
 async def test_the_texts_of_an_error_have_a_limit() -> None:
     async with make_host(kit()) as host:
         error = (await failure(host, "sample_verbose")).error
     assert isinstance(error, RetryableToolError)
     assert error.message == "x" * 16_384 + " ... (3616 more characters)"
     assert error.additional_prompt_content == "y" * 16_384 + " ... (3616 more characters)"
-
-
-class Speechless(Exception):
-    """Cannot say what it is."""
-
-    def __str__(self) -> str:
-        raise RuntimeError("canary")
-
-
-class SpeechlessRefusal(FatalToolError, Speechless):
-    """The same, on purpose."""
-
-
-WRONG: Any = object()
-
-
-@pytest.mark.parametrize(
-    "make",
-    [Speechless, lambda: SpeechlessRefusal("no"), lambda: RetryableToolError("no", retry_after_ms=WRONG)],
-    ids=["speechless", "speechless on purpose", "a wait that is no number"],
-)
-async def test_an_unsound_error_of_middleware_is_masked(
-    make: Callable[[], Exception], caplog: pytest.LogCaptureFixture
-) -> None:
-    async def fail(call: Call, call_next: CallNext) -> Outcome:
-        raise make()
-
-    async with make_host(kit(), plugins={"m": plugin_of(middleware=[fail])}) as host:
-        outcome = await failure(host, "sample_fallen")
-    assert outcome.error.message == "Internal error"
-    assert str(outcome.error_id) in caplog.text

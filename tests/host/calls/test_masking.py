@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, ToolExecutionError, Toolkit, UpstreamError
+from pegboard import ToolExecutionError, Toolkit, UpstreamError
 from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 
@@ -49,11 +49,6 @@ def crash_below() -> str:
     return ""
 
 
-async def crash_async() -> str:
-    """Crash on the loop."""
-    raise Leaky
-
-
 def wrap() -> str:
     """Raise on purpose, with an accident as its cause."""
     try:
@@ -69,7 +64,7 @@ def opaque() -> Any:
 
 
 @pytest.mark.requirement("SEC-06")
-@pytest.mark.parametrize("function", [crash, crash_below, crash_async, wrap, opaque], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [crash, crash_below, wrap, opaque], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("inline", [False, True], ids=["", "inline"])
 async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
     function: Callable[..., Any], inline: bool, caplog: pytest.LogCaptureFixture
@@ -112,19 +107,6 @@ async def test_errors_raised_on_purpose_are_logged_only_for_their_developer_mess
     assert CANARY in record.getMessage()
     assert "x_upstream" in record.getMessage()
     assert not record.exc_info
-
-
-async def test_resources_and_prompts_are_masked_too(caplog: pytest.LogCaptureFixture) -> None:
-    kit = Toolkit("x")
-    kit.resource("x://crash")(crash)
-    kit.prompt(name="crash")(crash)
-    async with make_host(kit) as host:
-        for one in (Call("resources/read", {"uri": "x://crash"}), Call("prompts/get", {"name": "x_crash"})):
-            outcome = await host.dispatch(one)
-            assert isinstance(outcome, Failure)
-            assert CANARY not in everything(outcome)
-            assert outcome.error_id
-            assert outcome.error_id in caplog.text
 
 
 @pytest.mark.requirement("SEC-05")
@@ -177,15 +159,3 @@ async def test_middleware_sees_masked_errors_as_exceptions() -> None:
     (error,) = seen
     assert error is outcome.error
     assert CANARY not in str(error)
-
-
-async def test_the_context_gives_no_undeclared_secret() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
-    def peek(context: Context) -> str:
-        """Look for anything secret."""
-        return context.get_secret("HOME")
-
-    async with make_host(kit) as host:
-        assert "HOME" not in everything(await failure(host, "x_peek"))

@@ -13,7 +13,6 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard.config import HostConfig
-from pegboard.config.models import HostSection
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 from tests.support.config import VARIABLES, load, problems
@@ -73,12 +72,6 @@ def test_the_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert name(directory=None) == "directory"
 
 
-def test_macos_has_another_user_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    named(tmp_path / "Library/Application Support/pegboard/hostconfig.toml", "mac")
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert HostConfig.load(environ={"HOME": str(tmp_path)}, directory=tmp_path / "work").host.name == "mac"
-
-
 def test_the_home_directory_of_the_user_serves_without_a_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,10 +115,8 @@ def test_directories_devices_and_folders_without_access(tmp_path: Path, monkeypa
     ("text", "problem"),
     [
         ("[host]\nname = \n", "2:8: not valid TOML: "),
-        ("[host]\n[host]\n", "2:6: not valid TOML: cannot declare [host] twice"),
         ("a = " + "[" * 100_000, " is nested too deeply"),
         ("host = 1\n", "1: host: expected a table, such as [host]"),
-        ("plugins = 'x'\n", "1: plugins: expected a table, such as [plugins.NAME]"),
         ('[host]\nmiddleware = ["a", "b", "a"]\n', '2: host.middleware: "a" is named twice'),
         (
             '[host]\ndebug_stacktrace = "x"\n',
@@ -186,22 +177,6 @@ http = 80
         'hostconfig.toml:14: host.log_level: expected "debug", "info", "warning" or "error", found the number 3',
         "hostconfig.toml:16: plugins.http: expected a table, such as [plugins.http]",
     ]
-
-
-LISTS = [name for name, field in HostSection.model_fields.items() if field.annotation == tuple[str, ...]]
-
-
-@pytest.mark.parametrize("given", [{}, {key: ["a", "b"] for key in LISTS}, {"plugins": ["a", "a"]}])
-def test_the_short_way_for_lists_of_names_equals_validation(given: dict[str, Any]) -> None:
-    host = HostConfig.of({"host": given}).host
-    assert host == HostSection.model_validate(given)
-    assert host.model_fields_set == given.keys()
-
-
-@pytest.mark.parametrize("names", [[1], [None], [["a"]], "a", {"a": 1}])
-def test_other_values_are_not_lists_of_names(names: Any) -> None:
-    with pytest.raises(ConfigError, match=r"^given by the program: host\.plugins"):
-        HostConfig.of({"host": {"plugins": names}})
 
 
 def test_collecting_problems_keeps_valid_settings(tmp_path: Path) -> None:

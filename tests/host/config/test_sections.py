@@ -160,19 +160,12 @@ class Odd(PluginConfig):
 @pytest.mark.parametrize(
     ("model", "line", "problem"),
     [
-        (Odd, "nsted = {}", 'nsted: unknown key; did you mean "nested"?'),
         (Odd, "nested = {cret = 'x', cert = 'c'}", 'nested.cret: unknown key; did you mean "cert"?'),
         (Odd, "either = {key = 'x'}", "either.cert: is required and missing"),
-        (Odd, "either = 'x'", 'either: expected a table or true or false, found text "x"'),
         (Odd, "id = 'x'", "id: expected a UUID such as"),
         (Odd, "pair = [1]", "pair: must have at least 2 items"),
-        (Odd, "odd = 2", "odd: is not valid"),
         (Odd, "root = 'x'", "root: the root 'x' does not exist"),
-        (Odd, "above = 1", "above: expected greater than 1, found the number 1"),
-        (Odd, "below = 1.5", "below: expected less than 1, found the number 1.5"),
         (Odd, "step = 7", "step: expected a multiple of 5, found the number 7"),
-        (Acme, "tls = 1", "tls: expected a table, found the number 1"),
-        (Acme, "host = {a = 1}", "host: expected a string, found a table"),
         (Acme, "colour = true", 'colour: expected "red" or "blue", found true'),
         (Acme, "code = 2026-01-02", "code: expected a string, found a date or time"),
         (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, PluginConfig, Progress, Toolkit, current_context
-from pegboard.plugin import ClientError, InteractionError
+from pegboard.plugin import InteractionError
 from pegboard.types import Call, Caller, Client
 from tests.host.hosting import failure, make_host, value
 
@@ -146,21 +146,6 @@ async def test_log_messages_reach_the_client_and_the_log(caplog: pytest.LogCaptu
     assert told == ["plain", "with more", "{'a': 1}"]
 
 
-async def test_nothing_is_sent_for_a_call_that_has_ended() -> None:
-    sent: list[str] = []
-    kept: list[Context] = []
-
-    async def tool(context: Context) -> None:
-        kept.append(context)
-        context.send_notification("notifications/x", {"a": 1})
-
-    await run(tool, notify=lambda method, params: sent.append(method))
-    kept[0].send_notification("notifications/x")
-    kept[0].log.info("too late")
-    kept[0].progress.report(1)
-    assert sent == ["notifications/x"]
-
-
 async def test_a_request_to_the_client_goes_out_unchanged_and_needs_a_session() -> None:
     asked: list[Any] = []
 
@@ -178,16 +163,3 @@ async def test_a_request_to_the_client_goes_out_unchanged_and_needs_a_session() 
     kit.tool(description="x")(tool)
     async with make_host(kit) as host:
         assert isinstance((await failure(host, "tool")).error, InteractionError)
-
-
-async def test_an_invalid_answer_in_a_session_is_the_clients_error() -> None:
-    async def ask(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
-        return {"action": "perhaps"}
-
-    async def tool(context: Context) -> str:
-        with pytest.raises(ClientError):
-            await context.ui.elicit("?", str)
-        return "refused"
-
-    client = Client("c", "1", "2025-11-25", {"elicitation": {}})
-    assert await run(tool, ask=ask, client=client) == "refused"

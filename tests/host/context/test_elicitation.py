@@ -5,14 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated, Any, Literal, Optional
 from uuid import UUID
 
 import pytest
-from pydantic import AnyUrl, BaseModel, ConfigDict, Field, JsonValue, RootModel, field_validator
+from pydantic import AnyUrl, BaseModel, ConfigDict, Field, RootModel, field_validator
 from typing_extensions import NotRequired, TypedDict
 
 from pegboard.context.elicitation import form_of, form_problem
@@ -57,10 +56,6 @@ class Size(enum.StrEnum):
     L = "large"
 
 
-class Rank(enum.IntEnum):
-    FIRST = 1
-
-
 class Name(RootModel[str]):
     pass
 
@@ -70,12 +65,9 @@ EURO = [{"const": "eur", "title": "Euro"}, {"const": "chf", "title": "Swiss fran
 
 TYPES: list[tuple[Any, dict[str, Any], Any, Any]] = [
     (str, {"type": "string"}, "x", "x"),
-    (int, {"type": "integer"}, 3, 3),
     (int, {"type": "integer"}, 3.0, 3),
     (int, {"type": "integer"}, 10**400, 10**400),
-    (float, {"type": "number"}, 0.5, 0.5),
     (float, {"type": "number"}, 1, 1.0),
-    (bool, {"type": "boolean"}, False, False),
     (date, {"type": "string", "format": "date"}, "2026-07-28", date(2026, 7, 28)),
     (
         datetime,
@@ -98,31 +90,12 @@ TYPES: list[tuple[Any, dict[str, Any], Any, Any]] = [
         "a@b.example",
         "a@b.example",
     ),
-    (Annotated[int, Field(ge=1, le=5)], {"type": "integer", "minimum": 1, "maximum": 5}, 5, 5),
     (Annotated[int, Field(gt=1, lt=5)], {"type": "integer", "minimum": 2, "maximum": 4}, 4, 4),
-    (Annotated[float, Field(ge=0.5)], {"type": "number", "minimum": 0.5}, 0.5, 0.5),
     (Optional[int], {"type": "integer"}, 3, 3),
-    (Literal["a"], {"type": "string", "enum": ["a"]}, "a", "a"),
     (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, "b", "b"),
     (Colour, {"type": "string", "enum": ["red", "green"]}, "green", Colour.GREEN),
-    (Only, {"type": "string", "enum": ["one"]}, "one", Only.ONE),
-    (Size, {"type": "string", "enum": ["small", "large"]}, "large", Size.L),
     (Titled, {"type": "string", "oneOf": EURO}, "chf", "chf"),
-    (Titled | None, {"type": "string", "oneOf": EURO}, "eur", "eur"),
     (list[Literal["a", "b"]], {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}, ["b"], ["b"]),
-    (list[Literal["a"]], {"type": "array", "items": {"type": "string", "enum": ["a"]}}, [], []),
-    (
-        set[Colour],
-        {"type": "array", "items": {"type": "string", "enum": ["red", "green"]}},
-        ["red", "red"],
-        {Colour.RED},
-    ),
-    (
-        tuple[Size, ...],
-        {"type": "array", "items": {"type": "string", "enum": ["small", "large"]}},
-        ["small"],
-        (Size.S,),
-    ),
     (list[Titled], {"type": "array", "items": {"anyOf": EURO}}, ["eur", "chf"], ["eur", "chf"]),
     (
         Annotated[list[Only], Field(min_length=1, max_length=2)],
@@ -212,14 +185,10 @@ class Choice(TypedDict):
 @pytest.mark.parametrize(
     ("kind", "content", "value"),
     [
-        (Trip, {"to": "Bern"}, Trip("Bern", [])),
         (Trip, {"to": "Bern", "stops": ["small"]}, Trip("Bern", [Size.S])),
-        (Choice, {"colour": "red"}, {"colour": Colour.RED}),
         (Choice, {"colour": "red", "note": "n"}, {"colour": Colour.RED, "note": "n"}),
         (int | None, {}, None),
-        (Titled | None, {}, None),
         ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
-        ({"type": "object", "properties": {}}, {}, {}),
     ],
     ids=str,
 )
@@ -251,24 +220,13 @@ class Pages(BaseModel):
     ("kind", "field", "reason"),
     [
         (Nested, "home", "its type is 'object'"),
-        (Again, "again", "its type is 'object'"),
         (Pages, "tags", "its items must be choices"),
-        (Endless, "value", "its items must be choices"),
-        (list, "value", "its items must be choices"),
         (list[int], "value", "its items must be choices"),
         (Any, "value", "must have one simple type"),
-        (JsonValue, "value", "must have one simple type"),
-        (str | int, "value", "must have one simple type"),
         (Decimal, "value", "must have one simple type"),
-        (Literal["a", 1], "value", "must have one simple type"),
         (Literal[1, 2], "value", "'enum' is not possible for a field of type integer"),
-        (Rank, "value", "'enum' is not possible"),
         (None, "value", "its type is 'null'"),
-        (time, "value", "the format 'time'"),
-        (timedelta, "value", "the format 'duration'"),
         (UUID, "value", "the format 'uuid'"),
-        (Path, "value", "the format 'path'"),
-        (bytes, "value", "the format 'binary'"),
         (Annotated[str, Field(pattern="a+")], "value", "'pattern'"),
         (Annotated[float, Field(gt=0)], "value", "'exclusiveMinimum'"),
         (Annotated[int, Field(multiple_of=3)], "value", "'multipleOf'"),
@@ -284,19 +242,13 @@ def test_a_type_that_no_form_can_hold_is_refused_by_its_field(kind: Any, field: 
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (dict, "fields without names"),
         (dict[str, int], "fields without names"),
         (5, "5 is not a type"),
-        ("date", "'date' is not a type"),
-        ([str], "is not a type"),
         (Callable, "is not a type"),
         (Annotated[int, Field(gt=1.5)], "is not a type"),
         (Annotated[str, []], None),
         ({}, "not an object"),
-        ({"type": "object"}, "not an object"),
-        ({"type": "object", "properties": {}, "required": ["a"]}, "fields that it does not have"),
         ({"type": "object", "properties": {}, "required": [["a"]]}, "fields that it does not have"),
-        ({"type": "object", "properties": {}, "required": "a"}, "fields that it does not have"),
     ],
     ids=str,
 )
@@ -315,33 +267,19 @@ TEXT = {"type": "string"}
     ("one", "reason"),
     [
         ("string", "it must be an object"),
-        ({}, "must have one simple type"),
-        ({"type": ["string"]}, "its type is"),
         ({"type": "object"}, "its type is 'object'"),
         (TEXT | {"title": 5}, "its title must be a string"),
-        (TEXT | {"description": None}, "its description must be a string"),
         (TEXT | {"minLength": "3"}, "its minLength must be an integer"),
-        (TEXT | {"maxLength": True}, "its maxLength must be an integer"),
         (TEXT | {"format": "uuid"}, "the format 'uuid'"),
-        (TEXT | {"format": ["email"]}, "the format"),
         (TEXT | {"enum": []}, "its choices must be strings"),
         (TEXT | {"enum": ["a", 1]}, "its choices must be strings"),
-        (TEXT | {"enum": "ab"}, "its choices must be strings"),
         (TEXT | {"enum": ["a"], "enumNames": ["A", "B"]}, "differ in length"),
-        (TEXT | {"enum": ["a"], "enumNames": [1]}, "differ in length"),
-        (TEXT | {"enumNames": ["a"]}, "differ in length"),
-        (TEXT | {"oneOf": [{"const": "a"}]}, "its choices must be strings"),
         (TEXT | {"oneOf": [{"const": "a", "title": 1}]}, "its choices must be strings"),
-        (TEXT | {"default": 5}, "its default must be a string"),
         (TEXT | {"enum": ["a"], "default": "b"}, "its default must be one of a"),
         (TEXT | {"format": "date", "default": "soon"}, "its default must be a date"),
-        ({"type": "integer", "minimum": "0"}, "its minimum must be a number"),
         ({"type": "number", "maximum": float("inf")}, "its maximum must be a number"),
-        ({"type": "integer", "default": 1.5}, "its default must be an integer"),
         ({"type": "boolean", "enum": [True]}, "'enum' is not possible"),
         ({"type": "array"}, "its items must be choices"),
-        ({"type": "array", "items": TEXT}, "its items must be choices"),
-        ({"type": "array", "items": {"enum": ["a"]}}, "its items must be choices"),
         ({"type": "array", "items": {"anyOf": [{"const": "a"}]}}, "its items must be choices"),
     ],
     ids=str,

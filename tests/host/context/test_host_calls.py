@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, NotFoundError, PromptMessage, Toolkit, ToolResult
+from pegboard import Context, NotFoundError, Toolkit, ToolResult
 from pegboard.plugin import ToolDefinition, ToolInputError, around
 from pegboard.types import Call, Caller, Change, Failure, Outcome
 from tests.host.hosting import make_host, plugin_of, until, value
@@ -102,21 +102,6 @@ async def test_lists_are_whole_however_small_their_pages(page_size: int) -> None
 
     listed = await run(tool, host={"page_size": page_size})
     assert listed == [["add", "tool"], ["docs://readme"], ["docs://{name}"], ["review"]]
-
-
-async def test_resources_and_prompts_are_read_or_not_found() -> None:
-    async def tool(context: Context) -> list[Any]:
-        text = (await context.resources.read("docs://readme")).contents[0].content
-        made = (await context.resources.read("docs://host")).contents[0].content
-        listed = await context.resources.get("docs://readme")
-        prompt = await context.prompts.get("review", {"language": "Python"})
-        assert prompt.messages == (PromptMessage("Review this Python."),)
-        for absent in (context.resources.read, context.resources.get):
-            with pytest.raises(NotFoundError):
-                await absent("nothing://here")
-        return [text, made, listed.title]
-
-    assert await run(tool) == ["read me", "docs of host", "Read me"]
 
 
 async def test_a_tool_changes_its_catalogue_and_announces_changes_from_any_thread() -> None:

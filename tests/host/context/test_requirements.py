@@ -114,7 +114,6 @@ async def test_the_first_store_that_has_a_secret_is_used_and_asked_once() -> Non
     [
         ({}, "of the host"),
         ({"API_KEY": ""}, "of the host"),
-        ({"OTHER": "other"}, "of the host"),
         ({"api_KEY": "of the call"}, "of the call"),
     ],
 )
@@ -163,7 +162,6 @@ BOB, EVE = Caller("bob"), Supplied(user_id="eve", metadata={"USER_email": "eve@e
     [
         ({}, "ada", ["ada", "ada@example.com"]),
         ({"caller": BOB}, "bob", ["bob", "ada@example.com"]),
-        ({"caller": BOB, "supplied": Supplied()}, "bob", ["bob", "ada@example.com"]),
         ({"caller": BOB, "supplied": EVE}, "eve", ["eve", "eve@example.com"]),
         (
             {"supplied": EVE._replace(metadata={"user_id": "mallory", "user_email": ""})},
@@ -221,7 +219,6 @@ async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadat
     [
         (["Client_Id"], "it requires the metadata client_id without a token"),
         (["a b"], "invalid metadata name 'a b'"),
-        ([5], "invalid metadata name 5"),
         (5, "its requires_metadata must be a list of names, not 5"),
     ],
 )

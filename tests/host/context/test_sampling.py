@@ -35,11 +35,9 @@ def result(*ids: str, **more: Any) -> dict[str, Any]:
 
 SOUND: list[tuple[Any, str]] = [
     ("x", "sampling"),
-    ([], "sampling"),
     (["x", text("assistant"), "y"], "sampling"),
     ([text(), use("1"), result("1")], "sampling.tools"),
     ([text(), use("1", "2"), result("2", "1"), text("assistant"), text()], "sampling.tools"),
-    ([use("1"), result("1"), use("1"), result("1")], "sampling.tools"),
     ([use("1"), {**result("1"), "content": result("1")["content"][0]}], "sampling.tools"),
 ]
 
@@ -56,19 +54,12 @@ def test_sound_messages_and_what_they_take(messages: Any, needs: str) -> None:
     ("messages", "reason"),
     [
         ([{"role": "system", "content": {"type": "text", "text": "x"}}], "its role must be"),
-        ([{"content": {"type": "text", "text": "x"}}], "its role must be"),
-        ([{"role": "user"}], "must be content blocks"),
         ([{"role": "user", "content": "x"}], "must be content blocks"),
-        ([{"role": "user", "content": [{"text": "x"}]}], "must be content blocks"),
-        ([{"role": "user", "content": {"type": "text"}}], "must be content blocks"),
         ([use("1"), {**result("1"), "content": [*result("1")["content"], {"type": "text", "text": "x"}]}], "nothing"),
         ([use("1"), result("1", role="assistant")], "messages of the user"),
         ([use("1"), text()], "message 2 for the model: each use of a tool is answered"),
         ([use("1", "2"), result("1")], "each use of a tool is answered"),
-        ([use("1"), result("1", "2")], "each use of a tool is answered"),
-        ([use("1"), result("2")], "each use of a tool is answered"),
         ([result("1")], "each use of a tool is answered"),
-        ([use("1"), result("1"), result("1")], "message 3 for the model"),
         ([text(), use("1")], "the last message"),
     ],
     ids=repr,

@@ -20,7 +20,6 @@ from pegboard.plugin import (
     HostConfig,
     Plugin,
     PluginContext,
-    PluginError,
     Selection,
     ToolDefinition,
     hookimpl,
@@ -119,10 +118,6 @@ class Unprintable(Exception):
         raise RuntimeError("no text either")
 
 
-class Catastrophe(BaseException):
-    pass
-
-
 def raising(error: BaseException) -> type[Plugin]:
     class Raising(Plugin):
         def __init__(self, config: Any) -> None:
@@ -135,13 +130,9 @@ def raising(error: BaseException) -> type[Plugin]:
     ("error", "words"),
     [
         (ValueError("one\n  two\n"), "ValueError: one two"),
-        (ValueError(), "ValueError"),
         (ValueError("\x1b[31mred\x07"), "ValueError: \\x1b[31mred\\x07"),
         (SystemExit(0), "SystemExit: 0"),
-        (Catastrophe("big"), "Catastrophe: big"),
-        (GeneratorExit(), "GeneratorExit"),
         (Unprintable(), "Unprintable"),
-        (PluginError("its message"), "its message"),
         (ConfigError(["its message"]), "ConfigError: its message"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
@@ -175,7 +166,6 @@ def test_other_targets_are_refused(target: object) -> None:
     ("version", "cause"),
     [
         (2, "it is written for host API 2, this host has 1; upgrade pegboard"),
-        (0, "it is written for host API 0, this host has 1; upgrade the plugin"),
         ("1", "its `host_api` must be a number, such as 1, not '1'"),
     ],
 )
@@ -204,7 +194,6 @@ class Faulty(PluginConfig):
     ("model", "cause"),
     [
         (5, "its `Config` is not a model; it must be a subclass of pegboard.PluginConfig"),
-        (dict, "its `Config` is not a model; it must be a subclass of pegboard.PluginConfig"),
         (Open, "its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig"),
         (Faulty, "LookupError: for 2"),
         (Settings, 'given by the program: plugins.sample.size: expected an integer, found text "x"'),
@@ -215,11 +204,6 @@ def test_invalid_settings_are_reported(model: Any, cause: str) -> None:
     given = {"plugins": {"sample": {"size": "x" if model is Settings else 2}}}
     problem = sole_problem(type("Sample", (Plugin,), {"Config": model}), given)
     assert (problem.stage, problem.message) == ("config", cause)
-
-
-def test_each_invalid_setting_is_a_problem() -> None:
-    report = loaded({"labour": Worker}, config={"plugins": {"labour": {"size": "x", "colour": 1}}})
-    assert [message.split(": ")[0] for message in messages(report)] == ["plugins.labour.size", "plugins.labour.colour"]
 
 
 @pytest.mark.parametrize("hook", ["register_prompts", "register_transports"])
