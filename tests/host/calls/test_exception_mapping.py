@@ -294,3 +294,35 @@ async def test_a_context_error_of_a_tool_keeps_its_message() -> None:
     outcome = await raised(lambda: NotFoundError("no issue 7"))
     assert isinstance(outcome.error, ToolExecutionError)
     assert outcome.error.message == "no issue 7"
+
+
+@pytest.mark.parametrize("mode", ["thread", "inline"])
+async def test_endless_recursion_is_masked(mode: str) -> None:
+    def deep() -> BaseException:
+        return deep()
+
+    error = (await raised(deep, mode)).error
+    assert "RecursionError" in (getattr(error, "developer_message", "") or "")
+
+
+class Forgetful(RetryableToolError):
+    """Replaces the constructor and does not call it."""
+
+    def __init__(self) -> None:
+        pass
+
+
+class ForgetfulProtocolError(ProtocolError):
+    """The same."""
+
+    def __init__(self) -> None:
+        pass
+
+
+async def test_an_error_class_that_does_not_call_its_base_has_defaults() -> None:
+    outcome = await raised(Forgetful)
+    assert isinstance(outcome.error, Forgetful)
+    assert (outcome.error.kind, outcome.error.can_retry) == (ErrorKind.TOOL_RUNTIME_RETRY, True)
+    outcome = await raised(ForgetfulProtocolError)
+    assert isinstance(outcome.error, ForgetfulProtocolError)
+    assert outcome.error.code == -32603
