@@ -30,11 +30,9 @@ class AskingPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware that runs the tools."""
         return [around("tools/call")(self.handle)]
 
     async def handle(self, call: Call, call_next: CallNext) -> Outcome:
-        """Run the tool of a call."""
         name = str(call.params.get("name"))
         arguments: dict[str, Any] = dict(call.params.get("arguments") or {})
         if name == "asking_ask":

@@ -42,7 +42,6 @@ class Row(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its class."""
         return self.raised.partition("(")[0]
 
 

@@ -41,7 +41,6 @@ class ErrorsPlugin(Plugin):
 
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
-        """One for each way to run, and one that middleware stands before."""
         tools = [
             ToolDefinition(fail, name=name, inline=name == "errors_inline")
             for name in ("errors_inline", "errors_thread")
@@ -50,31 +49,25 @@ class ErrorsPlugin(Plugin):
 
     @hookimpl
     def register_resources(self) -> Iterable[ResourceDefinition]:
-        """A template."""
         return [ResourceDefinition("errors://{code}", fail_later)]
 
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
-        """A prompt whose argument is completed."""
         return [PromptDefinition(fail_later, name="errors", completions={"code": fail})]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Around calls of tools."""
         return [around("tools/call")(self.handle)]
 
     @hookimpl
     def register_methods(self) -> Iterable[Method]:
-        """A method."""
         return [Method("errors/raise", self.answer)]
 
     async def handle(self, call: Call, call_next: CallNext) -> Outcome:
-        """Raise it before the tool does."""
         if call.params.get("name") == "errors_around":
             fail(call.params["arguments"]["code"])
         return await call_next(call)
 
     async def answer(self, call: Call) -> Outcome:
-        """Raise it."""
         fail(call.params["code"])
         raise AssertionError

@@ -19,7 +19,6 @@ class GrowingPlugin(Plugin):
 
     @hookimpl
     def register_tools(self, context: PluginContext) -> Iterable[ToolDefinition]:
-        """The two, which have the plugin's catalogue."""
         catalogue = context.catalogue
 
         def grow(kind: Kind, names: list[str], secret: str = "", scope: str = "") -> list[str]:

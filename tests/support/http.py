@@ -45,7 +45,6 @@ class Answer(NamedTuple):
     body: bytes
 
     def all(self, name: str) -> list[str]:
-        """Return all fields of a name."""
         return [value for key, value in self.fields if key.lower() == name.lower()]
 
     def get(self, name: str) -> str | None:
@@ -56,13 +55,11 @@ class Answer(NamedTuple):
 
     @property
     def json(self) -> Any:
-        """The body, which must be JSON."""
         assert self.get("Content-Type") == "application/json", self
         return json.loads(self.body)
 
     @property
     def text(self) -> str:
-        """The body as text."""
         return self.body.decode()
 
 
@@ -83,7 +80,6 @@ class Line:
         self.abort()
 
     def abort(self) -> None:
-        """Close the connection at once."""
         self.writer.transport.abort()
 
     async def send(self, data: bytes) -> None:
@@ -98,7 +94,6 @@ class Line:
         await self.send(request_bytes(method, path, [*own, *fields], body))
 
     async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
-        """Send a request and read the whole response."""
         await self.ask(method, path, fields, body)
         return await self.answer(method)
 
@@ -112,7 +107,6 @@ class Line:
         return Answer(int(status), fields, b"")
 
     async def answer(self, method: str = "POST") -> Answer:
-        """Read a whole response."""
         head = await self.head()
         if method == "HEAD" or head.status in {100, 204, 304}:
             return head
@@ -125,7 +119,6 @@ class Line:
         return head._replace(body=body)
 
     async def chunk(self) -> bytes:
-        """Read one chunk of a body; the last is empty."""
         async with asyncio.timeout(WAIT):
             size = int((await self.reader.readuntil(b"\r\n")).split(b";")[0], 16)
             return (await self.reader.readexactly(size + 2))[:-2]
@@ -227,19 +220,16 @@ class Served:
 
     @property
     def stderr(self) -> str:
-        """Its standard error so far."""
         return self._stderr.decode("utf-8", "replace")
 
     @property
     def port(self) -> int:
-        """The port at which it listens."""
         match = re.search(r":(\d+)(/|$)", self.url)
         assert match, self.url
         return int(match[1])
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self.process.pid
 
     @property
@@ -272,7 +262,6 @@ class Served:
             return match
 
     async def connect(self, host: str = "127.0.0.1", *, tls: ssl.SSLContext | None = None) -> Line:
-        """Open a connection."""
         name = "localhost" if tls else None
         async with asyncio.timeout(WAIT):
             streams = await asyncio.open_connection(host, self.port, limit=LIMIT, ssl=tls, server_hostname=name)
@@ -281,12 +270,10 @@ class Served:
         return line
 
     async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
-        """Send a request on a new connection, and return the response."""
         async with await self.connect() as line:
             return await line.request(method, path, fields, body)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process."""
         self.process.send_signal(number)
 
     async def wait(self) -> int:

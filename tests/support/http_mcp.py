@@ -110,17 +110,14 @@ class Exchanged:
 
     @property
     def last(self) -> Any:
-        """The last message."""
         return self.messages[-1]
 
     @property
     def status(self) -> int:
-        """The HTTP status."""
         return self.answer.status
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result of a request that succeeded."""
         assert self.status == 200, self.answer
         found: dict[str, Any] = self.last["result"]
         return found
@@ -159,7 +156,6 @@ class Session:
         self.seen: dict[str, bytes] = {}
 
     async def open(self, **fields: str) -> Exchanged:
-        """Make the handshake."""
         params: dict[str, Any] = {"protocolVersion": self.revision, "clientInfo": {"name": "raw", "version": "1"}}
         params["capabilities"] = self.capabilities
         opened = await self.post(message("initialize", params), *fields.items())
@@ -176,7 +172,6 @@ class Session:
         return [field for field in (*JSON_FIELDS, *own) if field[0].lower() not in replaced] + list(more)
 
     async def post(self, one: Any, *more: tuple[str, str]) -> Exchanged:
-        """Send a message, or a batch."""
         async with await self.served.connect() as line:
             return await exchange(line, json.dumps(one).encode(), self.fields(*more), self.conversation)
 
@@ -189,7 +184,6 @@ class Session:
         return streaming
 
     async def begin(self, one: dict[str, Any]) -> Streaming:
-        """Send a request and read the first event of its stream."""
         streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
         await streaming.begin(one, self.fields())
         return streaming
@@ -213,7 +207,6 @@ class Streaming:
         self._unread = b""
 
     async def begin(self, one: dict[str, Any], fields: Fields) -> None:
-        """Send a request and read the first event of its stream."""
         await self.send(one, fields)
         self.first = await self.next()
 
@@ -226,7 +219,6 @@ class Streaming:
         assert self.head.get("Content-Type") == "text/event-stream", self.head
 
     async def open(self, fields: Fields) -> None:
-        """Send a GET and read the head of its stream."""
         await self.line.ask("GET", PATH, fields)
         self.head = await self.line.head()
         assert self.head.status == 200, self.head
@@ -261,12 +253,10 @@ class Streaming:
         return event
 
     async def rest(self) -> AsyncIterator[Any]:
-        """Yield the messages up to the end of the stream."""
         while (one := await self.next()) is not None:
             yield one
 
     def abort(self) -> None:
-        """Be gone."""
         self.line.abort()
 
 

@@ -138,7 +138,6 @@ class Issuer:
         return self.known.get(form["token"], {"active": False})
 
     async def until_asked(self, times: int) -> None:
-        """Wait for a number of introspection requests."""
         async with self._asking:
             await self._asking.wait_for(lambda: len(self.questions) >= times)
 

@@ -32,7 +32,6 @@ class Files:
         self._folder.mkdir(exist_ok=True)
 
     async def write(self, name: str, value: object) -> None:
-        """Write a value to its file atomically."""
         await asyncio.to_thread(self._replace, name, pickle.dumps(value))
 
     def _replace(self, name: str, data: bytes) -> None:
@@ -41,16 +40,13 @@ class Files:
         fresh.replace(self._folder / name)
 
     async def read(self, name: str) -> object:
-        """Return the value of a file, None if it does not exist."""
         path = self._folder / name
         return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.is_file() else None
 
     def names(self) -> list[str]:
-        """Return every name."""
         return [path.name for path in self._folder.iterdir()]
 
     async def remove(self, name: str) -> None:
-        """Remove a file."""
         await asyncio.to_thread((self._folder / name).unlink, missing_ok=True)
 
 
@@ -61,21 +57,17 @@ class Sessions:
         self._files = Files(folder / "sessions")
 
     async def put(self, record: SessionRecord) -> bool:
-        """Keep a session."""
         await self._files.write(record.id, encode_session(record))
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """Return a session."""
         data = await self._files.read(session_id)
         return decode_session(data) if isinstance(data, bytes) else None
 
     async def remove(self, session_id: str) -> None:
-        """Forget a session."""
         await self._files.remove(session_id)
 
     async def count(self, caller: Caller, peer: str = "") -> int:
-        """Count the sessions of a caller."""
         found = [await self.get(name) for name in self._files.names()]
         return sum(one is not None and (one.caller, one.peer) == (caller, peer) for one in found)
 
@@ -87,14 +79,12 @@ class Events:
         self._files = Files(folder / "events")
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Keep a message."""
         found = await self._files.read(session_id)
         streams = found if isinstance(found, dict) else {}
         streams.setdefault(stream, []).append((number, message))
         await self._files.write(session_id, streams)
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """Find what follows a message."""
         found = await self._files.read(session_id)
         messages = found.get(stream, []) if isinstance(found, dict) else []
         if not messages or not messages[0][0] - 1 <= number <= messages[-1][0]:
@@ -102,7 +92,6 @@ class Events:
         return [one for one in messages if one[0] > number]
 
     async def forget(self, session_id: str) -> None:
-        """Forget a session's messages."""
         await self._files.remove(session_id)
 
 
@@ -127,7 +116,6 @@ class KeptPlugin(Plugin):
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
-        """Return the stores."""
 
         @asynccontextmanager
         async def sessions() -> AsyncIterator[SessionStore]:

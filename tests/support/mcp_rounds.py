@@ -72,7 +72,6 @@ class RoundsClient:
         return await self.request("tools/call", params, capabilities)
 
     async def state(self, tool: str, arguments: Message | None = None) -> str:
-        """Begin a call that asks, and return its state."""
         state: str = (await self.call(tool, arguments)).result["requestState"]
         return state
 

@@ -34,13 +34,11 @@ class MemoryLine:
         self.sent: list[dict[str, Any]] = []
 
     def send(self, message: bytes) -> None:
-        """Keep a message of the host."""
         self.sent.append(self.conversation.received(message))
         if len(self.sent) == self._expected:
             self._complete.set()
 
     async def incoming(self) -> AsyncIterator[bytes]:
-        """Give the host the client's messages."""
         for message in self._messages:
             self.conversation.sent(message)
             yield message

@@ -74,7 +74,6 @@ class OidcProvider:
         return str(given["access_token"])
 
     async def revoke(self, token: str) -> None:
-        """Revoke a token (RFC 7009)."""
         await self._post("/token/revocation", {"token": token})
 
     async def _post(self, path: str, form: dict[str, str]) -> bytes:

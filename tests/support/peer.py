@@ -78,11 +78,9 @@ class Peer:
             await self._writer.drain()
 
     async def send(self, message: Any) -> None:
-        """Send one JSON value as a line."""
         await self.send_raw(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     async def notify(self, method: str, params: Message | None = None) -> None:
-        """Send a notification."""
         await self.send({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
 
     async def begin(
@@ -117,18 +115,15 @@ class Peer:
     async def request(
         self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
     ) -> Message:
-        """Send a request and return the response."""
         return await self.answer(await self.begin(method, params, id=id, modern=modern))
 
     async def result(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
-        """Send a request that succeeds, and return its result."""
         answer = await self.request(method, params, modern=modern)
         assert "result" in answer, answer
         result: Message = answer["result"]
         return result
 
     async def error(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
-        """Send a request that fails, and return its error."""
         answer = await self.request(method, params, modern=modern)
         assert "error" in answer, answer
         error: Message = answer["error"]
@@ -167,7 +162,6 @@ class Peer:
         return result
 
     async def call(self, tool: str, /, *, modern: bool | None = None, **arguments: Any) -> Message:
-        """Call a tool and return its CallToolResult."""
         return await self.result("tools/call", {"name": tool, "arguments": arguments}, modern=modern)
 
     # --- the end

@@ -38,7 +38,6 @@ class Rounds:
         self.round = FIRST_ROUND
 
     async def step(self, given: Mapping[str, Any] | None = None) -> Outcome:
-        """One round, with what the client answers to the last."""
         before = self.round._replace(given=dict(given or {}))
         call = Call(**{"client": ABLE, **self._fields}, round=before)
         outcome = await self._host.dispatch(call)

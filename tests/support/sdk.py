@@ -46,7 +46,6 @@ class Run:
     stderr: str
 
     def sent(self) -> list[dict[str, Any]]:
-        """The messages of the client."""
         return [json.loads(line[1:]) for line in self.record if line.startswith(b">")]
 
     def statuses(self) -> list[str]:
@@ -111,24 +110,20 @@ class Server:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         found = re.search(r":(\d+)(/|$)", self.url)
         assert found, self.url
         return int(found[1])
 
     @property
     def stderr(self) -> str:
-        """Its standard error so far; all of it once it has ended."""
         return "".join(self._said)
 
     def kill(self) -> None:
-        """End it without a word."""
         self.killed = True
         self._process.kill()
         self._process.wait(WAIT)
 
     def end(self) -> int:
-        """Ask it to end; its exit code."""
         self._process.terminate()
         code = self._process.wait(WAIT)
         self._reading.join()

@@ -87,7 +87,6 @@ class Wire(Peer):
 
     @property
     def process(self) -> asyncio.subprocess.Process:
-        """The running process."""
         assert self._process is not None
         return self._process
 
@@ -97,7 +96,6 @@ class Wire(Peer):
         return self._stderr.decode("utf-8", "replace")
 
     async def wait(self) -> int:
-        """Wait until the process has ended, and return its exit code."""
         async with asyncio.timeout(WAIT):
             assert self._complaining is not None
             assert self._reading is not None
@@ -118,11 +116,9 @@ class Wire(Peer):
             self._folder.cleanup()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process."""
         self.process.send_signal(number)
 
     def epitaph(self) -> str:
-        """Return the exit code and the end of standard error."""
         return f"Exit code {self.process.returncode}. Its standard error ends with:\n{self.stderr[-2000:]}"
 
     async def _collect(self, stream: asyncio.StreamReader) -> None:

@@ -12,27 +12,12 @@ from pegboard.plugin import Plugin, PromptDefinition, ToolDefinition, hookimpl
 
 
 def leftover() -> str:
-    """Would be served, were its plugin in order."""
+    """Would be served by a valid plugin."""
     return "served"
 
 
-class Unmarked(Plugin):
-    """A function with a hook's name, without the marker."""
-
-    def register_tools(self) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
-
-
-class Asynchronous(Plugin):
-    """An async hook."""
-
-    @hookimpl
-    async def register_tools(self) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
-
-
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator behind which an async function looks like a plain one."""
+    """Hide that a function is async."""
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
@@ -41,9 +26,18 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class HiddenAsync(Plugin):
-    """An async hook behind a decorator."""
+class Unmarked(Plugin):
+    def register_tools(self) -> Iterable[ToolDefinition]:
+        return [ToolDefinition(leftover)]
 
+
+class Asynchronous(Plugin):
+    @hookimpl
+    async def register_tools(self) -> Iterable[ToolDefinition]:
+        return [ToolDefinition(leftover)]
+
+
+class HiddenAsync(Plugin):
     @hookimpl
     @traced
     async def register_tools(self) -> Iterable[ToolDefinition]:
@@ -51,32 +45,24 @@ class HiddenAsync(Plugin):
 
 
 class Wrapping(Plugin):
-    """A hook around the others' hooks."""
-
     @hookimpl(wrapper=True)
     def register_tools(self) -> Iterator[None]:
         return (yield)
 
 
 class Pushy(Plugin):
-    """A hook that wants to be first."""
-
     @hookimpl(tryfirst=True)
     def register_tools(self) -> Iterable[ToolDefinition]:
         return [ToolDefinition(leftover)]
 
 
 class Misnamed(Plugin):
-    """A hook with a parameter that it does not have."""
-
     @hookimpl
     def register_tools(self, host: object) -> Iterable[ToolDefinition]:
         return [ToolDefinition(leftover)]
 
 
 class Crashing(Plugin):
-    """One hook works, the other one raises: nothing of either is kept."""
-
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
         return [ToolDefinition(leftover)]
@@ -87,32 +73,24 @@ class Crashing(Plugin):
 
 
 class Quitting(Plugin):
-    """A hook that ends the process."""
-
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
         sys.exit("I quit")
 
 
 class Rubbish(Plugin):
-    """A hook that returns something else than it promises."""
-
     @hookimpl
     def register_tools(self) -> Iterable[Any]:
         return ["leftover"]
 
 
 class Single(Plugin):
-    """A hook that returns one contribution instead of a list."""
-
     @hookimpl
     def register_tools(self) -> Any:
         return ToolDefinition(leftover)
 
 
 class Lifeless(Plugin):
-    """A life that does not begin; the tool would need it."""
-
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
         return [ToolDefinition(leftover)]
@@ -125,7 +103,5 @@ class Lifeless(Plugin):
 
 
 class Unbuildable(Plugin):
-    """A class that cannot be made."""
-
     def __init__(self, config: object) -> None:
         raise FileNotFoundError("no such model file")
