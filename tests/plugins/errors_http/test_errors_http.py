@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import socket
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 import aiohttp
@@ -16,11 +15,12 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from pegboard import ErrorKind, FatalToolError, Host, NetworkTransportError, UpstreamError, UpstreamRateLimitError
-from pegboard.plugin import ToolDefinition, ToolkitError
+from pegboard.plugin import ErrorAdapter, ToolDefinition, ToolkitError, ToolRuntimeError
+from pegboard.testing import ErrorAdapterContract
 from pegboard.types import Failure
-from pegboard_plugins.errors_http import HttpErrorsPlugin
+from pegboard_plugins.errors_http import HttpErrorAdapter, HttpErrorsPlugin
 from tests.host.hosting import failure, make_host, plugin_of
-from tests.plugins.errors_http.service import CANARY, NAMES, PATIENCE, TOOLS, Service, answer
+from tests.plugins.errors_http.service import CANARY, LIBRARIES, NAMES, PATIENCE, TOOLS, Service, answer
 
 STATUS_NAMES = [name for name in NAMES if name != "with_urllib3"]
 """The tools that raise for a status of 400 or more."""
@@ -247,33 +247,25 @@ async def test_errors_of_no_library_stay_masked(error: type[Exception], service:
         assert (type(failed.error), failed.error.message) == (FatalToolError, "It failed unexpectedly.")
 
 
-PROGRAM = """
-import asyncio, sys
-from pegboard import Host, Toolkit
-from pegboard.types import Call
+class TestContract(ErrorAdapterContract):
+    canary = CANARY
+    libraries = ("aiohttp", "httpx", "httpx2", "httplib2", "requests", "urllib3", "urllib.error")
 
-kit = Toolkit("t")
+    @pytest.fixture(autouse=True)
+    def started(self, service: Service) -> None:
+        service.answers.update({"/gone": answer(410), "/limited": answer(429, {"Retry-After": "3"})})
+        self.service = service
 
-@kit.tool(inline=True)
-def fails() -> str:
-    "Fail."
-    raise TimeoutError("x")
+    def make(self) -> ErrorAdapter:
+        return HttpErrorAdapter()
 
-async def main():
-    host = {"autoload": False, "transports": [], "disabled_plugins": ["http", "stdio", "mcp"]}
-    async with Host({"host": host}, toolkits={"t": kit}) as running:
-        before = set(sys.modules)
-        failed = await running.dispatch(Call("tools/call", {"name": "t_fails"}))
-        print(failed.error.message)
-        print(*(one.slug for one in running.assembly.adapters))
-        print("pegboard_plugins.errors_http.client_libraries" in set(sys.modules) - before)
-        print(*sorted({"aiohttp", "httpx", "httpx2", "requests", "urllib3", "urllib.error"} & set(sys.modules)))
-
-asyncio.run(main())
-"""
-
-
-def test_the_plugin_is_on_by_default_and_imports_no_library() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True)
-    slugs = "_google_api_client _graphql _microsoft_graph _slack_sdk _http"
-    assert done.stdout.splitlines() == ["It failed unexpectedly.", slugs, "True", ""]
+    def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
+        types = {"/gone": UpstreamError, "/limited": UpstreamRateLimitError, "/nothing": NetworkTransportError}
+        for function in LIBRARIES:
+            for path, expected in types.items():
+                try:
+                    given = function(self.service.url(path))
+                    if inspect.iscoroutine(given):
+                        asyncio.run(given)
+                except Exception as error:  # noqa: BLE001 - each library has its own
+                    yield error, expected

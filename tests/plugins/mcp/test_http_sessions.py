@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
-from pegboard_plugins.mcp import McpConfig, stateless_call
-from pegboard_plugins.mcp.http import http_sessions, session_call
+from pegboard_plugins.mcp import McpConfig
+from pegboard_plugins.mcp.http import http_sessions
 from pegboard_plugins.mcp.http.http_sessions import HttpSession, HttpSessions
 from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 from pegboard_plugins.mcp.http.session_call import SessionCall
-from pegboard_plugins.mcp.stateless_call import StatelessCall
-
-REFUSED = Response(403, headers={"WWW-Authenticate": "Bearer"})
-SAID = b'{"said":1}'
 
 
 class NoChanges:
@@ -60,96 +55,25 @@ async def open_session(sessions: HttpSessions, revision: str = "2025-11-25") -> 
     return session
 
 
-# --- when a response begins
+@pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
+async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
+    sessions, may_end = HttpSessions(MemorySessionStore(10, 60), None, McpConfig()), asyncio.Event()
+    call = SessionCall(1, await open_session(sessions), sessions)
 
-
-class Calls:
-    """One call of either era, for a peer that takes event streams."""
-
-    def __init__(self) -> None:
-        self.at_end: Callable[[], None] | None = None
-        self.may_end, self.running = asyncio.Event(), asyncio.Event()
-        self.sessions = HttpSessions(MemorySessionStore(10, 60), None, McpConfig())
-
-    async def begin(self, era: str, *says: bytes, refused: bool = False, json: bool = False) -> Response | EventStream:
-        if era == "2026-07-28":
-            self.call: StatelessCall | SessionCall = StatelessCall()
-            return await self.call.respond(self._answer(says, refused=refused), streamed=not json)
-        self.call = SessionCall(1, await open_session(self.sessions, era), self.sessions)
-        self.call.start(self._answer(says, refused=refused))
-        return await self.call.respond(json=json, events=True)
-
-    async def end(self, begun: Response | EventStream) -> list[bytes]:
-        assert isinstance(begun, EventStream)
-        self.may_end.set()
-        return [one for one in await data(begun.messages) if one]
-
-    async def _answer(self, says: tuple[bytes, ...], *, refused: bool) -> bytes:
-        self.running.set()
-        for said in says:
-            self.call.send(said)
-        if refused:
-            self.call.head = REFUSED
-        else:
-            await self.may_end.wait()
-        if self.at_end is not None:
-            asyncio.get_running_loop().call_soon(self.at_end)
+    async def answer() -> bytes:
+        await may_end.wait()
+        asyncio.get_running_loop().call_soon(call._commit)
         return b"{}"
 
-
-async def data(messages: AsyncIterator[bytes | ServerSentEvent]) -> list[bytes]:
-    return [one if isinstance(one, bytes) else one.data async for one in messages]
-
-
-ERAS = pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
-JSON = pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
-
-
-@ERAS
-async def test_a_stream_begins_with_the_first_message_or_after_a_while(
-    era: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call = Calls()
-    assert await call.end(await call.begin(era, SAID)) == [SAID, b"{}"]
-    monkeypatch.setattr(stateless_call, "COMMIT_SECONDS", 0)
-    monkeypatch.setattr(session_call, "COMMIT_SECONDS", 0)
-    silent = Calls()
-    assert await silent.end(await silent.begin(era)) == [b"{}"]
-
-
-@JSON
-async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
-    call = Calls()
-    begun = asyncio.create_task(call.begin("2025-11-25", json=json))
-    await call.running.wait()
-    call.may_end.set()
-    call.at_end = call.call._commit  # type: ignore[union-attr]  # of sessions
-    answer = await begun
-    if json:
-        assert answer == Response(body=b"{}")
+    call.start(answer())
+    begun = asyncio.create_task(call.respond(json=json, events=True))
+    await asyncio.sleep(0)
+    may_end.set()
+    found = await begun
+    if isinstance(found, EventStream):
+        assert [one.data async for one in found.messages if isinstance(one, ServerSentEvent) and one.data] == [b"{}"]
     else:
-        assert await call.end(answer) == [b"{}"]
-
-
-@ERAS
-@JSON
-async def test_a_refusal_is_no_stream(era: str, json: bool) -> None:
-    for says in ((), (SAID,)):
-        assert await Calls().begin(era, *says, refused=True, json=json) == REFUSED._replace(body=b"{}")
-
-
-@ERAS
-async def test_a_peer_that_leaves_cancels_its_call_in_the_stateless_era_only(era: str) -> None:
-    call = Calls()
-    begun = asyncio.create_task(call.begin(era))
-    await call.running.wait()
-    begun.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await begun
-    task = call.call._task
-    call.may_end.set()
-    await asyncio.wait([task])
-    assert task.cancelled() == (era == "2026-07-28")
+        assert (found, json) == (Response(body=b"{}"), True)
 
 
 # --- when the store is given a record

@@ -125,19 +125,6 @@ class Topics:
         return subscribe_topics(known, call, wanted, lambda *sent: self.sent.append(sent))
 
 
-@pytest.mark.requirement("LISTEN-01")
-def test_a_subscription_to_topics_begins_and_ends() -> None:
-    topics = Topics()
-    made = [topics.topic("a"), topics.topic("b"), topics.topic("c", has=False)]
-    begun = topics.subscribe(*made, a=[1, 2], c=[3], toolsListChanged=True, unknown=1)
-    assert begun.honoured == {"a": [1]}
-    assert (topics.open, topics.sent) == (["a"], [("notifications/a", {"of": [1, 2]})])
-    begun.close()
-    begun.close()
-    assert topics.open == []
-    assert topics.subscribe(topics.topic("a"), until="2025-11-25", a=[1]).honoured == {}
-
-
 @pytest.mark.parametrize(
     ("fails", "declared", "message"),
     [

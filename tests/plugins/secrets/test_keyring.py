@@ -56,13 +56,6 @@ def memory() -> Iterator[Memory]:
     keyring.set_keyring(before)
 
 
-def test_a_password_is_a_secret(memory: Memory) -> None:
-    keyring.set_password("pegboard", "API_KEY", "of the keyring")
-    assert KeyringStore("pegboard", 10).get("API_KEY") == "of the keyring"
-    assert KeyringStore("pegboard", 10).get("OTHER") is None
-    assert KeyringStore("another", 10).get("API_KEY") is None
-
-
 async def test_a_host_asks_it_when_it_is_listed(memory: Memory) -> None:
     keyring.set_password("mine", "API_KEY", "of the keyring")
     settings = {"host": {"autoload": False, "secret_stores": ["secrets_keyring"]}}

@@ -38,21 +38,6 @@ async def count(connection: Connection, messages: AsyncIterable[bytes]) -> None:
     report("count", len([message async for message in messages]))
 
 
-async def repeat(connection: Connection, messages: AsyncIterable[bytes]) -> None:
-    async for message in messages:
-        for _ in range(int(message)):
-            connection.send(b"x" * 1000)
-
-
-async def late(connection: Connection, messages: AsyncIterable[bytes]) -> None:
-    """Answer at the end of input, which is too late."""
-    async for message in messages:
-        report("received", message.decode())
-    connection.send(b'"too late"')
-    await connection.drain()
-    await connection.close()
-
-
 async def one(connection: Connection, messages: AsyncIterable[bytes]) -> None:
     """Serve one message and end."""
     async for message in messages:
@@ -92,7 +77,6 @@ WAYS: dict[str, Any] = {
     "logged": lambda text: logging.getLogger("a.library").warning("%s", text),
     "stderr": lambda text: os.write(2, text.encode() + b"\n"),
     "close": lambda text: sys.stdout.close(),
-    "input": lambda text: report("input", [sys.stdin.read(), os.read(0, 100).decode()]),
 }
 
 

@@ -62,17 +62,6 @@ kit.tool(name="inline", inline=True)(sync)
 kit.tool(name="async")(asynchronous)
 
 
-@kit.tool(name="input")
-def read_input() -> list[str]:
-    """Read from standard input in every way there is."""
-    child = subprocess.run(["cat"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    try:
-        line = input("your name? ")
-    except EOFError:
-        line = "nobody"
-    return [sys.stdin.read(), os.read(0, 100).decode(), child, line]
-
-
 def together(context: Context, own: str) -> str:
     barrier: threading.Barrier = context.state
     barrier.wait()

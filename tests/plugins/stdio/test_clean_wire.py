@@ -77,17 +77,3 @@ async def test_a_tool_may_print_megabytes_on_the_event_loop(wire: Wire) -> None:
     for how in ways:
         await call(wire, "inline", how=how, text="x" * 1000, times=1000)
     assert await log_of(wire) == [RECORD.format("tool printer_inline", "x" * 1000)] * 1000 * len(ways)
-
-
-async def test_tools_read_no_input(wire: Wire) -> None:
-    result = await wire.result("tools/call", {"name": "printer_input"})
-    assert result["structuredContent"] == ["", "", "", "nobody"]
-    assert await log_of(wire) == [RECORD.format("tool printer_input", "your name? ")]
-
-
-async def test_a_client_that_sends_and_leaves_at_once_gets_its_response(wire: Wire) -> None:
-    """`echo '{...}' | pegboard stdio`: both the request and the end of input are there before the host is."""
-    request = await wire.begin("tools/call", {"name": "printer_async", "arguments": {"how": "print", "text": "x"}})
-    wire.process.stdin.close()  # type: ignore[union-attr]  # made with a pipe
-    assert "result" in await wire.answer(request)
-    assert await wire.wait() == 0

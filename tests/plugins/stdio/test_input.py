@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import socket
-import subprocess
 import tty
 from pathlib import Path
 
@@ -95,23 +94,7 @@ def test_a_file_with_more_than_one_chunk(tmp_path: Path, last: bytes) -> None:
     assert target.read_bytes().splitlines() == lines
 
 
-def test_an_empty_device_is_the_end() -> None:
-    with start("echo", stdin=subprocess.DEVNULL) as process:
-        assert process.finish() == ""
-
-
 @pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
 def test_a_closed_standard_stream_is_refused(closed: str, name: str) -> None:
     with start("echo", shell=closed) as process:
         assert f"standard {name} is closed" in reported(process.finish(), "refused")
-
-
-def test_a_long_message_is_answered_and_not_kept() -> None:
-    long = b'"' + b"x" * (64 * LIMIT)
-    (before, error, after), err = converse("echo", b'"before"\n' + long + b'"\n"after"\n', "--memory")
-    assert (before, after) == (b'"before"', b'"after"')
-    answer = json.loads(error)
-    assert (answer["id"], answer["error"]["code"]) == (None, -32700)
-    assert str(LIMIT) in answer["error"]["message"]
-    # kilobytes; the whole message alone would be 65,536 more than a process that got nothing
-    assert reported(err, "memory") < reported(converse("echo", b"", "--memory")[1], "memory") + 24 * 1024

