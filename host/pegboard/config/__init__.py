@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import names that few commands need when they are first used (PEP 562)."""
+    """Import rarely needed names on first use (PEP 562)."""
     if name in ("ConfigView", "config_show"):
         from pegboard.config import show
 

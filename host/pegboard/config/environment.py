@@ -1,6 +1,6 @@
-"""Environment variables that set keys: `PEGBOARD__HOST__NAME=x`, and variables of existing systems.
+"""Environment variables that set keys: `PEGBOARD__HOST__NAME=x`, and variables that other systems define.
 
-The variables are an argument. The environment of the process is not read.
+The functions receive the variables as an argument. They do not read the environment of the process.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
 
 
 class EnvironmentNames(NamedTuple):
-    """Environment variables of existing systems that set a key, each with its dotted key.
+    """Environment variables that other systems define, each with the dotted key that it sets.
 
-    Plugins declare them (`FromEnvironment`). The `[environment]` table of the defaults lists those of built-in plugins,
-    as a variable may enable a plugin, and a disabled plugin is not imported. An empty value counts as unset. The
-    variable `PEGBOARD__...` of a key comes first.
+    Plugins declare variables with `FromEnvironment`. The `[environment]` table of the defaults repeats the variables of
+    built-in plugins, because a variable may enable a plugin before it is imported. An empty value counts as unset. The
+    key's own variable `PEGBOARD__...` takes precedence.
 
     Attributes:
-        values: variables whose text is the value.
-        literals: variables whose text is TOML, such as `true`.
-        secrets: variables that hold a secret: the key refers to the variable.
-        lists: variables whose values, separated by commas, are added to a list.
+        values: variables whose string is the value.
+        literals: variables whose string is parsed as TOML, such as `true`.
+        secrets: variables that contain a secret. The key is set to a reference to the variable.
+        lists: variables with comma-separated values that are added to a list.
     """
 
     values: Mapping[str, str] = {}
@@ -38,12 +38,12 @@ class EnvironmentNames(NamedTuple):
 def variable_layer(
     environ: Mapping[str, str], names: EnvironmentNames, known: Mapping[str, Any]
 ) -> tuple[Layer, list[ConfigProblem]]:
-    """Return the layer of variables that set a key, and the problems with their names.
+    """Return the layer of values from variables, and problems with names of variables.
 
     Args:
         environ: all variables.
-        names: the variables of existing systems.
-        known: the layers below. A variable sets the key that differs from it only in case or hyphens.
+        names: the variables that other systems define.
+        known: the lower layers. A variable sets an existing key even if the two differ in case or hyphens.
     """
     reader = _Reader(known)
     for name, key in names.values.items():
@@ -62,7 +62,7 @@ def variable_layer(
 
 
 def addition_layer(environ: Mapping[str, str], names: EnvironmentNames) -> Layer:
-    """Return the layer of variables that add to a list."""
+    """Return the layer of values that variables add to lists."""
     tree: dict[str, dict[str, list[str]]] = {}
     variables: dict[KeyPath, str] = {}
     for name, dotted_key in names.lists.items():
@@ -130,7 +130,7 @@ def _folded(name: str) -> str:
 
 
 def literal(text: str) -> Any:
-    """Return the TOML value that a text is, or else the text."""
+    """Return a string parsed as a TOML value, or the string itself if it is not TOML."""
     import tomli
 
     try:

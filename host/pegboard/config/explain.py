@@ -1,6 +1,6 @@
-"""Problems that a model found in a section: each key once, with its place and the nearest valid name.
+"""Problems that a model found in a section. Each key is reported once, with its location and the nearest valid name.
 
-Imported only for a problem. Secret values are not repeated.
+This module is imported only if a section is invalid. Messages do not contain secret values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WRONG_KIND = re.compile(
     r"(.+?)_(type|parsing|parsing_size|from_float|from_datetime_inexact|from_date_parsing|attributes_type)"
 )
 MAX_SHOWN_VALUE_CHARACTERS = 60
-"""The length to which values in messages are shortened."""
+"""The maximum length of a value in a message."""
 
 
 def explain(
@@ -37,12 +37,12 @@ def explain(
     """Return one problem for each invalid key, in the order of the model's fields.
 
     Args:
-        error: the exception of the model.
+        error: the model's exception.
         model: the model.
-        data: the data that it validated.
+        data: the data that the model validated.
         sources: the sources of the values.
         base: the path of the section.
-        hidden: the paths of secret values, in addition to keys with secret names.
+        hidden: the paths of further secret values. Keys with secret names need not be listed.
     """
     explainer = _Explainer(model, data, sources, base, hidden)
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
@@ -97,14 +97,14 @@ class _Explainer:
         return re.sub(r"^must be ", "expected ", text)
 
     def masked(self, message: str) -> str:
-        """Return a message of a validator as one line without secrets."""
+        """Return the message of a validator on one line, without secrets."""
         for secret in self.secrets:
             message = message.replace(secret, MASK)
         return mask_user_info(" ".join(message.split()))
 
 
 def _way(detail: ErrorDetails, data: Any) -> KeyPath:
-    """Return the path of the value in the data. The location of pydantic also names branches of unions."""
+    """Return the path of the invalid value in the data, without the branches of unions in pydantic's location."""
     way: list[str | int] = []
     for part in detail["loc"]:
         below = step(data, part)
@@ -117,17 +117,17 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
 
 
 def _is_echo(details: Iterable[ErrorDetails]) -> bool:
-    """Return True if errors of a table or list only follow from errors of its items."""
+    """Return True if the error of a table or list is only a consequence of errors in its items."""
     return all(isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_short(one)) for one in details)
 
 
 def _is_other_branch(one: ErrorDetails) -> bool:
-    """Return True if an error only states that a value has not another type of a union."""
+    """Return True if an error only states that the value does not match another branch of a union."""
     return _WRONG_KIND.fullmatch(one["type"]) is not None
 
 
 def _is_short(one: ErrorDetails) -> bool:
-    """Return True if a list is too short only because pydantic counts valid items."""
+    """Return True if pydantic calls a list too short only because invalid items were not counted."""
     return one["type"] == "too_short" and len(one["input"]) >= one["ctx"]["min_length"]
 
 
@@ -165,7 +165,7 @@ def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
 
 
 def _types(annotation: Any, way: KeyPath) -> list[Any]:
-    """Return all types that the value at a path below an annotation may have. Containers count by their items."""
+    """Return all types that the value at a path may have. For a container, the path continues with its items' types."""
     here = list(_flat(annotation))
     for part in way:
         models = [one for one in here if _is_model(one)]

@@ -1,4 +1,4 @@
-"""Search and reading of `hostconfig.toml`, with checks of its place, permissions and syntax."""
+"""Discovery and reading of `hostconfig.toml`, with checks of its location, permissions and syntax."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CONFIG_VARIABLE = "PEGBOARD_CONFIG"
 
 
 class Candidate(NamedTuple):
-    """A configuration file that a run may use.
+    """A configuration file that the host may read.
 
     Attributes:
         path: the file.
-        named_by: the option or variable that names the file, None for a discovered file.
-        needs_trust: the file is in the working directory, which other people may have written.
+        named_by: the option or variable that names the file, or None if the file was discovered.
+        needs_trust: True if the file is in the working directory, where other people may have written it.
     """
 
     path: Path
@@ -32,12 +32,12 @@ class Candidate(NamedTuple):
 
 
 class FileContent(NamedTuple):
-    """A file as it was read, once.
+    """The content of a file at the time of reading.
 
     Attributes:
         path: the file.
         data: its bytes.
-        risk: why other users could change the file, None if they cannot.
+        risk: the reason why other users could change the file, None if they cannot.
     """
 
     path: Path
@@ -46,10 +46,10 @@ class FileContent(NamedTuple):
 
 
 def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -> list[Candidate]:
-    """Return the configuration files of a run; the first one that may be used counts.
+    """Return the candidates for the configuration file. The host uses the first one that it may read.
 
-    In order: the given path, PEGBOARD_CONFIG, the file of the directory, the file of the user. A named file is the only
-    candidate, even if it does not exist, so that reading reports the problem.
+    The order is: `path`, PEGBOARD_CONFIG, the file in the working directory, the user's file. A named file is the only
+    candidate, even if it does not exist. Reading then reports the problem.
     """
     if path is not None:
         return [Candidate(directory / _expanded(path, environ), "--config")]
@@ -63,7 +63,7 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
 
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:
-    """Return the user's directory for configuration (XDG Base Directory 0.8; Library on macOS)."""
+    """Return the user's configuration directory (XDG Base Directory 0.8; `~/Library` on macOS)."""
     import sys
 
     base = Path(environ.get("XDG_CONFIG_HOME") or "")
@@ -100,12 +100,12 @@ def parse_file(content: FileContent, directory: Path) -> Layer | ConfigProblem:
 
 
 def others_can_change(path: Path, status: os.stat_result) -> str | None:
-    """Return why other users of this machine could change a file, or None if they cannot.
+    """Return the reason why other users of this machine could change a file, or None if they cannot.
 
-    Members of the file's group may write it. In a sticky folder, such as /tmp, users cannot replace files of others.
+    The file's group may have write access. In a sticky folder such as /tmp, users cannot replace other users' files.
 
     Args:
-        path: the file; if it is a link, the folders of the link and of the file count.
+        path: the file. For a link, the folder of the link and the folder of its target are checked.
         status: the status of the open file.
     """
     if os.name != "posix":
@@ -126,7 +126,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def display_path(path: Path, directory: Path) -> str:
-    """Return a path for messages: relative if it is below the directory."""
+    """Return a path for messages, relative to `directory` if it is inside."""
     return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
 
 
@@ -145,12 +145,12 @@ def _parse(text: str, shown: str) -> Layer | ConfigProblem:
 
 
 def _is_there(path: Path) -> bool:
-    """Return True if a file exists. A broken link counts, so that the host does not start without its file."""
+    """Return True if a file or a broken link exists. The host must not start without the file of a broken link."""
     return os.path.lexists(path) and not os.path.isdir(path)
 
 
 def _expanded(path: Path, environ: Mapping[str, str]) -> Path:
-    """Expand ~ to the home directory, since clients that start servers do not."""
+    """Expand ~ to the home directory, because MCP clients pass it to servers unexpanded."""
     home = _home(environ)
     return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) and home else path
 

@@ -1,6 +1,6 @@
-"""HostConfig: the configuration from every source, with `[host]` validated.
+"""`HostConfig`: the merged configuration from all sources, with `[host]` validated.
 
-Sections of plugins and toolkits are validated when those are loaded (`sections.py`).
+The section of a plugin or toolkit is validated when the plugin or toolkit is loaded (`sections.py`).
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class HostConfig:
-    """The configuration of a host. Immutable; its repr shows no value of a section.
+    """The configuration of a host. It is immutable. Its repr shows no values of sections.
 
     Attributes:
         host: the `[host]` section, validated.
-        plugins: the `[plugins.NAME]` sections by name, as given, `{ env = "NAME" }` as a `SecretRef`.
-        toolkits: the `[toolkits.NAME]` sections, likewise.
+        plugins: the unvalidated `[plugins.NAME]` sections by name, with `{ env = "NAME" }` as a `SecretRef`.
+        toolkits: the unvalidated `[toolkits.NAME]` sections by name.
         directory: the base of relative paths in settings: the directory of the file, or the working directory.
-        file: the file that was read, None without one.
+        file: the configuration file, or None if no file was read.
         working_directory: the base of relative paths from the environment and the command line.
-        trusted_directory: the folder in which plugins may use discovered files: that of the file, or one that a program
-            passes.
+        trusted_directory: the folder in which plugins may use discovered files: the folder of the configuration file,
+            or a folder that a program passes.
         sources: the source of each value.
-        problems: the problems, if `load` collects them. Keys with a problem count as unset.
+        problems: the problems, if `load` was called with `collect`. Invalid keys count as unset.
         warnings: warnings about the file.
-        environ: the variables that may set settings, None if no variable may.
+        environ: the environment variables that may set settings, None to use no variables.
     """
 
     host: HostSection
@@ -72,18 +72,19 @@ class HostConfig:
         collect: bool = False,
         on_untrusted: OnUntrusted = refuse_untrusted,
     ) -> HostConfig:
-        """Read the configuration. Overrides come before the environment, the file and the defaults, in this order.
+        """Read the configuration. The precedence is: overrides, environment, file, defaults.
 
         Args:
-            path: the file, which must exist. With None the first of these is read: the file that PEGBOARD_CONFIG names,
-                `hostconfig.toml` in the directory if the user trusts it, that in the user's configuration directory.
+            path: the file, which must exist. If it is None, the first existing file of these is read: the file that
+                PEGBOARD_CONFIG names, a trusted `hostconfig.toml` in `directory`, `hostconfig.toml` in the user's
+                configuration directory.
             environ: the environment variables.
-            overrides: the options of the command line, in the shape of the file, or a layer of another source.
-            defaults: the defaults, in the shape of the file. Its table `environment` names variables that set keys
-                (`EnvironmentNames`), and `moved` the replacements of keys that no longer exist.
-            directory: the working directory, None for that of the process.
-            collect: keep problems in `problems` instead of raising them.
-            on_untrusted: decides about a `hostconfig.toml` in the directory that is not trusted; raises by default.
+            overrides: the command-line options in the structure of the file, or a layer of another source.
+            defaults: the defaults in the structure of the file. The table `environment` lists variables that set keys
+                (`EnvironmentNames`). The table `moved` maps removed keys to their replacements.
+            directory: the working directory. None means the working directory of the process.
+            collect: True to store problems in `problems` instead of raising them.
+            on_untrusted: decides whether to use an untrusted `hostconfig.toml` in `directory`. The default raises.
 
         Raises:
             ConfigError: the configuration has problems and `collect` is False, or the file is not trusted.
@@ -111,14 +112,14 @@ class HostConfig:
         environ: Mapping[str, str] = _NOTHING,
         directory: Path | None = None,
     ) -> HostConfig:
-        """Return the configuration that a program passes, in the shape of the file. No file and no variable is read.
+        """Return the configuration of a mapping in the structure of the file. Neither a file nor a variable sets a key.
 
         Args:
             mapping: the configuration.
-            defaults: the defaults, as for `load`.
+            defaults: the defaults, as in `load`.
             environ: the variables that `{ env = "NAME" }` may refer to.
-            directory: the base of relative paths, in which plugins may use discovered files. With None the base is the
-                working directory, and no discovered file is used.
+            directory: the base of relative paths. Plugins may use discovered files in it. If it is None, the base is
+                the working directory, and plugins use no discovered files.
 
         Raises:
             ConfigError: the configuration has problems.
@@ -128,9 +129,9 @@ class HostConfig:
         return builder.build(environ, None, directory or Path.cwd(), directory, collect=False)
 
     def source(self, key: str | KeyPath) -> Source:
-        """Return the source of exactly this value. Its kind is "default" if no source sets the value.
+        """Return the source of a value. The source's kind is "default" if no source sets the value.
 
-        The key is dotted, or a tuple, in which a number is the index of a list.
+        The key is a dotted string, or a tuple of names and list indexes.
         """
         return self.sources.source(undotted(key))
 
@@ -139,11 +140,11 @@ class HostConfig:
         return (self.plugins if kind == "plugins" else self.toolkits).get(name, _NOTHING)
 
     def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
-        """Return a problem with a key, located at its source."""
+        """Return a problem with a key, with the location of the key's value."""
         return self.sources.problem(message, undotted(key), suggestion)
 
     def secret_values(self) -> Iterator[str]:
-        """Yield the secret values in sections of plugins and toolkits."""
+        """Yield the secret values in the sections of plugins and toolkits."""
         if not any(self.plugins.values()) and not any(self.toolkits.values()):
             return
         from pegboard.config.secret_values import secrets_in_section
@@ -188,7 +189,7 @@ class _Builder:
             self.sources.lay(layer)
 
     def warn(self, candidate: files.Candidate, content: files.FileContent | ConfigProblem, directory: Path) -> None:
-        """Warn of a named file that other users could change."""
+        """Add a warning if other users could change a named file."""
         if candidate.named_by and isinstance(content, files.FileContent) and content.risk:
             message = f"{content.risk}, and so the settings of this host; change its owner or permissions"
             self.warnings.append(ConfigProblem(message, file=files.display_path(content.path, directory)))
@@ -252,12 +253,12 @@ class _Builder:
 
 
 def _is_within(key: str, path: KeyPath) -> bool:
-    """Return True if a dotted key names a value or something in it."""
+    """Return True if a dotted key is the key of a path or lies below it."""
     return key == dotted(path) or key.startswith((f"{dotted(path)}.", f"{dotted(path)}["))
 
 
 def _plain(given: Mapping[str, Any]) -> HostSection | None:
-    """Return `[host]` if it holds only lists of names, without building its validator. Otherwise return None."""
+    """Return `[host]` without building its validator if it contains only lists of names. Otherwise return None."""
     fields = HostSection.model_fields
     values: dict[str, Any] = {}
     for key, value in given.items():
@@ -271,7 +272,7 @@ def _plain(given: Mapping[str, Any]) -> HostSection | None:
 
 
 def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
-    """Return `[host.toolkits]` if it holds only lists of secret names. Otherwise return None."""
+    """Return `[host.toolkits]` if it contains only lists of secret names. Otherwise return None."""
     if not isinstance(given, Mapping):
         return None
     for rights in given.values():
@@ -281,5 +282,5 @@ def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
 
 
 def _is_list_of_names(names: object) -> bool:
-    """Return True for a list of names without duplicates."""
+    """Return True if a value is a list of names without duplicates."""
     return isinstance(names, list) and all(type(name) is str for name in names) and len(set(names)) == len(names)

@@ -1,6 +1,6 @@
-"""The line of each key in a TOML document, which a TOML parser does not return.
+"""The line of each key in a TOML document. TOML parsers do not return lines.
 
-The document must be valid (TOML 1.0 or 1.1). Lines are searched only for messages.
+The document must be valid (TOML 1.0 or 1.1). Lines are determined only for messages.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Finder:
         return path
 
     def resolve(self, names: list[str], *, in_array: bool, line: int) -> KeyPath:
-        """Return the path of the table of a header. An array of tables in it counts as its last element."""
+        """Return the path of a header's table. For an array of tables, use the index of its last element."""
         path: KeyPath = ()
         for name in names[:-1]:
             path = (*path, name)

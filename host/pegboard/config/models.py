@@ -1,6 +1,6 @@
-"""The pydantic models of configuration: the base of settings of plugins, and the `[host]` section.
+"""The pydantic models of the configuration: the base class of plugin settings, and the `[host]` section.
 
-Models are few, since their definition takes most of the time of a start.
+Few models are defined here because defining models takes most of the start-up time.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,15 @@ def _never(value: Any) -> bool:
 
 
 class WidensAccess(NamedTuple):
-    """Marks a setting that gives more access than its default.
+    """Marks a setting that grants more access than its default.
 
-    For example `write: Annotated[bool, WidensAccess("changes files")] = False`. The host shows the setting when it
-    starts and before it trusts a file, unless the setting has its default value.
+    For example `write: Annotated[bool, WidensAccess("changes files")] = False`. Unless the setting has its default
+    value, the host shows it when the host starts and before the user trusts a file.
 
     Attributes:
-        access: the access that the setting gives, in a few words.
-        unless: given a value as it was written, returns True if that value gives no access.
+        access: the access that the setting grants, in a few words.
+        unless: a function that receives the unvalidated value. It returns True if the value grants no additional
+            access.
     """
 
     access: str
@@ -30,11 +31,12 @@ class WidensAccess(NamedTuple):
 
 
 class FromEnvironment(NamedTuple):
-    """Names the environment variable of an existing system that sets a setting.
+    """Names an environment variable, defined by another system, that sets a setting.
 
-    For example `secret: Annotated[SecretStr | None, FromEnvironment("ACME_SECRET")] = None`. The variable comes before
-    the configuration file, and after the setting's own `PEGBOARD__...` variable. An empty value counts as unset. The
-    text is the value. For a `bool` it is read as TOML, and for a `SecretStr` the setting refers to the variable.
+    For example `secret: Annotated[SecretStr | None, FromEnvironment("ACME_SECRET")] = None`. The variable overrides the
+    configuration file. The setting's own `PEGBOARD__...` variable overrides both. An empty value counts as unset. The
+    string is the value, except that a `bool` is parsed as TOML. A `SecretStr` setting becomes a reference to the
+    variable.
 
     Attributes:
         variable: the name of the variable.
@@ -44,17 +46,17 @@ class FromEnvironment(NamedTuple):
 
 
 class PluginConfig(BaseModel):
-    """Base of the settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
+    """The base class for settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
 
     # type checkers reject `frozen` as a keyword of the class: subclasses would have to repeat it
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @staticmethod
     def folder_of(info: ValidationInfo) -> Path:
-        """Return the base of relative paths in a field, for the validator of that field.
+        """Return the base folder of relative paths in a field. For use in a field validator.
 
-        It is the folder of the configuration file. For a value from the environment or the command line, and without a
-        file, it is the working directory.
+        The base is the folder of the configuration file. If the value comes from the environment or the command line,
+        or if no file was read, the base is the working directory.
         """
         context = info.context or {}
         folder: Path = context.get("folders", {}).get(info.field_name, context.get("directory", Path()))
@@ -65,7 +67,8 @@ class ToolkitRights(PluginConfig):
     """The `[host.toolkits.NAME]` section: limits of one toolkit.
 
     Attributes:
-        secrets: names or globs of the secrets that the toolkit may receive; None for all that its tools require.
+        secrets: names or globs of the secrets that the toolkit may receive. None allows all secrets that its tools
+            require.
     """
 
     secrets: tuple[str, ...] | None = None
@@ -75,49 +78,50 @@ class HostSection(PluginConfig):
     """The `[host]` section.
 
     Attributes:
-        name: the name of the server for clients.
-        version: the version of the server; by default that of pegboard.
+        name: the name of the server, as clients see it.
+        version: the version of the server. The default is the version of pegboard.
         title: a name for people.
         description: one sentence about the server, for people.
         instructions: instructions for models that use the server.
         website_url: a page about the server, http or https.
-        icons: icons of the server: addresses (https, http or data), or tables of `src`, `mime_type`, `sizes` such as
-            `["48x48"]` and `theme`, "light" or "dark".
+        icons: icons of the server. Each is a URL (https, http or data), or a table with `src`, `mime_type`, `sizes`
+            such as `["48x48"]`, and `theme` ("light" or "dark").
         transports: names of the transports to run.
-        middleware: names of middleware, outermost first; other middleware runs inside those.
-        error_adapters: names of plugins whose error adapters are tried before those of others, in this order. Adapters
-            with `fallback` come last.
-        token_sources: names of plugins that are asked for the tokens of tools before others, in this order.
-        token_seconds: the time limit of one token source for one call.
-        secret_stores: names of plugins that are asked for secrets, in this order; replaces the default. Other plugins
-            with a store are asked after those.
-        plugins: names, or `distribution:name`, of plugins to enable, besides those enabled by default and those with a
-            section.
+        middleware: names of middleware, outermost first. Middleware that is not listed runs inside the listed
+            middleware.
+        error_adapters: names of plugins whose error adapters are tried first, in this order. Adapters with `fallback`
+            are always tried last.
+        token_sources: names of plugins whose token sources are called first, in this order.
+        token_seconds: the time limit in seconds of one token source for one call.
+        secret_stores: names of plugins whose secret stores are read first, in this order. The list replaces the
+            default. Secret stores of other plugins are read afterwards.
+        plugins: names, or `distribution:name`, of plugins to enable. Plugins with a section are enabled too.
         disabled_plugins: names, globs or `distribution:name` of disabled plugins.
-        disabled_toolkits: the same for toolkits.
+        disabled_toolkits: names, globs or `distribution:name` of disabled toolkits.
         disabled_tools: names or globs of disabled tools, in any spelling.
-        required: names of plugins and toolkits without which the host does not start. `distribution:name` selects one
-            of several with the same name.
-        toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` names the only secrets
-            that the toolkit may receive, by name or glob. A tool that requires another secret is not served. Without a
-            limit a toolkit receives each secret that its tools require.
-        autoload: enables installed toolkits that the configuration does not name.
-        missing_secrets: the treatment of tools whose secret is not set: "warn" serves and logs them, "hide" does not
-            serve them, "fail" prevents the start of the host.
+        required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
+            one of several plugins with the same name.
+        toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
+            the toolkit may receive to these names or globs. A tool that requires another secret is not served. Without
+            a limit a toolkit receives all secrets that its tools require.
+        autoload: True to enable installed toolkits that the configuration does not name.
+        missing_secrets: the effect of a missing secret: "warn" serves the tool and logs a warning, "hide" does not
+            serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
         page_size: the number of items in one page of a list, 1 to 10,000.
         max_result_bytes: the maximum size of a tool's result, in bytes of JSON, and of a resource's content; 0 for no
-            limit. A larger result is an error that asks the model to request less. `max_result` of a tool comes first.
+            limit. A larger result becomes an error that tells the model to request less. A tool's own `max_result`
+            takes precedence.
         tool_timeout: the time limit in seconds for the function of a tool, resource, prompt or completion; 0 for no
-            limit. The time in which it waits for the client does not count. `timeout` of a tool comes first.
+            limit. Time spent waiting for the client does not count. A tool's own `timeout` takes precedence.
         threads: the number of synchronous tools that may run at once, 1 to 1,000.
-        blocked_loop_seconds: the time after which the log names code that blocks the event loop, such as a sync call in
-            an async tool; 0 for never.
-        grace_seconds: the time that running calls have to finish when `pegboard serve` stops.
-        log_level: the lowest level of logged messages.
+        blocked_loop_seconds: the time in seconds after which code that blocks the event loop is logged, such as a sync
+            call in an async tool; 0 for never.
+        grace_seconds: the time in seconds that running calls have to finish when `pegboard serve` stops.
+        log_level: the least severe level that is logged.
         user: the user id for tools if the caller is not authenticated.
-        metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. A request to the worker
-            may have its own.
+        metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. Metadata in a request to
+            the worker takes precedence.
     """
 
     name: str = Field("pegboard", min_length=1)

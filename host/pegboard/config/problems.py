@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
-"""The path of a value: names of tables and keys, and indexes of lists."""
+"""The path of a value: names of tables and keys, and list indexes."""
 
 ABSENT: Final = object()
 """The result of `step` for an absent value."""
@@ -18,12 +18,12 @@ class ConfigProblem(NamedTuple):
 
     Attributes:
         message: the problem, without secret values.
-        key: the dotted key, "" without one.
-        file: the file, None for another source.
+        key: the dotted key, "" if the problem does not concern a key.
+        file: the file, None if the value comes from another source.
         line: the line in that file, from 1.
-        suggestion: the nearest valid name.
-        column: the column in that line, from 1, for syntax errors.
-        place: a source other than a file, such as "environment variable PEGBOARD__HOST__NAME".
+        suggestion: the nearest valid name, if any.
+        column: the column of a syntax error, from 1.
+        place: the source if it is not a file, such as "environment variable PEGBOARD__HOST__NAME".
     """
 
     message: str
@@ -42,7 +42,7 @@ class ConfigProblem(NamedTuple):
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a path as in TOML: `plugins.http.allowed[0]`, with quotes where TOML requires them."""
+    """Return a path in TOML notation, such as `plugins.http.allowed[0]`, with quotes if TOML requires them."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -59,12 +59,12 @@ def _quoted(name: str) -> str:
 
 
 def undotted(key: str | KeyPath) -> KeyPath:
-    """Return the path of a dotted key. A path is returned unchanged, as names that contain a dot require it."""
+    """Split a dotted key into a path. Return a path unchanged."""
     return tuple(key.split(".")) if isinstance(key, str) else key
 
 
 def step(value: Any, part: str | int) -> Any:
-    """Return the item of a table or list, or ABSENT."""
+    """Return the item of a table or list, or ABSENT if it does not exist."""
     if isinstance(value, Mapping):
         return value.get(part, ABSENT)
     if isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
@@ -73,5 +73,5 @@ def step(value: Any, part: str | int) -> Any:
 
 
 def in_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
-    """Sort problems by line, after those of other sources than a file."""
+    """Sort problems by line. Problems without a file come first."""
     return sorted(problems, key=lambda problem: problem.line or 0)

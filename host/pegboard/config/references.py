@@ -1,4 +1,4 @@
-"""References to environment variables. `secret_values.py` masks them in reports."""
+"""References to environment variables in the configuration. `secret_values.py` masks their values in reports."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pegboard.config.problems import KeyPath
 
 @dataclass(frozen=True, slots=True)  # an encoded named tuple would show its value
 class SecretRef:
-    """A table `{ env = "NAME" }` in a section: the value of an environment variable.
+    """A table `{ env = "NAME" }` in a section, which refers to an environment variable.
 
     Attributes:
         env: the variable's name.
-        value: its value, None if it is missing or empty; never shown.
+        value: the variable's value, None if the variable is unset or empty. It is never shown.
     """
 
     env: str
@@ -27,7 +27,7 @@ class SecretRef:
 
 
 def refer(section: Mapping[str, Any], environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return an immutable section with its references resolved. The section itself is not a reference."""
+    """Return an immutable copy of a section with its references resolved."""
     return MappingProxyType({key: _refer(value, environ) for key, value in section.items()})
 
 
@@ -40,7 +40,7 @@ def _refer(value: Any, environ: Mapping[str, str]) -> Any:
 
 
 def resolve(value: Any) -> Any:
-    """Return dicts and lists for a model, with references replaced by their values."""
+    """Return a section as dicts and lists, with references replaced by their values."""
     if isinstance(value, SecretRef):
         return value.value
     if isinstance(value, Mapping):

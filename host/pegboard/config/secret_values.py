@@ -1,4 +1,4 @@
-"""Secret values of the configuration, and their masking in reports. Imported only for a report."""
+"""Detection and masking of secret values of the configuration. This module is imported only for reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECRET_WORD = re.compile(
     r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_(?!types?$)|$)|(^|_)keys?$"
 )
 _PUBLIC_TABLES = frozenset(("authorization_server", "authorization_servers"))
-"""Tables in which only keys with secret names are secret. A string in their place is secret."""
+"""Secret names whose value may be a table in which only keys with secret names are secret. A string value is secret."""
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
 _FILES = (".pem", ".key", ".crt", ".json", ".txt")
@@ -24,7 +24,7 @@ _PASSWORD = re.compile(r"://[^/\s:]*:([^/\s]+)@")
 
 
 def is_secret(path: KeyPath) -> bool:
-    """Return True if the name of a key, or of a table around it, marks the value as secret."""
+    """Return True if the name of the key or of an enclosing table marks the value as secret."""
     if path[:2] == ("host", "toolkits"):
         return False  # `secrets` there lists names
     names = [_HUMPS.sub("_", part).casefold().replace("-", "_") for part in path[2:] if isinstance(part, str)]
@@ -33,7 +33,7 @@ def is_secret(path: KeyPath) -> bool:
 
 
 def masked(value: Any, path: KeyPath) -> Any:
-    """Return a value JSON-ready, with references as written, and with secrets and passwords in URLs masked."""
+    """Return a JSON-ready copy of a value. References stay as written. Secrets and passwords in URLs are masked."""
     if isinstance(value, SecretRef):
         return {"env": value.env}
     if isinstance(value, Mapping):
@@ -48,9 +48,9 @@ def masked(value: Any, path: KeyPath) -> Any:
 
 
 def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
-    """Yield the secret strings below a value: values of references, and values of keys with secret names.
+    """Yield the secret strings in a value: values of references, and values of keys with secret names.
 
-    The name of an existing file, or of a file with a suffix such as `.pem`, is not secret.
+    The path of an existing file is not secret, nor is a path with a suffix such as `.pem`.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -67,5 +67,5 @@ def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
 
 
 def mask_user_info(text: str) -> str:
-    """Return a string with the names and passwords of URLs masked (RFC 3986, 3.2.1)."""
+    """Return a string with the user names and passwords in URLs masked (RFC 3986, 3.2.1)."""
     return _USER_INFO.sub(MASK, text)

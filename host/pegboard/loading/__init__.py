@@ -1,1 +1,1 @@
-"""Loading of plugins and toolkits from entry points, and problems with those that do not run."""
+"""Loading of plugins and toolkits from entry points, and the problems of plugins that fail to load."""

@@ -1,7 +1,6 @@
-"""A closed route policy, in place of an authenticator that is configured and disabled.
+"""A closed route policy that replaces an authenticator that is configured but disabled.
 
-A glob, a variable or `--safe` may disable a plugin by accident. Without its authenticator the MCP endpoint would be
-open.
+A glob, a variable or `--safe` may disable an authenticator by accident. Without it the MCP endpoint would be open.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pegboard.types.http import Request, Response
 
 
 class ClosedPolicy:
-    """An authenticator that admits only the operator, in place of disabled ones.
+    """An authenticator that replaces disabled authenticators and admits only the operator.
 
     Args:
         names: the disabled plugins.
@@ -79,7 +78,7 @@ def _may_authenticate(choice: PluginChoice) -> bool:
 
 
 def _by_accident(choice: PluginChoice, config: HostConfig) -> bool:
-    """Return True if a variable or only globs disable a plugin."""
+    """Return True if a variable disables the plugin, or if only globs disable it."""
     origin = choice.origin
     names = [
         text for text in config.host.disabled_plugins if Patterns([text]).match_plugin(origin.name, origin.distribution)

@@ -1,4 +1,4 @@
-"""Checks that contributions are of the types that a hook accepts: those of its return annotation in `hookspecs.py`."""
+"""Checks that the type of each contribution matches the hook's return annotation in `hookspecs.py`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ContributionTypes(NamedTuple):
     """The contributions that a hook accepts.
 
     Attributes:
-        types: the types, of which a contribution must have one. A protocol accepts any object with its members.
-        many: the hook returns an iterable of contributions, not one contribution.
+        types: the accepted types. A contribution must have one of them. A protocol accepts any object with its members.
+        many: True if the hook returns an iterable of contributions, False if it returns one contribution.
     """
 
     types: tuple[type, ...]
@@ -30,7 +30,7 @@ class ContributionTypes(NamedTuple):
 def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[Any]:
     """Return the contributions of one plugin to one hook.
 
-    Functions decorated with `@tool` become their definitions, and functions as middleware become `Middleware`.
+    Convert functions decorated with `@tool` to their definitions, and plain middleware functions to `Middleware`.
 
     Args:
         spec: the specification of the hook.
@@ -55,7 +55,7 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
 
 @cache
 def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
-    """Return the types that the return annotation of a hook's specification names."""
+    """Return the contribution types that the hook's return annotation names."""
     annotation = spec.__annotations__["return"]
     if isinstance(annotation, str):
         annotation = eval(annotation, spec.__globals__, _PublicNames())  # noqa: S307 - the host's own code
@@ -67,7 +67,7 @@ def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
 
 
 class _PublicNames(dict[str, Any]):
-    """The public names of pegboard. `hookspecs.py` imports them for type checkers only, as it must load fast."""
+    """The public names of pegboard, by which annotations are resolved. `hookspecs.py` does not import them at run time."""
 
     def __missing__(self, name: str) -> Any:
         for package in map(import_module, ("pegboard.plugin", "pegboard.types", "pegboard")):
@@ -95,7 +95,7 @@ def _complaint(item: object, types: tuple[type, ...]) -> str | None:
 
 
 def _unlike(item: object, accepted: type) -> str | None:
-    """Return how an object differs from a type, or None if it has that type."""
+    """Describe why an object is not of a type. Return None if it is."""
     if not getattr(accepted, "_is_protocol", False):
         return None if isinstance(item, accepted) else f"not {accepted.__name__}"
     attributes = inspect.get_annotations(accepted)

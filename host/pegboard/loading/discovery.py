@@ -1,4 +1,4 @@
-"""Installed plugins and toolkits, whether each is enabled, and why. No plugin is imported."""
+"""Discovery of installed plugins and toolkits, and the decision whether each is enabled. No plugin is imported."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WILD = set("*?[")
 
 
 class Selection(NamedTuple):
-    """Choices of the command line, which override the configuration.
+    """Command-line choices that override the configuration.
 
     Attributes:
-        only: names, globs or `distribution:name`; other toolkits are disabled. Empty means all.
-        safe: only the built-in plugins that are enabled by default run.
-        strict: every failure prevents the start of the host.
-        autoload: installed toolkits are enabled unless `[host] autoload` is false.
-        word: the reason why plugins passed by a program are enabled, for `pegboard why`.
+        only: names, globs or `distribution:name` of the toolkits to run. Other toolkits are disabled. Empty runs all.
+        safe: True to run only the built-in plugins that are enabled by default.
+        strict: True to prevent the start of the host after any failure.
+        autoload: False to leave installed toolkits disabled, as `[host] autoload = false` does.
+        word: the reason that `pegboard why` shows for plugins that a program passes.
     """
 
     only: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Selection(NamedTuple):
 
 
 class ProgramPlugins(NamedTuple):
-    """Plugins and toolkits that a program passes to the host. They are enabled."""
+    """Plugins and toolkits that a program passes to the host. They are always enabled."""
 
     plugins: Mapping[str, Any] = EMPTY
     toolkits: Mapping[str, Any] = EMPTY
@@ -92,7 +92,7 @@ def _target(target: object) -> str:
 
 @cache
 def defaults() -> Mapping[str, Any]:
-    """Return the lowest layer of configuration: the built-in plugins that run, and the variables that set keys.
+    """Return the lowest layer of configuration: the defaults of built-in plugins, and the variables that set keys.
 
     No plugin is imported.
 
@@ -108,7 +108,7 @@ def policies() -> Mapping[str, str]:
 
 
 def reserved_secrets() -> frozenset[str]:
-    """Return the names of secrets that plugins keep for themselves: no tool gets them."""
+    """Return the names of secrets that only plugins may read, never tools."""
     names = _built_in().get("environment", {})
     return frozenset((*names.get("reserved", ()), *names.get("secrets", ())))
 
@@ -126,7 +126,7 @@ def _built_in() -> Mapping[str, Any]:
 
 
 def choose_plugins(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[PluginChoice]:
-    """Return for each plugin whether it is enabled, and why."""
+    """Return the choice for each plugin: enabled or not, and the reason."""
     built_in = {_folded(origin.name) for origin in origins if is_built_in(origin)}
     choices = [_choose(origin, config, selection, built_in) for origin in origins]
     selected = {(one.origin.kind, one.origin.name): one.origin for one in choices if one.on and one.selected}
@@ -143,12 +143,12 @@ def _unless_another_is_selected(
 
 
 def names_origin(text: str, origin: Origin) -> bool:
-    """Return True if an entry of a list in `[host]` names this plugin, by its name or by `distribution:name`."""
+    """Return True if an entry of a `[host]` list is the plugin's name or its `distribution:name`."""
     return text == origin.name or selects(text, origin)
 
 
 def selects(text: str | None, origin: Origin) -> bool:
-    """Return True if a string is `distribution:name` without wildcards and names this plugin."""
+    """Return True if a string is exactly the plugin's `distribution:name`."""
     return (
         text is not None
         and ":" in text
@@ -158,12 +158,12 @@ def selects(text: str | None, origin: Origin) -> bool:
 
 
 def _folded(name: str) -> str:
-    """Return the form of a name that is compared with the names of built-in plugins."""
+    """Return a name in the form in which it is compared with the names of built-in plugins."""
     return name.strip().casefold().replace("-", "_")
 
 
 def is_built_in(origin: Origin) -> bool:
-    """Return True for a plugin that comes with pegboard."""
+    """Return True if the plugin is part of pegboard."""
     return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
 
 
@@ -214,7 +214,7 @@ def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
 
 
 def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
-    """Return the place where the operator names a plugin: a section, a list or --only. Return None without one."""
+    """Return the section, list or option in which the operator names a plugin, or None if the operator does not."""
     section = (f"{origin.kind}s", origin.name)
     if (source := config.source(section)).by_operator:
         return f"named by [{'.'.join(section)}] ({source})"

@@ -1,6 +1,6 @@
-"""Entry points of installed distributions, read separately, so that a damaged distribution affects only itself.
+"""Entry points of installed distributions. A damaged distribution does not affect the others.
 
-No plugin is imported. If a distribution is damaged, the plugins of pydantic are loaded at once.
+No plugin of pegboard is imported. If a distribution is damaged, pydantic's own plugins are loaded immediately.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Entries(NamedTuple):
 def read_entries() -> Entries:
     """Read the entry points of every distribution. Report damaged and hidden distributions.
 
-    Of two distributions with one name, the first on the module path counts, as for imports.
+    If two distributions have the same name, the first on the module path is used, as for imports.
     """
     reader = _Reader()
     try:
@@ -91,7 +91,7 @@ class _Reader:
             )
 
     def report_hidden(self, hidden: Any, first: Any) -> None:
-        """Report a hidden distribution, unless it is the same folder, or the source of an editable installation."""
+        """Report a hidden distribution. Skip the same folder found twice and the source of an editable installation."""
         there, here = _folder(hidden), _folder(first)
         (name, version), (_, counting) = name_and_version(hidden), name_and_version(first)
         if there == here or (there.endswith(".egg-info") and version == counting):
@@ -121,7 +121,7 @@ def _has_ours(distribution: Any) -> bool:
 
 
 def _normal_name(distribution: Any) -> str:
-    """Return the name by which distributions are compared: from the folder's name, which needs no file to be read."""
+    """Return a distribution's normalized name, taken from the name of its metadata folder without reading a file."""
     try:
         return str(distribution._normalized_name)
     except Exception:  # noqa: BLE001 - private, and it may read METADATA
@@ -129,14 +129,14 @@ def _normal_name(distribution: Any) -> str:
 
 
 def _folder(distribution: Any) -> str:
-    """Return the folder of the metadata, or the best approximation that its finder gives."""
+    """Return the metadata folder of a distribution, or the nearest known path if the folder is unknown."""
     return os.path.realpath(str(getattr(distribution, "_path", None) or distribution.locate_file("")))
 
 
 def name_and_version(distribution: Any) -> tuple[str, str]:
-    """Return the name and version of a distribution, from its METADATA or else from the name of their folder.
+    """Return the name and version of a distribution from its METADATA file, or else from its folder's name.
 
-    The file is read by hand: the library uses the parser of e-mails, which costs milliseconds at every start.
+    The file is parsed here because the standard library's e-mail parser costs milliseconds at every start.
     """
     fields: dict[str, str] = {}
     try:
@@ -163,7 +163,7 @@ def _in_words(error: Exception) -> str:
 def _load_pydantic_plugins() -> None:
     """Let pydantic load its plugins without the damaged distributions.
 
-    Pydantic loads them when it builds its first model, and fails at the first distribution that cannot be read.
+    Pydantic loads its plugins when it builds its first model. It would fail at the first damaged distribution.
     """
     from pydantic import TypeAdapter
 

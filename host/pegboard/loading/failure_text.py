@@ -1,4 +1,4 @@
-"""Exceptions of plugins as text for the operator."""
+"""Messages for the operator about exceptions of plugins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def failure_text(error: BaseException) -> str:
 
 
 def failure_location(error: BaseException, module: str) -> str:
-    """Return the place in its own code where the import of a module failed, or "" if the message says it."""
+    """Return the file and line of the module's own code that failed, or "" if the message contains them."""
     if isinstance(error, SyntaxError):
         return ""
     own = module.partition(".")[0]

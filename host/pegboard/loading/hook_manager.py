@@ -1,4 +1,4 @@
-"""The pluggy manager of one host, and the rules for implementations of hooks that pluggy does not check."""
+"""The pluggy manager of one host, and rules for hook implementations that pluggy does not check."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ logger = logging.getLogger("pegboard.loading.hooks")
 
 
 class PluginHooks:
-    """The implementations of one plugin, registered with pluggy in place of the plugin.
+    """A wrapper that is registered with pluggy instead of the plugin itself.
 
-    One object may be several plugins, and pluggy compares plugins by `==`, which a plugin may define.
+    Pluggy compares plugins by `==`, which a plugin may override, and one object may be registered as several plugins.
 
     Attributes:
         plugin: the plugin.
@@ -38,10 +38,10 @@ class PluginHooks:
 
 
 class HookManager(pluggy.PluginManager):
-    """The hooks of one host, with every plugin that runs.
+    """The hooks of one host and the plugins that implement them.
 
-    The host calls each plugin separately, so that a failure affects one plugin, and the owner of each contribution is
-    known. Every call passes through pluggy: its tracing and monitoring see it.
+    The host calls each plugin separately. Thus a failure affects one plugin, and the owner of each contribution is
+    known. Every call passes through pluggy, so that pluggy's tracing and monitoring work.
     """
 
     def __init__(self) -> None:
@@ -52,9 +52,9 @@ class HookManager(pluggy.PluginManager):
             self.add_hookcall_monitoring(_log_call, lambda *_: None)
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
-        """Return the options of an implementation, or None for another attribute.
+        """Return the options of a hook implementation, or None if the attribute is not a hook implementation.
 
-        Attributes such as `__init__` are skipped. They are most of the attributes of an object.
+        Names with double underscores are skipped to save time.
         """
         return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
 
@@ -91,7 +91,7 @@ class HookManager(pluggy.PluginManager):
         return checked_contributions(self._specs[hook], results)
 
     def _checked(self, caller: pluggy.HookCaller, hooks: PluginHooks) -> str:
-        """Return the name of a hook whose implementations follow the rules."""
+        """Check a plugin's implementations of one hook and return the hook's name."""
         if not caller.has_spec():
             close = nearest(caller.name, self._specs)
             hint = f"; did you mean {close!r}?" if close else ""
@@ -114,7 +114,7 @@ class HookManager(pluggy.PluginManager):
                 raise PluginError(f"{hook!r} is an object of {type(function).__name__}; write it with `def`")
 
     def _wrong_parameter(self, hooks: PluginHooks) -> str | None:
-        """Describe the first parameter that a hook does not have."""
+        """Describe the first parameter of an implementation that the hook does not have."""
         for name in dir(hooks):
             options = self.parse_hookimpl_opts(hooks, name)
             hook = (options.get("specname") or name) if options is not None else None

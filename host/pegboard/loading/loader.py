@@ -1,7 +1,7 @@
 """Import, configuration and registration of plugins, and their contributions.
 
-A plugin that fails is left out as a whole and affects no other. `Exception` and `SystemExit` are failures of the
-plugin. `KeyboardInterrupt` comes from the operator.
+A plugin that fails is left out as a whole. Other plugins still load. `Exception` and `SystemExit` are failures of the
+plugin. `KeyboardInterrupt` comes from the operator and is not caught.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def load(
 ) -> LoadReport:
     """Load every enabled plugin.
 
-    Failures are reported, not raised. A failure is `fatal` if the operator named the plugin, with `--strict`, and if
-    the configuration names a plugin that is not installed.
+    Failures are reported, not raised. A failure is `fatal` if the operator named the plugin, if `--strict` is set, or
+    if the configuration names a plugin that is not installed.
     """
     return _Loader(config, selection or Selection(), context).load(find_plugins(given))
 
@@ -81,7 +81,7 @@ class _Loader:
         return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks)
 
     def keep_closed(self, choices: Sequence[PluginChoice], plugins: list[LoadedPlugin]) -> None:
-        """Close the policy of authenticators that are configured and disabled."""
+        """Close the route policy if an authenticator is configured but disabled."""
         if not (self.selection.safe or self.config.host.disabled_plugins):
             return
         from pegboard.loading.closed_policy import ClosedPolicy, closed_problems, disabled_authenticators, is_unguarded
@@ -100,7 +100,7 @@ class _Loader:
     # --- which ---
 
     def report_duplicates(self, running: Iterable[PluginChoice]) -> set[tuple[str, str]]:
-        """Report plugins with one name and return their names. The host does not start if the operator named one."""
+        """Report plugins that share a name, and return the names. The problem is fatal if the operator named one plugin."""
         seen: dict[tuple[str, str], list[PluginChoice]] = {}
         for choice in running:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)
@@ -130,7 +130,7 @@ class _Loader:
         self.report_absent("required", choices)
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
-        """Report limits of toolkits that are not installed. A misspelt limit has no effect."""
+        """Report each section of `[host.toolkits]` whose toolkit is not installed: a misspelt limit has no effect."""
         message = "no toolkit of this name is installed"
         for name in [name for name in self.config.host.toolkits if name not in known]:
             path = ("host", "toolkits", name)
@@ -143,7 +143,7 @@ class _Loader:
         self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
 
     def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
-        """Report names in a list that are not installed, and required names that are disabled."""
+        """Report listed names that are not installed, and required plugins that are disabled."""
         for place, name in enumerate(getattr(self.config.host, key)):
             named = [choice for choice in choices if names_origin(name, choice.origin)]
             if not named:
@@ -190,7 +190,7 @@ class _Loader:
 
 
 class _Attempt:
-    """The loading of one plugin; `stage` names the current step."""
+    """The loading of one plugin. `stage` is the name of the current step."""
 
     def __init__(self, config: HostConfig, origin: Origin, context: Contexts, hooks: HookManager) -> None:
         self.config = config
@@ -227,7 +227,7 @@ class _Attempt:
         return loaded
 
     def configured(self, target: Any) -> Any:
-        """Return the validated settings of the plugin, None if it takes none."""
+        """Return the validated settings of the plugin, or None if the plugin has no settings."""
         model = getattr(target, "Config", None)
         if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
             raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
@@ -248,7 +248,7 @@ class _SettingsError(Exception):
 
 
 def _own_version(instance: object) -> str | None:
-    """Return the version that a toolkit states, else the version of its distribution."""
+    """Return the toolkit's own version, or else the version of its distribution."""
     if not isinstance(instance, ToolkitBase) or instance.version is None:
         return None
     try:
@@ -258,7 +258,7 @@ def _own_version(instance: object) -> str | None:
 
 
 def _own_description(instance: object) -> str | None:
-    """Return the description of a toolkit, which clients of some protocols read."""
+    """Return the description of a toolkit."""
     given: object = instance.description if isinstance(instance, ToolkitBase) else None
     if given is None:
         return None
@@ -289,7 +289,7 @@ def _source(origin: Origin) -> str:
 
 
 def _remedy(own: Origin, others: Iterable[Origin]) -> str:
-    """Return advice for several plugins with one name. A plugin passed by a program cannot be selected."""
+    """Return advice on how to resolve several plugins with the same name."""
     if own.distribution:
         key = "required" if own.kind == "toolkit" else "plugins"
         return f'select one, such as [host] {key} = ["{own.distribution}:{own.name}"]'

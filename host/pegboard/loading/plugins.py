@@ -1,4 +1,4 @@
-"""Records of loading: choices, problems, plugins that run, and the report."""
+"""Records of the loading of plugins: choices, problems, loaded plugins, and the report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
-"""The kind of each group of entry points. Installing a toolkit enables it; installing a plugin does not."""
+"""The kind for each entry point group. Installed toolkits are enabled by default, installed plugins are not."""
 
 SECTION_OF_KIND: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins", "toolkit": "toolkits"}
 """The section of `hostconfig.toml` for each kind."""
@@ -27,11 +27,12 @@ class PluginChoice(NamedTuple):
 
     Attributes:
         origin: the plugin.
-        on: the plugin is enabled.
+        on: True if the plugin is enabled.
         reason: the reason, for `pegboard why`.
-        named: the operator named the plugin, so that it must load.
-        refused: the plugin is disabled because it has the name of a built-in plugin.
-        selected: the operator named the plugin by `distribution:name`; others with its name are disabled.
+        named: True if the operator named the plugin, so that it must load.
+        refused: True if the plugin is disabled because it has the name of a built-in plugin.
+        selected: True if the operator named the plugin by `distribution:name`. Other plugins with this name are
+            disabled.
     """
 
     origin: Origin
@@ -46,11 +47,11 @@ class LoadProblem(NamedTuple):
     """A problem found while the host was assembled.
 
     Attributes:
-        stage: the step: "find", "import", "config", "create", "hooks", "contribute", "assemble", "lifespan"; "process"
-            if a plugin changed the process.
+        stage: the step: "find", "import", "config", "create", "hooks", "contribute", "assemble" or "lifespan".
+            "process" if a plugin changed the process.
         message: the problem, for the operator.
-        origin: the plugin, None if no plugin caused the problem.
-        fatal: the problem prevents the start of the host.
+        origin: the plugin that caused the problem, None if there is none.
+        fatal: True if the problem prevents the start of the host.
         level: "error" if a requested feature is missing, "warning" otherwise.
     """
 
@@ -69,7 +70,7 @@ class LoadProblem(NamedTuple):
 
 
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
-    """Return a problem with the secrets in its message masked. The redactor may be closed."""
+    """Return a problem with the secrets in its message masked."""
     return problem._replace(message=redacted(problem.message, redactor))
 
 
@@ -77,13 +78,13 @@ class LoadedPlugin:
     """A plugin that runs, with its contributions.
 
     Attributes:
-        origin: its origin.
+        origin: the origin of the plugin.
         instance: the object that implements its hooks.
-        context: the argument of its hooks.
-        import_seconds: the time to load it, from the import of its target to its last contribution.
+        context: the context that its hooks receive.
+        import_seconds: the time to load the plugin, from the import of its target to its last contribution.
         state: the value of its lifespan once the host has started.
-        version: the version that a toolkit states, else the version of its distribution, None without both.
-        description: the description that a toolkit states, None without one.
+        version: the toolkit's own version, or else the version of its distribution. None if neither is known.
+        description: the toolkit's description, or None.
         contributions: its contributions by the name of the hook.
     """
 
@@ -105,7 +106,7 @@ class LoadedPlugin:
 def contributions_of(
     plugins: Iterable[LoadedPlugin], hook: Callable[..., Iterable[T]]
 ) -> Iterator[tuple[LoadedPlugin, T]]:
-    """Yield the contributions of plugins to a hook, each with its plugin."""
+    """Yield each contribution to a hook together with its plugin."""
     return ((plugin, one) for plugin in plugins for one in plugin.contributed(hook))
 
 
@@ -116,7 +117,7 @@ class LoadReport(NamedTuple):
         choices: each installed plugin, and whether it is enabled.
         plugins: the plugins that run.
         problems: the problems that were found.
-        hooks: the pluggy manager, in which every plugin that runs is registered as `plugin:NAME` or `toolkit:NAME`.
+        hooks: the pluggy manager. Every loaded plugin is registered as `plugin:NAME` or `toolkit:NAME`.
     """
 
     choices: tuple[PluginChoice, ...] = ()

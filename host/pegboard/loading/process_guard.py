@@ -1,6 +1,6 @@
 """Detection of changes that a plugin makes to the process while it is loaded. Changes are reported, not undone.
 
-Such a change affects every other plugin, and the program that embeds the host.
+Such changes affect every other plugin and the program that embeds the host.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _snapshot() -> dict[str, Any]:
 
 
 class SlowLoadMonitor:
-    """A thread that logs each plugin that is still loading after `SLOW_SECONDS`, once.
+    """A thread that logs once about each plugin that is still loading after `SLOW_SECONDS`.
 
     One thread serves all plugins: starting a thread takes milliseconds on a busy machine.
     """
@@ -87,7 +87,7 @@ class SlowLoadMonitor:
 
     @contextmanager
     def over(self, name: str) -> Iterator[None]:
-        """Run a block that loads `name`."""
+        """Run a block that loads the plugin `name`."""
         self._loading = (name, monotonic())
         try:
             yield
@@ -113,7 +113,7 @@ class SlowLoadMonitor:
 
 @contextmanager
 def watch_process(changed: list[str]) -> Iterator[None]:
-    """Run a block that loads a plugin, and add the names of its changes to the process to `changed`."""
+    """Run a block that loads a plugin. Add the name of each change to the process to `changed`."""
     before = _snapshot()
     try:
         yield

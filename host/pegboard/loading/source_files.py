@@ -1,4 +1,4 @@
-"""Toolkits in Python files that are named on the command line, not installed."""
+"""Toolkits in Python files that the command line names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _loading: ContextVar[Path | None] = ContextVar("pegboard.loading.file", default=
 def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
     """Run Python files and return the toolkits at their top level, by name.
 
-    The functions with `@tool` of a file without a toolkit become one, with the name of the file.
+    If a file has no toolkit, its functions decorated with `@tool` form a toolkit that is named after the file.
 
     Raises:
         PluginError: a file does not exist or fails, it has no toolkit, or two toolkits have one name.
@@ -34,7 +34,7 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
 
 
 def being_loaded() -> Path | None:
-    """Return the file that is run now for its toolkits, or None."""
+    """Return the file that is being loaded, or None."""
     return _loading.get()
 
 
