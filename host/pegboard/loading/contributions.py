@@ -67,7 +67,7 @@ def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
 
 
 class _PublicNames(dict[str, Any]):
-    """The public names of pegboard, by which annotations are resolved. `hookspecs.py` does not import them at run time."""
+    """The public names of pegboard, to resolve annotations. `hookspecs.py` does not import them at run time."""
 
     def __missing__(self, name: str) -> Any:
         for package in map(import_module, ("pegboard.plugin", "pegboard.types", "pegboard")):

@@ -32,7 +32,7 @@ class Selection(NamedTuple):
         only: names, globs or `distribution:name` of the toolkits to run. Other toolkits are disabled. Empty runs all.
         safe: True to run only the built-in plugins that are enabled by default.
         strict: True to prevent the start of the host after any failure.
-        autoload: False to leave installed toolkits disabled, as `[host] autoload = false` does.
+        autoload: False to leave installed toolkits disabled, whatever `[host] autoload` says.
         word: the reason that `pegboard why` shows for plugins that a program passes.
     """
 

@@ -100,7 +100,7 @@ class _Loader:
     # --- which ---
 
     def report_duplicates(self, running: Iterable[PluginChoice]) -> set[tuple[str, str]]:
-        """Report plugins that share a name, and return the names. The problem is fatal if the operator named one plugin."""
+        """Report plugins that share a name, and return the names. The problem is fatal if the operator named one."""
         seen: dict[tuple[str, str], list[PluginChoice]] = {}
         for choice in running:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)
