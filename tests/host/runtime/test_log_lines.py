@@ -32,13 +32,14 @@ CALL_DATA = {"request_id": 7, "caller": ALICE, "peer": "10.0.0.5"}
 
 
 @pytest.fixture(params=[TextFormatter, JsonFormatter], ids=["text", "json"])
-def written(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+def written(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """The output of the logger `of.test`, in each format."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(request.param())
     redact_logs([handler])
     log.addHandler(handler)
+    monkeypatch.setattr(log, "propagate", False)  # pytest-xdist cannot send captured surrogates
     yield stream
     log.removeHandler(handler)
 
