@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from threading import Barrier
 from typing import Any
 
 import pytest
 
-from tests.clients.conftest import CLIENTS, STATELESS_CLIENTS, Client, Drive, Place, is_stateless
-from tests.support.sdk import WAIT, Run
+from tests.clients.conftest import STATELESS_CLIENTS, Client, Drive, Place, is_stateless
+from tests.support.sdk import Run
 
 pytestmark = pytest.mark.timeout(600)  # the first run makes environments
 
@@ -50,27 +48,6 @@ def test_a_client_is_notified_of_changes_and_lists_again(drive: Drive, client: C
             listens[3]["id"]
         }
         assert listens[3]["params"]["notifications"] == {"resourceSubscriptions": URIS}
-
-
-def test_several_clients_are_notified_of_the_changes_of_another(place: Place) -> None:
-    ready, done = Barrier(len(CLIENTS) + 1), Barrier(len(CLIENTS) + 1)
-
-    def wait() -> None:
-        ready.wait(WAIT)
-        done.wait(WAIT)
-
-    with place.serving() as server, ThreadPoolExecutor(len(CLIENTS)) as pool:
-        plan: Any = {"meanwhile": wait, "kinds": ["tools"], "uris": ["doc://static"]}
-        watching = [pool.submit(place.connect, client, "watched", server, **plan) for client in CLIENTS]
-        ready.wait(WAIT)
-        calls = {
-            "grow": ("call", "grow", {"kind": "tools", "names": ["for_all"]}),
-            "change": ("call", "asking_change", {"what": ["doc://static"]}),
-        }
-        place.connect(("2", "auto"), "asked", server, calls=calls)
-        done.wait(WAIT)
-        for one in watching:
-            assert sorted(one.result().said["told"]) == ["doc://static", "tools"]
 
 
 @pytest.mark.parametrize("client", STATELESS_CLIENTS, ids="-".join)

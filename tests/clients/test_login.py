@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.plugins.auth_token import door_kit
-from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config
 from tests.support.oidc import TOOLS_SECRET, OidcProvider, free_port
+from tests.support.pool import make_site
 from tests.support.sdk import SCRIPTS, WAIT, sdk_python
 
 pytestmark = pytest.mark.timeout(600)  # the first run makes an environment
@@ -37,8 +36,7 @@ ASKED = 'introspection = { client_id = "the tools", client_secret = { env = "TOO
 async def test_a_client_logs_in_and_calls_tools(tmp_path: Path, line: str, tokens: str) -> None:
     """Metadata, registration, authorization code with PKCE for this resource, and the tool that needs its scope."""
     python = await asyncio.to_thread(sdk_python, line)
-    files = {"door_kit.py": inspect.getsource(door_kit)}
-    make_distribution(tmp_path, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    make_site(tmp_path, {"door": door_kit})
     port = free_port()
     resource = f"http://127.0.0.1:{port}/mcp"
     provider = OidcProvider(tokens, resource)

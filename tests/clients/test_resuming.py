@@ -106,20 +106,3 @@ def test_sessions_go_on_when_their_server_was_killed(place: Place) -> None:
             assert run.said["logged"] == []
             assert [message["method"] for message in run.sent()].count("initialize") == 1
             assert run.statuses()[-1] == "DELETE 204"
-
-
-def test_a_client_learns_that_a_call_was_lost_with_its_server(place: Place) -> None:
-    """The stream is not stored. The first line of the SDK does not report the error."""
-    more = stores(place.factory.mktemp("kept"), events="memory") + "retry_ms = 100\n"
-    with ExitStack() as stack:
-        first = stack.enter_context(place.serving(more=more))
-
-        def restart() -> None:
-            first.kill()
-            stack.enter_context(place.serving(first.port, more))
-
-        call = says("a", stay=True)
-        run = place.connect(("2", "legacy"), "bereft", first, meanwhile=restart, call=call)
-        assert run.said["lost"]["error"]["code"] == -32000
-        assert run.said["after"]["content"][0]["text"] == "after"
-        assert [message["method"] for message in run.sent()].count("initialize") == 1

@@ -252,12 +252,6 @@ def test_a_client_may_leave_while_a_call_runs(drive: Drive, client: Client, tool
     assert run.exit_code() == (int(dropped) if transport == "stdio" else None)
 
 
-def test_many_calls_at_once(drive: Drive, client: Client, transport: str) -> None:
-    count = 50 if transport == "http" else 100
-    run = drive(client, "at_once", tool="fixture_echo", argument="text", count=count)
-    assert run.said["texts"] == [str(number) for number in range(count)]
-
-
 def test_several_clients_of_one_server_are_isolated(place: Place) -> None:
     """They use the same ids at the same time, and each has its own log level."""
     with place.serving() as server, ThreadPoolExecutor(len(CLIENTS)) as pool:

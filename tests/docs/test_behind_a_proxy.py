@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import subprocess
@@ -16,11 +15,10 @@ import pytest_asyncio
 from pegboard_plugins.http import HttpConfig
 from tests.docs.pages import Page
 from tests.plugins.auth_token import door_kit
-from tests.support.distributions import make_distribution
 from tests.support.http import Answer, Served
 from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
 from tests.support.nginx import NAME, Proxied
-from tests.support.pool import CONFIG, make_fixture_site
+from tests.support.pool import CONFIG, make_fixture_site, make_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -141,8 +139,7 @@ async def test_the_metadata_below_a_path(site: Path, certificate: Path) -> None:
 
 async def test_a_stranger_behind_a_plain_proxy_is_not_the_operator(tmp_path: Path) -> None:
     """Its requests look like those of a program of this machine: nginx replaces their `Host` and adds no address."""
-    files = {"door_kit.py": inspect.getsource(door_kit)}
-    make_distribution(tmp_path, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    make_site(tmp_path, {"door": door_kit})
     plain = "server { listen 80; location / { proxy_pass http://127.0.0.1:8000; } }"
     config, env = f"{HOST}[plugins.http]\nport = 0\n", {"DOOR_SECRET": "hunter2"}
     async with Proxied(tmp_path, config, nginx=plain, env=env) as proxied:

@@ -10,7 +10,6 @@ from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,26 +18,19 @@ from pydantic import SecretStr
 from pegboard import Host, Toolkit, UpstreamError
 from pegboard import testing as kit_testing
 from pegboard.plugin import (
-    Authenticator,
     Command,
-    ErrorAdapter,
-    EventStore,
-    Middleware,
     Plugin,
     ProtocolError,
     Route,
-    SecretStore,
-    SessionStore,
-    TokenSource,
     ToolRuntimeError,
     Transport,
 )
 from pegboard.testing import FarEnd, Lines, connect
-from pegboard.types import Request, ToolAuthorization
+from pegboard.types import Request
 from tools.contracts import KINDS
 
 
-def load(name: str) -> ModuleType:
+def load(name: str) -> Any:
     return import_module(f"docs.examples.plugins.{name}")
 
 
@@ -55,24 +47,22 @@ def plugin_of(name: str) -> type[Plugin]:
 class TestTransport(kit_testing.TransportContract):
     trust = "channel"
 
-    def make(self) -> Transport:
+    def make(self) -> Any:
         self.path = f"/tmp/pegboard-example-{id(self)}.sock"
-        transport: Transport = load("transport").UnixLinesTransport(self.path)
-        return transport
+        return load("transport").UnixLinesTransport(self.path)
 
     async def connect(self, transport: Transport) -> FarEnd:
         return Lines(*await asyncio.open_unix_connection(self.path, limit=2**24))
 
-    def make_unopenable(self) -> Transport:
-        transport: Transport = load("transport").UnixLinesTransport("/nowhere/a.sock")
-        return transport
+    def make_unopenable(self) -> Any:
+        return load("transport").UnixLinesTransport("/nowhere/a.sock")
 
     def dispose(self, transport: Transport) -> None:
         Path(self.path).unlink(missing_ok=True)
 
 
 class TestRoute(kit_testing.RouteContract):
-    def make(self) -> Route:
+    def make(self) -> Any:
         module = load("route")
         return Route("GET", "/status", module.status, auth="public")
 
@@ -81,31 +71,28 @@ class TestRoute(kit_testing.RouteContract):
 
 
 class TestAuthenticator(kit_testing.AuthenticatorContract):
-    def make(self) -> Authenticator:
-        found: Authenticator = load("authenticator").ApiKeyAuthenticator({"ada": SecretStr("key-of-ada-0123456789")})
-        return found
+    def make(self) -> Any:
+        return load("authenticator").ApiKeyAuthenticator({"ada": SecretStr("key-of-ada-0123456789")})
 
     def credentials(self) -> Sequence[Mapping[str, str]]:
         return [{"Authorization": "ApiKey key-of-ada-0123456789"}]
 
 
 class TestSessionStore(kit_testing.SessionStoreContract):
-    def make(self) -> SessionStore:
-        store: SessionStore = load("session_store").SqliteSessions(sqlite3.connect(":memory:"), 100)
-        return store
+    def make(self) -> Any:
+        return load("session_store").SqliteSessions(sqlite3.connect(":memory:"), 100)
 
     def dispose(self, store: Any) -> None:
         store._database.close()
 
 
 class TestEventStore(kit_testing.EventStoreContract):
-    def make(self) -> EventStore:
-        store: EventStore = load("event_store").RecentEvents()
-        return store
+    def make(self) -> Any:
+        return load("event_store").RecentEvents()
 
 
 class TestCommand(kit_testing.CommandContract):
-    def make(self) -> Command:
+    def make(self) -> Any:
         (command,) = plugin_of("command")(None).register_commands()  # type: ignore[attr-defined]
         assert isinstance(command, Command)
         return command
@@ -118,17 +105,15 @@ class TestCommand(kit_testing.CommandContract):
 
 
 class TestMiddleware(kit_testing.MiddlewareContract):
-    def make(self) -> Middleware:
-        middleware: Middleware = load("middleware").Signature()
-        return middleware
+    def make(self) -> Any:
+        return load("middleware").Signature()
 
 
 class TestErrorAdapter(kit_testing.ErrorAdapterContract):
     libraries = ("ftplib",)
 
-    def make(self) -> ErrorAdapter:
-        adapter: ErrorAdapter = load("error_adapter").FtpErrorAdapter()
-        return adapter
+    def make(self) -> Any:
+        return load("error_adapter").FtpErrorAdapter()
 
     def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
         yield ftplib.error_perm(f"550 {self.canary}: no such file"), UpstreamError
@@ -139,26 +124,22 @@ class TestSecretStore(kit_testing.SecretStoreContract):
     def _folder(self, tmp_path: Path) -> None:
         self.folder = tmp_path
 
-    def make(self) -> SecretStore:
+    def make(self) -> Any:
         (self.folder / "secrets.json").write_text(json.dumps(dict(self.secrets)), "utf-8")
-        store: SecretStore = load("secret_store").JsonSecrets(str(self.folder / "secrets.json"))
-        return store
+        return load("secret_store").JsonSecrets(str(self.folder / "secrets.json"))
 
 
 class TestTokenSource(kit_testing.TokenSourceContract):
-    def make(self) -> TokenSource:
-        source: TokenSource = load("token_source").AcmeTokens({(None, self.user): "token-of-ada"})
-        return source
+    def make(self) -> Any:
+        return load("token_source").AcmeTokens({(None, self.user): "token-of-ada"})
 
-    def required(self) -> ToolAuthorization:
-        required: ToolAuthorization = load("token_source").Acme(scopes=["read"])
-        return required
+    def required(self) -> Any:
+        return load("token_source").Acme(scopes=["read"])
 
 
 class TestAuthProvider(kit_testing.AuthProviderContract):
-    def make(self) -> type[ToolAuthorization]:
-        provider: type[ToolAuthorization] = load("token_source").Acme
-        return provider
+    def make(self) -> Any:
+        return load("token_source").Acme
 
 
 # --- in a host

@@ -140,13 +140,6 @@ async def changes(client: Adapter, plan: Json) -> Json:
     return said
 
 
-async def watched(client: Adapter, plan: Json) -> Json:
-    """Subscribe, and follow the changes of another client."""
-    async with client.watching(plan["kinds"], plan["uris"]) as events:
-        await told_to_go_on()
-        return {"told": await heard(events, {*plan["kinds"], *plan["uris"]})}
-
-
 async def ended(client: Adapter, plan: Json) -> Json:
     """Subscribe, learn how the subscription ends, and subscribe again at the server that replaces the first."""
     async with client.watching(plan["kinds"], []) as events:
@@ -217,25 +210,6 @@ async def resumed(client: Adapter, plan: Json) -> Json:
     with anyio.fail_after(WAIT):
         came = await attempt(client, client.resume(plan["token"]))
     return came | {"logged": client.answers.logged}
-
-
-async def bereft(client: Adapter, plan: Json) -> Json:
-    """Have a call in flight that is lost with its server, and go on in the session."""
-    said: Json = {}
-    begun = anyio.Event()
-
-    async def on_token(token: str) -> None:
-        begun.set()
-
-    async def call() -> None:
-        said["lost"] = await attempt(client, client.begin(*plan["call"], on_token))
-
-    with anyio.fail_after(WAIT):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(call)
-            await begun.wait()
-            await told_to_go_on()
-    return said | {"after": await client.call("fixture_echo", {"text": "after"})}
 
 
 def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from tests.plugins.auth_token import door_kit
-from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config
+from tests.support.pool import make_site
 
 ADA = "ada-0123456789abcdefghijklmnopqrstuvwxyz"
 ADA_HOME = "home-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -33,10 +32,7 @@ ENV = {"ADA_TOKEN": ADA, "ADA_HOME_TOKEN": ADA_HOME, "BEN_TOKEN": BEN, "DOOR_SEC
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = tmp_path_factory.mktemp("door")
-    files = {"door_kit.py": inspect.getsource(door_kit)}
-    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
-    return site
+    return make_site(tmp_path_factory.mktemp("door"), {"door": door_kit})
 
 
 def serve(

@@ -30,15 +30,8 @@ class Clock:
 def make_kit() -> Toolkit:
     kit = Toolkit("x")
 
-    @kit.tool
-    async def a() -> str:
-        """Work."""
-        return "done"
-
-    @kit.tool
-    async def b() -> str:
-        """Work."""
-        return "done"
+    for name in "ab":
+        kit.tool(name=name, description="Work.")(lambda: "done")
 
     @kit.tool
     async def outer(context: Context) -> str:

@@ -78,22 +78,6 @@ async def test_a_challenge_names_every_scope_of_the_request(served: Served, issu
         assert "result" in (await Peer(served, era, issuer.token(scope=needed)).ask(one)).last
 
 
-@ERAS
-@pytest.mark.requirement("LIST-09")
-async def test_lists_show_what_the_token_allows(served: Served, issuer: Issuer, era: str) -> None:
-    found: dict[str, list[list[str]]] = {}
-    for scope in ("docs", "docs m own t s p"):
-        peer = Peer(served, era, issuer.token(scope=scope))
-        for method, key in (("tools", "name"), ("resources", "uri"), ("prompts", "name")):
-            result = (await peer.ask(message(f"{method}/list"))).result
-            assert result.get("cacheScope") == ("private" if era == "2026-07-28" else None)
-            names = [one[key] for one in result[method]]
-            found.setdefault(method, []).append([name for name in names if name.startswith("docs")])
-    assert found["tools"] == [[], ["docs_both", "docs_read", "docs_show", "docs_write"]]
-    assert found["resources"] == [["docs://plain"], ["docs://plain", "docs://secret"]]
-    assert found["prompts"] == [[], ["docs_ask"]]
-
-
 async def test_a_method_without_scopes_stops_the_start(site: Path, issuer: Issuer) -> None:
     settings = '[plugins.scopes]\nmethods = { "tools/list" = ["x"] }\n'
     async with serve(site, issuer, settings=settings, ready=False) as refused:

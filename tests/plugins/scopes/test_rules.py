@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pegboard import Host, NotFoundError, Toolkit
-from pegboard.catalogue import filtered_lists
 from pegboard.plugin import InsufficientScopeError, Method, Plugin, hookimpl
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin, _rules
@@ -204,22 +202,6 @@ async def test_lists_show_what_a_caller_may_use() -> None:
             assert len(await listed(host, kind, worker, supplied=Supplied())) == number
             assert await listed(host, kind, worker) == await listed(host, kind, ANONYMOUS) == []
         assert [host.tool("docs_write", caller) is not None for caller in (LOCAL, ann("m own docs t"))] == [True, False]
-
-
-async def test_callers_with_the_same_scopes_share_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: Counter[Any] = Counter()
-    make = filtered_lists.FilteredList._make
-
-    async def counted(view: filtered_lists.FilteredList, key: Any, asked: Call) -> Any:
-        made[key] += 1
-        return await make(view, key, asked)
-
-    monkeypatch.setattr(filtered_lists.FilteredList, "_make", counted)
-    async with host_of() as host:
-        for number in range(200):
-            caller = Caller(f"user {number}", scopes=frozenset(["m", f"own-{number}"]), extra={"jti": number})
-            assert await listed(host, "tools", caller) == OTHERS.split()
-    assert sum(made.values()) == 1
 
 
 async def test_other_gates_hide_more() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
 import pytest
 
 from pegboard.plugin import SecretStore
@@ -14,7 +12,7 @@ from pegboard_plugins.secrets_dotenv import DotenvStore
 from pegboard_plugins.secrets_env import EnvironmentStore
 from pegboard_plugins.secrets_files import FileStore
 from pegboard_plugins.secrets_keyring import KeyringStore
-from tests.plugins.secrets.test_keyring import Memory
+from tests.plugins.secrets.conftest import Memory
 
 
 class TestEnvironment(SecretStoreContract):
@@ -64,14 +62,9 @@ class TestNamedFiles(InFolder):
 
 class TestKeyring(SecretStoreContract):
     @pytest.fixture(autouse=True)
-    def passwords(self) -> Iterator[None]:
-        before = keyring.get_keyring()
-        memory = Memory()
+    def passwords(self, memory: Memory) -> None:
         for name, value in self.secrets.items():
             memory.set_password("pegboard", name, value)
-        keyring.set_keyring(memory)
-        yield
-        keyring.set_keyring(before)
 
     def make(self) -> SecretStore:
         return KeyringStore("pegboard", 10)

@@ -13,7 +13,7 @@ from pegboard.plugin import ConfigError, HostConfig
 from pegboard.types import Call, Failure
 from pegboard_plugins.secrets_dotenv import DotenvStore
 from tests.host.hosting import failure, value
-from tests.plugins.secrets.reading import reading_kit
+from tests.plugins.secrets.conftest import reading_kit
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pegboard import Host
 from pegboard.plugin import ConfigError, HostConfig
 from pegboard_plugins.secrets_files import MAX_SECRET_BYTES, FileStore
 from tests.host.hosting import value
-from tests.plugins.secrets.reading import reading_kit
+from tests.plugins.secrets.conftest import reading_kit
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from threading import Event
 
 import keyring
@@ -14,23 +13,7 @@ import pytest
 from pegboard import Host
 from pegboard_plugins.secrets_keyring import KeyringStore
 from tests.host.hosting import failure, value
-from tests.plugins.secrets.reading import reading_kit
-
-
-class Memory(keyring.backend.KeyringBackend):
-    """A keyring in memory."""
-
-    priority = -1  # never chosen by the library itself
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
+from tests.plugins.secrets.conftest import Memory, reading_kit
 
 
 class Locked(Memory):
@@ -47,13 +30,7 @@ class Locked(Memory):
         return None
 
 
-@pytest.fixture(autouse=True)
-def memory() -> Iterator[Memory]:
-    before = keyring.get_keyring()
-    backend = Memory()
-    keyring.set_keyring(backend)
-    yield backend
-    keyring.set_keyring(before)
+pytestmark = pytest.mark.usefixtures("memory")
 
 
 async def test_a_host_asks_it_when_it_is_listed(memory: Memory) -> None:

@@ -15,7 +15,7 @@ from pegboard.loading.discovery import defaults
 from pegboard.plugin import ConfigError, HostConfig, Selection
 from pegboard_plugins.secrets_env import EnvironmentStore
 from tests.host.hosting import failure, plugin_of, value
-from tests.plugins.secrets.reading import reading_kit
+from tests.plugins.secrets.conftest import reading_kit
 
 
 @pytest.fixture(autouse=True)

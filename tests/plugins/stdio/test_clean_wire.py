@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.plugins.stdio import printing_kit
-from tests.support.distributions import make_distribution
+from tests.support.pool import make_site
 from tests.support.wire import Wire
 
 CONFIG = "[host]\nautoload = false\n[toolkits.printer]\n"
@@ -22,10 +21,7 @@ RECORD = "WARNING pegboard.stdout: {} printed to standard output: {}"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    entry_points = {"pegboard.toolkits": {"printer": "printing_kit:kit"}}
-    make_distribution(folder, "printing-kit", "1.0", entry_points, {"printing_kit.py": inspect.getsource(printing_kit)})
-    return folder
+    return make_site(tmp_path_factory.mktemp("site"), {"printer": printing_kit})
 
 
 @pytest_asyncio.fixture

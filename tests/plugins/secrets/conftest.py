@@ -1,0 +1,47 @@
+"""A toolkit that reads one secret, and a keyring in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import keyring
+import keyring.backend
+import pytest
+
+from pegboard import Context, Toolkit
+
+
+def reading_kit() -> Toolkit:
+    kit = Toolkit("x")
+
+    @kit.tool(requires_secrets=["API_KEY"])
+    def read(context: Context) -> str:
+        """Read the secret."""
+        return context.get_secret("API_KEY")
+
+    return kit
+
+
+class Memory(keyring.backend.KeyringBackend):
+    """A keyring in memory."""
+
+    priority = -1  # never chosen by the library itself
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.kept[service, username] = password
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    before = keyring.get_keyring()
+    backend = Memory()
+    keyring.set_keyring(backend)
+    yield backend
+    keyring.set_keyring(before)
