@@ -690,9 +690,6 @@ async def test_hook_lifespan() -> None:
     assert story == ["enter", "leave"]
 
 
-# --- the order of it all
-
-
 def implementing_every_hook(called: list[str]) -> type[Plugin]:
     """Return a plugin that notes when each of its hooks is called."""
 

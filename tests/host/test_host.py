@@ -14,7 +14,6 @@ import threading
 import warnings
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ import pytest
 from pegboard import Context, Host, Toolkit
 from pegboard.plugin import (
     ConfigError,
-    HostConfig,
     Lifespan,
     MiddlewareFunction,
     Plugin,
@@ -73,9 +71,6 @@ class Story(list[str]):
         return kit
 
 
-# --- lifespans
-
-
 async def test_lifespans_are_entered_by_name_and_left_in_reverse_order_at_each_start() -> None:
     story = Story()
     of_plugin = story.kit("p")
@@ -119,22 +114,6 @@ async def test_a_lifespan_that_fails_to_end_does_not_affect_the_others(
     how = "was cancelled while it ended" if isinstance(error, asyncio.CancelledError) else "failed to end"
     for name in "bc":
         assert f"the lifespan of toolkit '{name}' {how}" in caplog.text
-
-
-async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
-    story, leaving = Story(), asyncio.Event()
-
-    async def wait() -> None:
-        leaving.set()
-        await asyncio.Event().wait()
-
-    host = make_host(story.kit("a"), story.kit("b", on_leave=wait))
-    await host.start()
-    stopping = asyncio.create_task(host.stop())
-    await leaving.wait()
-    stopping.cancel()
-    await asyncio.wait((stopping,))
-    assert story[2:] == ["leave b", "leave a"]
 
 
 async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> None:
@@ -183,9 +162,6 @@ async def test_a_lifespan_that_fails_to_start_is_named(error: BaseException) -> 
     with pytest.raises(PluginError, match=rf"plugin 'broken'.*lifespan.*{type(error).__name__}"):
         await make_host(story.kit("a"), plugins={"broken": Broken}).start()
     assert story == ["enter a", "enter broken", "leave a"]
-
-
-# --- calls in flight
 
 
 def waiting_kit() -> tuple[Toolkit, asyncio.Event, asyncio.Event]:
@@ -257,9 +233,6 @@ async def test_stopping_does_not_wait_for_a_thread_that_blocks() -> None:
     assert host.busy_threads == 0
 
 
-# --- hosts in a program
-
-
 def kit_of(name: str, answer: str) -> Toolkit:
     kit = Toolkit(name)
     kit.tool(name="say", description="Say it.")(lambda: answer)
@@ -317,18 +290,6 @@ async def test_hosts_may_be_made_elsewhere_and_run_in_threads_with_their_own_eve
     assert [one() for one in kept] == [None] * 4
 
 
-def test_the_configuration_comes_from_the_program_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hostconfig.toml").write_text('[host]\nname = "from the file"\n')
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PEGBOARD__HOST__NAME", "from the environment")
-    monkeypatch.setenv("MCP_SERVER_NAME", "from the environment")
-    configs: list[Any] = [None, {}, {"host": {"name": "x"}}, HostConfig.of({"host": {"name": "x"}})]
-    assert [Host(config).identity.name for config in configs] == ["pegboard", "pegboard", "x", "x"]
-    with pytest.raises(ConfigError) as caught:
-        Host({"host": {"nmae": "x", "page_size": 0}})
-    assert all(key in str(caught.value) for key in ("name", "page_size"))
-
-
 def process_state() -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     return {
@@ -368,3 +329,19 @@ asyncio.run(main())
     assert done.stdout == ""
     warning = "no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones"
     assert done.stderr.splitlines() in ([], [warning])
+
+
+async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
+    story, leaving = Story(), asyncio.Event()
+
+    async def wait() -> None:
+        leaving.set()
+        await asyncio.Event().wait()
+
+    host = make_host(story.kit("a"), story.kit("b", on_leave=wait))
+    await host.start()
+    stopping = asyncio.create_task(host.stop())
+    await leaving.wait()
+    stopping.cancel()
+    await asyncio.wait((stopping,))
+    assert story[2:] == ["leave b", "leave a"]

@@ -34,9 +34,6 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-# --- async functions
-
-
 async def test_a_function_that_waits_too_long_is_cancelled_and_cleans_up(caplog: pytest.LogCaptureFixture) -> None:
     kit, seen = Toolkit("x"), []
 
@@ -166,36 +163,6 @@ async def test_asyncio_works_under_a_limit_and_no_clock_is_left() -> None:
         assert not queue.clocks
 
 
-async def test_calls_under_one_limit_share_a_timer_and_end_in_their_order() -> None:
-    kit, ended = Toolkit("x"), []
-
-    @kit.tool(timeout=SHORT * 5)
-    async def wait(name: str) -> None:
-        """Wait."""
-        try:
-            await never()
-        finally:
-            ended.append(name)
-
-    names = [f"{number}" for number in range(100)]
-    async with make_host(kit, blocked_loop_seconds=0) as host:
-        loop = asyncio.get_running_loop()
-        call_at, timers = loop.call_at, []
-
-        def counted(*arguments: Any, **keywords: Any) -> asyncio.TimerHandle:
-            timers.append(arguments)
-            return call_at(*arguments, **keywords)
-
-        tasks = [asyncio.create_task(call(host, "x_wait", {"name": name})) for name in names]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loop, "call_at", counted)
-            await asyncio.sleep(0)
-            assert len(timers) == 1
-        for outcome in await asyncio.gather(*tasks):
-            timeout_of(outcome)
-    assert ended == names
-
-
 @pytest.mark.parametrize("early", [True, False], ids=["before it returns", "after it returned"])
 async def test_a_coroutine_that_no_call_awaits_is_closed(early: bool, recwarn: pytest.WarningsRecorder) -> None:
     kit, go, began, made = Toolkit("x"), threading.Event(), threading.Event(), threading.Event()
@@ -223,9 +190,6 @@ async def test_a_coroutine_that_no_call_awaits_is_closed(early: bool, recwarn: p
         await asyncio.wait([task])
         gc.collect()
     assert [str(one.message) for one in recwarn if "never awaited" in str(one.message)] == []
-
-
-# --- whose limit it is
 
 
 @pytest.mark.parametrize(
@@ -292,9 +256,6 @@ def test_an_invalid_limit_disables_its_tool(options: Any, words: str) -> None:
     assert list(host.load().tools) == ["x_good"]
     (problem,) = host.problems
     assert words in str(problem)
-
-
-# --- calls within calls, and questions
 
 
 @pytest.mark.parametrize(("inner", "outer"), [(SHORT, WAIT), (WAIT, SHORT)])
@@ -386,9 +347,6 @@ async def test_the_clock_is_paused_while_the_client_is_asked(name: str, first: b
             else:
                 assert isinstance(outcome, ToolResult)
                 assert outcome.value == "blue"
-
-
-# --- threads
 
 
 class Held:

@@ -57,33 +57,6 @@ async def test_a_function_runs_in_its_place_with_its_context_and_variables(mode:
     assert current_context() is None
 
 
-async def test_sync_tools_run_beside_each_other_and_leave_the_loop_free() -> None:
-    kit = Toolkit("x")
-    both = threading.Barrier(2)
-
-    @kit.tool
-    def meet() -> str:
-        """Wait for another call."""
-        both.wait(WAIT)
-        return "met"
-
-    @kit.tool
-    async def quick() -> str:
-        """Answer at once."""
-        return "quick"
-
-    async with make_host(kit) as host:
-        before = set(threading.enumerate())
-        assert await value(host, "x_quick") == "quick"
-        assert not [one for one in set(threading.enumerate()) - before if one.name.startswith("pegboard-tool")]
-        first = asyncio.create_task(value(host, "x_meet"))
-        while not both.n_waiting:
-            assert await value(host, "x_quick") == "quick"
-            await asyncio.sleep(0)
-        assert await value(host, "x_meet") == "met"
-        assert await first == "met"
-
-
 async def test_no_more_threads_than_configured_run_at_once() -> None:
     kit = Toolkit("x")
     gate = threading.Event()
@@ -187,36 +160,6 @@ async def test_a_tool_that_cancels_its_own_task_is_not_cancelled_itself(caught: 
             assert await value(host, "x_race") == "went on"
         else:
             assert (await failure(host, "x_race")).error.message == "It failed unexpectedly."
-
-
-@pytest.mark.requirement("UTIL-12")
-@pytest.mark.parametrize("name", ["x_sync", "x_on_the_loop"])
-async def test_progress_reaches_the_client_in_order_until_the_call_ends(name: str) -> None:
-    kit = Toolkit("x")
-    kept: list[Context] = []
-
-    @kit.tool
-    def sync(context: Context) -> None:
-        """Report."""
-        kept.append(context)
-        context.progress.report(1, total=2)
-        context.progress.report(2, total=2, message="done")
-
-    @kit.tool
-    async def on_the_loop(context: Context) -> None:
-        """Report, awaiting it."""
-        kept.append(context)
-        await context.progress.report(1, total=2)
-        await context.progress.report(2, total=2, message="done")
-
-    sent: list[tuple[str, dict[str, Any]]] = []
-    async with make_host(kit) as host:
-        await value(host, name, notify=lambda *message: sent.append(message))
-        kept[0].progress.report(3)
-    assert sent == [
-        ("notifications/progress", {"progress": 1, "total": 2}),
-        ("notifications/progress", {"progress": 2, "total": 2, "message": "done"}),
-    ]
 
 
 async def test_requirements_are_checked_before_the_arguments() -> None:

@@ -120,9 +120,6 @@ def test_lists_are_added_item_by_item(tmp_path: Path) -> None:
     ]
 
 
-# --- variables that settings declare
-
-
 class Settings(PluginConfig):
     label: Annotated[str, FromEnvironment("ACME_LABEL")] = "none"
     verbose: Annotated[bool, FromEnvironment("ACME_VERBOSE")] = False

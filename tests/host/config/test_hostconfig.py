@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from pydantic import ValidationError
 
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
-from pegboard.host import Host
 from tests.support.config import VARIABLES, load, problems
 
 MEANT = '; did you mean "{}"?'
@@ -32,9 +30,6 @@ def refusal(path: Path | None, environ: Mapping[str, str], directory: Path) -> s
     with pytest.raises(ConfigError) as caught:
         HostConfig.load(path, environ=environ, directory=directory)
     return str(caught.value)
-
-
-# --- the file
 
 
 def test_without_a_file_safe_defaults_hold(tmp_path: Path) -> None:
@@ -106,9 +101,6 @@ def test_directories_devices_and_folders_without_access(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(os, "stat", stat)
     assert HostConfig.load(environ={"XDG_CONFIG_HOME": "/locked"}, directory=tmp_path).file is None
-
-
-# --- problems with a file
 
 
 @pytest.mark.parametrize(
@@ -189,9 +181,6 @@ def test_collecting_problems_keeps_valid_settings(tmp_path: Path) -> None:
     assert (unreadable.host.name, [problem.line for problem in unreadable.problems]) == ("env", [1])
 
 
-# --- precedence
-
-
 def test_command_line_over_environment_over_file_over_defaults(tmp_path: Path) -> None:
     values = {"name": "defaults", "title": "defaults", "user": "defaults", "instructions": "defaults"}
     text = '[host]\nname = "file"\ntitle = "file"\nuser = "file"\n'
@@ -231,24 +220,6 @@ def test_sections_are_merged_and_lists_replaced(tmp_path: Path) -> None:
     assert [config.source(("plugins", name)).by_operator for name in ("http", "mcp")] == [True, False]
     assert config.source("plugins.acme.y.z").kind == "default"
     assert str(config.source(("plugins", "http", "hosts", 0))) == "hostconfig.toml:2"
-
-
-def test_valid_settings_arrive(tmp_path: Path) -> None:
-    text = (
-        '[host]\ntransports = ["http", "stdio"]\nmiddleware = ["b", "a"]\nwebsite_url = "https://example.com"\n'
-        'disabled_plugins = ["a"]\ndisabled_toolkits = ["b"]\ndisabled_tools = ["c_*"]\n'
-    )
-    config = load(tmp_path, text)
-    assert (config.host.transports, config.host.middleware) == (("http", "stdio"), ("b", "a"))
-    assert config.host.website_url == "https://example.com"
-    patterns = (config.disabled_plugins, config.disabled_toolkits, config.disabled_tools)
-    assert [one.texts for one in patterns] == [("a",), ("b",), ("c_*",)]
-    assert HostConfig.of({"host": {"website_url": None}}).host.website_url is None
-    assert Host(config).identity.version == importlib.metadata.version("pegboard")
-    assert Host(load(tmp_path, '[host]\nversion = "7.1"\n')).identity.version == "7.1"
-
-
-# --- configuration of a program
 
 
 def test_a_mapping_is_validated_like_a_file_and_nothing_else_is_read(

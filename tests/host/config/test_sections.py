@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -211,9 +210,6 @@ def test_validators_know_the_directory_of_relative_paths_and_their_bugs_are_rais
         validated(tmp_path, "root = 'x'\nbuggy = 1\n", Config)
 
 
-# --- secrets
-
-
 def test_a_reference_becomes_the_value_of_its_variable(tmp_path: Path) -> None:
     text = '[plugins.acme]\ntoken = {env="TOKEN"}\nport = {env="PORT"}\nallowed = [{env="A"}]\n'
     environ = {
@@ -298,9 +294,6 @@ def test_a_problem_of_a_table_that_follows_from_a_problem_in_it_is_not_reported(
     assert load(tmp_path, f'[host]\ndisabled_plugins = ["acme"]\n[plugins.acme]\n{text}').problems == ()
 
 
-# --- unknown names
-
-
 def test_unknown_sections_and_patterns_are_reported_with_the_nearest_name(tmp_path: Path) -> None:
     text = '[host]\ndisabled_tools = [\n  "github_*",\n  "githbu_*",\n]\n[plugins.htpp]\n[plugins.mcp]\n[toolkits.z]\n'
     config = load(tmp_path, text, {"ARCADE_DISABLED_TOOLS": "Math.Add"})
@@ -324,34 +317,6 @@ def test_a_problem_is_located_at_its_key_or_the_table_around_it(tmp_path: Path) 
     assert problem == ConfigProblem("no such transport", "host.transports[0]", "hostconfig.toml", 3, "http")
     assert str(config.problem("is needed", "host.required")) == "hostconfig.toml:1: host.required: is needed"
     assert str(config.problem("is needed", "plugins.x")) == "plugins.x: is needed"
-
-
-# --- the cost of a start and of type checking
-
-
-def test_configuring_imports_only_what_it_uses(tmp_path: Path) -> None:
-    script = """
-import json, sys
-from pathlib import Path
-import pydantic
-class Model(pydantic.BaseModel):
-    x: int = 1
-before = set(sys.modules)
-from pegboard.config import HostConfig
-HostConfig.load(environ={}, directory=Path(sys.argv[1]))
-without = set(sys.modules)
-Path(sys.argv[1], "hostconfig.toml").write_text("[host]\\nname = 'x'\\n")
-HostConfig.load(Path("hostconfig.toml"), environ={}, directory=Path(sys.argv[1]))
-print(json.dumps([sorted(without - before), sorted(set(sys.modules) - without)]))
-"""
-    run = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
-    without_file, with_file = json.loads(run.stdout)
-    late = {f"pegboard.config.{name}" for name in ("explain", "lines", "secret_values", "show")}
-    assert late.isdisjoint(without_file)
-    assert {name.partition(".")[0] for name in without_file} <= {*sys.stdlib_module_names, "pegboard"}
-    mypyc = [name for name in with_file if name.endswith("__mypyc")]  # how tomli is compiled
-    assert "difflib" not in without_file + with_file
-    assert {name.partition(".")[0] for name in with_file} - {"tomli"} <= {*sys.stdlib_module_names, *mypyc}
 
 
 def test_plain_mypy_accepts_a_subclass_of_plugin_config(tmp_path: Path) -> None:

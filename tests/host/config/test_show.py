@@ -11,7 +11,7 @@ from pydantic import BaseModel, SecretStr
 
 from pegboard.config import HostConfig, HostSection, PluginConfig, config_show, validate_section
 from pegboard.loading.discovery import defaults
-from tests.support.config import VARIABLES, load
+from tests.support.config import load
 from tools.install import ROOT
 
 
@@ -45,26 +45,6 @@ ACME = {
     "password": "**********",
     "names": [{"env": "NAME"}],
 }
-
-
-def test_every_value_is_shown_with_its_source_and_no_secret(tmp_path: Path) -> None:
-    config = load(tmp_path, TEXT, ENVIRON, defaults=VARIABLES | {"plugins": {"mcp": {}}})
-    view = config_show(config)
-    assert view.file == str(tmp_path / "hostconfig.toml")
-    host = view.values["host"]
-    assert (host["name"], host["title"], host["missing_secrets"]) == ("x", None, "warn")
-    assert host["disabled_tools"] == ["a", "b"]
-    assert view.values["plugins"] == {"acme": {**ACME, "pin": 1234}, "mcp": {}}
-    expected = {
-        "host.name": "hostconfig.toml:2",
-        "host.title": "default",
-        "plugins.acme.token": "hostconfig.toml:6",
-        "plugins.acme.names": "hostconfig.toml:8",
-        "plugins.mcp": "defaults of the built-in plugins",
-        "toolkits.files": "hostconfig.toml:9",
-    }
-    assert {key: str(view.sources[key]) for key in expected} == expected
-    assert not {"plugins", "toolkits", "host", "plugins.acme"} & set(view.sources)
 
 
 def test_defaults_of_running_plugins_are_shown_too(tmp_path: Path) -> None:

@@ -76,9 +76,6 @@ async def test_a_tool_sees_its_call() -> None:
     assert (absent["meta"], absent["arguments"]) == ({}, {})
 
 
-# --- progress
-
-
 def collected() -> tuple[Progress, list[dict[str, Any]]]:
     sent: list[dict[str, Any]] = []
     return Progress(lambda method, params: sent.append({"method": method, **params})), sent
@@ -111,9 +108,6 @@ async def test_awaiting_progress_gives_the_loop_a_turn() -> None:
     order.append("the reporter")
     assert order == ["the other", "the reporter"]
     assert len(sent) == 3
-
-
-# --- the client
 
 
 async def run(function: Any, **fields: Any) -> Any:

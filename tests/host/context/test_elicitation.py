@@ -117,9 +117,6 @@ def test_every_type_is_sent_as_a_form_has_it_and_comes_back_as_itself(
     assert type(got) is type(value)
 
 
-# --- several fields
-
-
 class Person(BaseModel):
     """A model with a default of every kind."""
 
@@ -194,9 +191,6 @@ class Choice(TypedDict):
 )
 def test_dataclasses_typed_dicts_schemas_and_what_may_be_left_out(kind: Any, content: Any, value: Any) -> None:
     assert answered(kind, content) == value
-
-
-# --- what is no form
 
 
 class Nested(BaseModel):
@@ -288,9 +282,6 @@ def test_a_field_of_a_schema_that_is_none_of_a_form(one: Any, reason: str) -> No
     complaint = why({"type": "object", "properties": {"one": one}})
     assert "field 'one': " in complaint
     assert reason in complaint
-
-
-# --- answers
 
 
 def wrong(one: dict[str, Any], value: Any) -> str | None:

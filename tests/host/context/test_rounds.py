@@ -15,7 +15,7 @@ from pegboard import Context, Toolkit, ToolResult
 from pegboard.plugin import ClientCapabilityError, InteractionError, ProtocolError
 from pegboard.types import Call, Elicit, Failure, Outcome, Sample
 from tests.host.hosting import WAIT, make_host, plugin_of
-from tests.support.rounds import ABLE, LATER, Rounds, accept, echo
+from tests.support.rounds import ABLE, Rounds, accept, echo
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -65,20 +65,12 @@ def invalid_params(outcome: Outcome) -> str:
     return outcome.error.message
 
 
-# --- the shapes in which a function can ask
-
-
 async def in_sequence(context: Context) -> str:
     return await say(context, "a") + await say(context, "b")
 
 
 async def in_a_gather(context: Context) -> str:
     return "".join(await asyncio.gather(say(context, "a"), say(context, "b")))
-
-
-async def in_a_task(context: Context) -> str:
-    first = asyncio.create_task(say(context, "a"))
-    return await first + await say(context, "b")
 
 
 async def under_a_timeout(context: Context) -> str:
@@ -92,21 +84,6 @@ async def behind_except_exception(context: Context) -> str:
     except Exception:  # noqa: BLE001
         first = "the default that must never go out"
     return first + await say(context, "b")
-
-
-async def behind_finally(context: Context) -> str:
-    try:
-        return await say(context, "a") + await say(context, "b")
-    finally:
-        await asyncio.sleep(0)
-
-
-async def in_an_async_generator(context: Context) -> str:
-    async def answers() -> Any:
-        for text in "ab":
-            yield await say(context, text)
-
-    return "".join([answer async for answer in answers()])
 
 
 async def with_names(context: Context) -> str:
@@ -149,11 +126,8 @@ async def in_a_loop_that_asks_again(context: Context) -> str:
 
 SEQUENTIAL = [
     in_sequence,
-    in_a_task,
     under_a_timeout,
     behind_except_exception,
-    behind_finally,
-    in_an_async_generator,
     with_names,
     in_a_loop_that_asks_again,
 ]
@@ -173,20 +147,6 @@ async def test_questions_side_by_side_go_out_together(function: Function) -> Non
     outcome, asked = await played(function)
     assert outcome == ToolResult("AB")
     assert [sorted(together) for together in asked] == [["a", "b"]]
-
-
-# --- answers
-
-
-@pytest.mark.requirement("ROUND-17")
-async def test_an_unanswered_question_is_asked_again_and_other_answers_are_kept() -> None:
-    async with make_host(kit_of(in_a_gather)) as host:
-        rounds = Rounds(host, "in_a_gather")
-        outcome = await rounds.finish(
-            lambda key, question: LATER if key == "question-1" and len(rounds.asked) == 1 else echo(key, question)
-        )
-        assert outcome == ToolResult("AB")
-        assert [sorted(asked) for asked in rounds.asked] == [["question-1", "question-2"], ["question-1"]]
 
 
 async def test_a_named_question_may_be_answered_early_and_keeps_its_first_answer() -> None:
@@ -225,9 +185,6 @@ async def test_an_invalid_answer_is_refused_while_another_question_is_open() -> 
     _, refused, result = await answered(both, {"a": accept(value="no number")}, good)
     assert "inputResponses: a: value must be a number" in invalid_params(refused)
     assert result == ToolResult("1x")
-
-
-# --- functions that ask in a wrong way
 
 
 async def returned_without(context: Context) -> str:
@@ -422,9 +379,6 @@ async def test_a_task_that_asks_after_its_call_has_ended_is_cancelled() -> None:
     assert tasks[0].cancelled()
 
 
-# --- steps that are not repeated
-
-
 async def test_a_step_runs_once_however_many_rounds_there_are() -> None:
     ran: list[str] = []
     seen: list[Any] = []
@@ -513,9 +467,6 @@ async def test_a_step_that_fails_is_not_kept() -> None:
     assert (await played(tool))[0] == ToolResult("done")
 
 
-# --- nested calls
-
-
 async def inner(text: str, context: Context) -> str:
     return await say(context, text)
 
@@ -568,9 +519,6 @@ async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> 
             ["inner-2/question-1", "inner-3/question-1"],
             ["question-1"],
         ]
-
-
-# --- around it
 
 
 async def test_middleware_sees_the_question_as_an_outcome() -> None:

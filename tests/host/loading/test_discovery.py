@@ -30,9 +30,6 @@ def found(*names: str) -> list[Origin]:
     return [origin for origin in find_plugins().origins if origin.distribution in names]
 
 
-# --- finding
-
-
 def test_both_groups_are_found_and_nothing_is_imported(site: Path) -> None:
     entries = {
         "pegboard.plugins": {"shout": "acme.shout:Plugin"},
@@ -113,8 +110,6 @@ def test_plugins_of_a_program_are_found_too() -> None:
     ]
     assert own_version() == importlib.metadata.version("pegboard")
 
-
-# --- choosing
 
 PLUGIN = Origin("plugin", "shout", "acme:Shout", "acme-tools", "1", entry_point=object())  # type: ignore[arg-type]  # any
 TOOLKIT = Origin("toolkit", "kit", "acme:kit", "acme-tools", "1", entry_point=object())  # type: ignore[arg-type]  # any

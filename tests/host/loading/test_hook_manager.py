@@ -56,9 +56,6 @@ def returning(hook: str, value: object) -> list[Any]:
     return hooks.contributions("sample", hook, CONTEXT)
 
 
-# --- calls
-
-
 class Greeting:
     """A contribution of a hook that pegboard does not have."""
 
@@ -114,9 +111,6 @@ def test_each_plugin_is_called_through_pluggy_and_a_failure_affects_one() -> Non
         hooks.contributions("bad", "register_tools", CONTEXT)
     assert len(hooks.contributions("good", "register_tools", CONTEXT)) == 1
     assert calls == [["register_tools", "bad"], ["register_tools", "good"]]
-
-
-# --- implementations
 
 
 def test_plugins_are_objects_modules_and_toolkits() -> None:
@@ -212,15 +206,6 @@ def plain(self: Any) -> list[Any]:
 def test_an_implementation_that_breaks_a_rule_is_refused(hooks: dict[str, Any], cause: str) -> None:
     assert cause in refusal(plugin_with(**hooks))
 
-
-def test_a_parameter_with_a_default_is_not_blamed() -> None:
-    sample = plugin_with(
-        register_prompts=hookimpl(lambda self, extra=1: []), register_tools=hookimpl(lambda self, host: [])
-    )
-    assert refusal(sample) == "'register_tools' has no parameter 'host'; it has: context"
-
-
-# --- contributions
 
 TOOL = ToolDefinition(work)
 

@@ -72,9 +72,6 @@ def messages(report: LoadReport) -> list[str]:
     return [problem.message.removeprefix("given by the program: ") for problem in report.problems]
 
 
-# --- plugins
-
-
 def test_classes_objects_modules_and_toolkits_are_plugins_with_settings() -> None:
     module = ModuleType("sample")
     module.Config = Settings  # type: ignore[attr-defined]
@@ -108,9 +105,6 @@ def test_hooks_get_the_context_of_their_plugin_in_the_order_of_names() -> None:
         ("b", Settings(), "pegboard.toolkits.b"),
         ("c", Settings(), "pegboard.plugins.c"),
     ]
-
-
-# --- failures
 
 
 class Unprintable(Exception):
@@ -232,9 +226,6 @@ def test_a_plugin_that_cannot_be_compared_or_listed_affects_no_other() -> None:
     assert sole_problem(Hostile).stage == "hooks"
 
 
-# --- names
-
-
 def test_a_program_cannot_take_the_name_of_a_built_in_plugin_but_a_toolkit_can() -> None:
     given = ProgramPlugins({"mcp": Worker, "Secrets-Env": Worker}, {})
     report = load(HostConfig.of({"host": {"autoload": False}}), None, given, context=plugin_context)
@@ -295,32 +286,6 @@ def test_safe_ignores_names_of_other_plugins() -> None:
     report = load(HostConfig.of(config, defaults=defaults()), selection, context=plugin_context)
     assert report.problems == ()
     assert "mcp" in [plugin.origin.name for plugin in report.plugins]
-
-
-# --- failures that prevent the start
-
-
-@pytest.mark.parametrize(
-    ("selection", "config", "fatal"),
-    [
-        (Selection(), {}, False),
-        (Selection(strict=True), {}, True),
-        (Selection(), {"toolkits": {"acme_broken": {}}}, True),
-        (Selection(only=("acme_broken",)), {}, True),
-        (Selection(only=("acme_b*",)), {}, False),
-    ],
-    ids=["found", "strict", "a section", "only", "only by a glob"],
-)
-def test_a_failure_prevents_the_start_if_the_plugin_is_named_or_with_strict(
-    selection: Selection, config: dict[str, Any], fatal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    make_distribution(tmp_path, "acme", "1", {"pegboard.toolkits": {"acme_broken": "acme_is_not_there:kit"}}, {})
-    config = {"host": {"disabled_plugins": ["pegboard:*"]}, **config}
-    report = load(HostConfig.of(config), selection, context=plugin_context)
-    (problem,) = [problem for problem in report.problems if problem.origin and problem.origin.name == "acme_broken"]
-    assert (problem.stage, problem.fatal) == ("import", fatal)
-    assert problem.message == "ModuleNotFoundError: No module named 'acme_is_not_there'"
 
 
 def test_unreadable_metadata_prevents_the_start_only_with_strict(

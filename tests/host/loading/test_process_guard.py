@@ -15,16 +15,11 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pegboard.loading import process_guard
-from pegboard.loading.discovery import ProgramPlugins
-from pegboard.loading.loader import load
 from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
-from pegboard.plugin import HostConfig, Plugin
-from tests.host.hosting import plugin_context
 
 
 @pytest.fixture
@@ -109,29 +104,6 @@ def test_undone_changes_and_other_loggers_are_not_named() -> None:
         print("printed")
 
     assert changes(action) == []
-
-
-@pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize("fails", [False, True])
-def test_the_report_names_the_plugin(fails: bool) -> None:
-    class Meddler(Plugin):
-        def __init__(self, config: Any) -> None:
-            sys.path.append("/sample")
-            os.chdir("/")
-            if fails:
-                raise RuntimeError("and then it failed")
-
-    config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
-    report = load(config, None, ProgramPlugins({"meddler": Meddler, "quiet": Plugin}), context=plugin_context)
-    *failed, problem = report.problems
-    assert [one.stage for one in failed] == (["create"] if fails else [])
-    assert (problem.stage, problem.level, problem.fatal) == ("process", "warning", False)
-    assert problem.origin is not None
-    assert problem.origin.name == "meddler"
-    assert problem.message == "it changed the process while it was loaded: the working directory, sys.path"
-
-
-# --- slow plugins
 
 
 class Notice(logging.Handler):

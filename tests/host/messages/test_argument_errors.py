@@ -26,8 +26,6 @@ from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Option
 
 CANARY = "canary7f3a91"
 
-# --- the table of words
-
 LIMITS = {
     "gt": 1, "ge": 1.0, "lt": 1, "le": 1, "multiple_of": 2, "min_length": 1, "max_length": 2, "actual_length": 3,
     "max_digits": 3, "decimal_places": 1, "whole_digits": 1, "expected_version": 4, "tz_expected": 60, "tz_actual": 7,
@@ -61,9 +59,6 @@ def test_every_error_of_pydantic_has_plain_words() -> None:
     assert words(detail("string_too_short")) == "must have at least 1 character"
     assert words(detail("string_too_long")) == "must have at most 2 characters"
     assert words(detail("greater_than_equal")) == "must be at least 1"
-
-
-# --- one argument, `a`
 
 
 class Place(TypedDict):
@@ -179,9 +174,6 @@ def test_long_messages_are_cut_off() -> None:
     lines = message(list[int], ["x"] * 5_000).splitlines()
     assert lines[:2] == ["a.0: must be an integer", "a.1: must be an integer"]
     assert lines[10:] == ["and 4990 more"]
-
-
-# --- several arguments
 
 
 def even(value: int) -> int:

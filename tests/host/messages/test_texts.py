@@ -20,20 +20,13 @@ FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 
 FINE = {
     "lines": "Two lines,\r\n\tthe second indented.",
-    "accents": "cafe\u0301, na\u00efve, \u201cquoted\u201d \u2014 and a\u00a0space",
     "Arabic": "\u0627\u0628\u062d\u062b \u0641\u064a \u0627\u0644\u0645\u0644\u0641\u0627\u062a",
     "Hebrew with points": "\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd",
     "Persian with a non-joiner": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
     "Hindi with joiners": "\u0915\u094d\u200d\u0937 \u0915\u094d\u200c\u0937",
-    "Chinese": "\u641c\u7d22\u6587\u4ef6",
     "an ideograph of a certain form": "\u845b\U000e0100\u57ce",
-    "Korean": "\ud30c\uc77c \uac80\uc0c9",
-    "emoji": "\U0001f680 done \u2705",
     "an emoji with a selector": "\u2764\ufe0f \u00a9\ufe0f \u203c\ufe0f",
     "a family": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "a skin tone": "\U0001f469\U0001f3fd\u200d\U0001f4bb",
-    "hearts on fire": "\u2764\ufe0f\u200d\U0001f525",
-    "a gender": "\U0001f3c3\u200d\u2640\ufe0f",
     "a keycap": "1\ufe0f\u20e3",
     "a flag of letters": "\U0001f1f5\U0001f1f9",
     "a flag of tags": f"{FLAG} Scotland",
@@ -42,26 +35,18 @@ FINE = {
 HIDDEN = {
     "zero width space": (f"read{ZERO_WIDTH} files", "U+200B (ZERO WIDTH SPACE) at position 4"),
     "byte order mark": ("\ufeffread", "U+FEFF"),
-    "word joiner": ("re\u2060ad", "U+2060"),
     "soft hyphen": ("re\u00adad", "U+00AD"),
     "tags": ("read\U000e0069\U000e0067", "U+E0069 (TAG LATIN SMALL LETTER I) at position 4"),
     "tags after a flag": (f"{FLAG}\U000e0069", "U+E0069"),
     "a flag that is none": ("\U0001f3f4\U000e0069\U000e0067\U000e007f", "U+E0069"),
     "right-to-left override": ("read \u202eelif", "U+202E (RIGHT-TO-LEFT OVERRIDE) at position 5"),
-    "isolate": ("\u2066read\u2069", "U+2066"),
-    "a mark": ("read\u200f", "U+200F"),
     "Arabic mark": ("\u0627\u061c\u0628", "U+061C"),
     "an escape": ("\x1b[31mred", "U+001B (a control character) at position 0"),
     "a null": ("a\x00b", "U+0000"),
-    "delete": ("a\x7fb", "U+007F"),
-    "next line": ("a\x85b", "U+0085"),
     "a separator of lines": ("a\u2028b", "U+2028"),
     "private": ("a\ue000b", "U+E000 (a character of private use)"),
-    "private beyond": ("a\U000f0041b", "U+F0041"),
     "half a character": ("a\ud800b", "U+D800 (half a character)"),
     "joiner among Latin letters": ("re\u200dad", "U+200D"),
-    "non-joiner among Latin letters": ("re\u200cad", "U+200C"),
-    "joiner at the beginning": ("\u200dread", "U+200D"),
     "joiner at the end": ("\U0001f680\u200d", "U+200D"),
     "joiners one after the other": ("\u0645\u200c\u200c\u0645", "U+200C"),
     "selector after a letter": ("re\ufe0fad", "U+FE0F"),
@@ -93,9 +78,6 @@ def test_a_value_is_searched_to_its_depth() -> None:
     assert found[()].startswith("has the name 'c\\u200b', which has U+200B")
 
 
-# --- definitions
-
-
 def simple(a: int) -> int:
     """Take a number."""
     return a
@@ -113,16 +95,8 @@ def renamed(a: Annotated[str, f"b{ZERO_WIDTH}", "the b"]) -> None:
     """Take a text."""
 
 
-def broken_name(a: Annotated[str, "b\nc", "the b"]) -> None:
-    """Take a text."""
-
-
 def chosen(a: Literal["one", "two\U000e0069"]) -> None:
     """Take one of two."""
-
-
-def defaulting(a: str = "x\u200bz") -> None:
-    """Take a text."""
 
 
 class Inner(BaseModel):
@@ -131,11 +105,6 @@ class Inner(BaseModel):
 
 def nested(a: Inner) -> None:
     """Take a model."""
-
-
-def giving() -> Inner:
-    """Give a model."""
-    return Inner(b=1)
 
 
 def long_name(a: Annotated[str, "x" * (MAX_PROPERTY_CHARACTERS + 1), "long"]) -> None:
@@ -152,7 +121,6 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         "its title has 257 characters, the limit is 256",
     ),
     "description": (ToolDefinition(simple, description="\u200b"), "its description has U+200B"),
-    "deprecated": (ToolDefinition(simple, deprecated="use\u200b x"), "its deprecated has U+200B"),
     "docstring": (ToolDefinition(hidden), "its description has U+202E (RIGHT-TO-LEFT OVERRIDE) at position 9"),
     "long description": (
         ToolDefinition(simple, description="x" * (MAX_DESCRIPTION_CHARACTERS + 1)),
@@ -166,16 +134,12 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         ToolDefinition(renamed),
         "the parameters: properties has the name 'b\\u200b', which has U+200B",
     ),
-    "name of two lines": (ToolDefinition(broken_name), "invalid parameter name 'b\\nc'"),
     "long name": (ToolDefinition(long_name), "has 257 characters, the limit is 256"),
     "choice": (
         ToolDefinition(chosen),
         "parameter 'a': its enum.1 has U+E0069 (TAG LATIN SMALL LETTER I) at position 3",
     ),
-    "default": (ToolDefinition(defaulting), "parameter 'a': its default has U+200B (ZERO WIDTH SPACE) at position 1"),
     "nested": (ToolDefinition(nested), "the parameters: $defs.Inner.properties.b.description has U+2066"),
-    "result": (ToolDefinition(giving), "the result: properties.b.description has U+2066"),
-    "strict": (ToolDefinition(simple, strict="yes"), "its strict must be true or false, not 'yes'"),  # type: ignore[arg-type]
 }
 
 

@@ -40,9 +40,6 @@ async def served(route: Route, request: Request) -> Response:
     return answer
 
 
-# --- routes
-
-
 async def test_an_exception_of_a_handler_is_only_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     async def crash() -> Response:
         raise KeyError("canary")
@@ -55,9 +52,6 @@ async def test_an_exception_of_a_handler_is_only_in_the_log(caplog: pytest.LogCa
     assert (record.name, record.getMessage()) == ("pegboard", f"error {error_id} in GET /here")
     assert record.exc_info is not None
     assert isinstance(record.exc_info[1], KeyError)
-
-
-# --- who is let in
 
 
 class Says:
@@ -127,8 +121,6 @@ async def test_an_authenticator_for_the_operator_is_logged(caplog: pytest.LogCap
         check_reach("http://0.0.0.0:1", doors, {}, local=False)
     check_reach("http://0.0.0.0:1", doors[1:], {}, local=False)
 
-
-# --- what is kept
 
 TOKEN = "Bearer wrong-token"
 KEPT: dict[str, tuple[Response, dict[str, str], str | None]] = {

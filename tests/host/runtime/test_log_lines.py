@@ -11,13 +11,11 @@ from typing import Any
 
 import pytest
 
-from pegboard import Toolkit
 from pegboard.messages.texts import escape_invisible
 from pegboard.plugin import redact_logs
 from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
 from pegboard.secrets.redaction import Redactor
 from pegboard.types import Call, Caller
-from tests.host.hosting import call, make_host
 
 HEAD = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
 FORGED = "\n2026-01-01T00:00:00.000Z ERROR pegboard: forged"
@@ -115,20 +113,6 @@ def test_a_line_names_its_call(
 def test_a_token_cannot_imitate_the_operator(name: str) -> None:
     record = log.makeRecord("x", logging.INFO, "", 0, "m", (), None, extra={"caller": Caller(name)})
     assert f"[caller='{name}']" in TextFormatter().format(record)
-
-
-async def test_a_record_of_a_tool_names_the_current_call(written: io.StringIO) -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
-    def in_a_thread() -> None:
-        """Log from a thread."""
-        log.warning("from a thread")
-
-    async with make_host(kit) as host:
-        await call(host, "x_in_a_thread", caller=CALL.caller, request_id=7, peer="10.0.0.5")
-    about = logged(written)
-    assert (str(about["request_id"]), about["peer"]) == ("7", "10.0.0.5")
 
 
 def test_secrets_are_masked_in_every_field(written: io.StringIO) -> None:

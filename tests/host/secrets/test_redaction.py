@@ -112,9 +112,6 @@ def test_a_secret_is_forgotten_with_whoever_knew_it() -> None:
     assert redacted("kqxzjw-gone") == "kqxzjw-gone"
 
 
-# --- errors
-
-
 class Odd(RetryableToolError):
     """One whose text is made of what it keeps."""
 
@@ -177,9 +174,6 @@ class Stubborn(NotFoundError):
 @pytest.mark.usefixtures("known")
 def test_an_error_whose_text_cannot_be_changed_is_replaced() -> None:
     assert type(redacted_error(Stubborn(""))) is ServerError
-
-
-# --- what a host knows
 
 
 def kit() -> Toolkit:
