@@ -58,12 +58,6 @@ def test_the_result_is_printed_as_text_or_json(line: str, out: str, data: object
     assert pegboard("call", *line.split(), "--json").data == {"result": data}
 
 
-def test_values_that_json_cannot_express_are_replaced(pegboard: Command) -> None:
-    done = pegboard("call", "demo_odd", "--json")
-    found = json.loads(done.out, parse_constant=pytest.fail)
-    assert (done.code, found) == (0, {"result": {"half": "\ufffd", "nan": None}})
-
-
 def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> None:
     done = pegboard("call", "demo_mixed")
     shown = "one\n[image: image/png, 3 bytes]\nThe y: x://y\n[x://y: x/y, 3 bytes]\n"
@@ -71,6 +65,9 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
     first, image, *_ = pegboard("call", "demo_mixed", "--json").data["content"]
     assert first == {"type": "TextContent", "text": "one"}
     assert image == {"type": "ImageContent", "data": "eHl6", "mime_type": "image/png"}
+    odd = pegboard("call", "demo_odd", "--json")
+    found = json.loads(odd.out, parse_constant=pytest.fail)
+    assert (odd.code, found) == (0, {"result": {"half": "\ufffd", "nan": None}}), "JSON cannot express these values"
 
 
 @pytest.mark.parametrize(
@@ -94,13 +91,15 @@ def test_a_failure_is_told(line: str, told: list[str], pegboard: Command) -> Non
     assert (done.code, done.out, done.err.splitlines()) == (1, "", [f"pegboard: {text}" for text in told])
 
 
-def test_arguments_that_do_not_fit_are_told_with_the_command_that_lists_them(pegboard: Command) -> None:
+def test_invalid_arguments_and_missing_secrets_are_named(pegboard: Command) -> None:
     done = pegboard("call", "demo_add", "a=x", "c=1")
     lines = done.err.splitlines()
     assert (done.code, done.out, lines[0]) == (1, "", "pegboard: Invalid arguments:")
     assert lines[1].startswith("pegboard: a: must be an integer")
     assert lines[2] == "pegboard: c is not a parameter of this tool"
     assert "`pegboard show demo_add`" in lines[3]
+    unset = pegboard("call", "demo_secret", env={"DEMO_KEY": ""})
+    assert (unset.code, unset.out, "DEMO_KEY" in unset.err) == (1, "", True)
 
 
 def test_a_crash_is_masked_and_its_id_leads_to_the_log(pegboard: Command) -> None:
@@ -126,11 +125,6 @@ def test_a_failure_as_json_omits_details_for_the_log(pegboard: Command) -> None:
     assert "developer_message" not in refused.data["error"]
 
 
-def test_a_missing_secret_is_told(pegboard: Command) -> None:
-    done = pegboard("call", "demo_secret", env={"DEMO_KEY": ""})
-    assert (done.code, done.out, "DEMO_KEY" in done.err) == (1, "", True)
-
-
 def test_progress_is_shown_at_a_terminal_or_with_verbose(pegboard: Command) -> None:
     steps = ["pegboard: 1 of 3 step 1", "pegboard: 2 of 3 step 2", "pegboard: 3 of 3 step 3"]
     for options, terminal in (((), (2,)), (("-v",), ())):
@@ -140,19 +134,16 @@ def test_progress_is_shown_at_a_terminal_or_with_verbose(pegboard: Command) -> N
     assert pegboard("call", "demo_count").err == ""
 
 
-def test_log_messages_of_a_tool_are_in_the_log_only(pegboard: Command) -> None:
+def test_log_messages_and_printed_output_go_to_standard_error(pegboard: Command) -> None:
     done = pegboard("call", "demo_tell", "-v")
     assert (done.code, done.out) == (0, "told\n")
     assert "INFO pegboard.tools.demo_tell [caller=operator]: Half way." in done.err
     assert "WARNING pegboard.tools.demo_tell [caller=operator]: Slow disk." in done.err
     assert "\npegboard: " not in f"\n{done.err}"
-
-
-def test_the_printed_output_of_a_tool_goes_to_standard_error(pegboard: Command) -> None:
-    done = pegboard("call", "demo_chat", "--json")
-    assert (done.code, done.data) == (0, {"result": "data"})
-    assert "chatter of print" in done.err
-    assert "chatter of descriptor 1" in done.err
+    printed = pegboard("call", "demo_chat", "--json")
+    assert (printed.code, printed.data) == (0, {"result": "data"})
+    assert "chatter of print" in printed.err
+    assert "chatter of descriptor 1" in printed.err
 
 
 def test_control_characters_are_escaped_at_a_terminal_only(pegboard: Command) -> None:
@@ -237,13 +228,10 @@ def test_questions_are_asked_at_a_terminal(
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize(
-    ("tool", "told"),
-    [
+def test_a_terminal_supports_elicitation_only(pegboard: Command) -> None:
+    for tool, told in (
         ("demo_idea", "This needs a client with the capability sampling"),
         ("demo_poll", "A terminal does not support com.example/poll."),
-    ],
-)
-def test_a_terminal_supports_elicitation_only(tool: str, told: str, pegboard: Command) -> None:
-    done = pegboard("call", tool, terminal=(0, 2))
-    assert (done.code, done.out, told in done.err) == (1, "", True)
+    ):
+        done = pegboard("call", tool, terminal=(0, 2))
+        assert (done.code, done.out, told in done.err) == (1, "", True)

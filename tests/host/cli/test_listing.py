@@ -74,16 +74,14 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     assert found["demo_echo"] == {"name": "demo_echo", "toolkit": "demo", "description": description}
 
 
-def test_without_tools_the_next_step_is_told(bare: Command) -> None:
-    done = bare("list")
-    assert (done.code, done.out, "there are no tools: install a toolkit" in done.err) == (0, "", True)
-    assert bare("list", "--json").data == []
-
-
-def test_only_lists_the_named_toolkits(pegboard: Command) -> None:
+def test_only_lists_the_named_toolkits_and_without_tools_the_next_step_is_told(pegboard: Command) -> None:
     pegboard.install("other", WRONG_TOOL)
     assert {row[0] for row in rows(pegboard("list", "--only", "other").out)} == {"other_good"}
     assert "demo_echo" in pegboard("list", "--only", "other,demo").out
+    pegboard.configure(off=["demo", "other"])
+    done = pegboard("list")
+    assert (done.code, done.out, "there are no tools: install a toolkit" in done.err) == (0, "", True)
+    assert pegboard("list", "--json").data == []
 
 
 def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
@@ -114,6 +112,10 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
         ["mode", "x|y", "=x"],
     ]
     assert "returns: integer" in add
+    found = pegboard("show", "demo_add", "--json").data
+    assert (found["name"], found["input_schema"]["required"]) == ("demo_add", ["a"])
+    assert (found["output_schema"], found["requires_secrets"], found["scopes"]) == ({"type": "integer"}, [], [])
+    assert pegboard("show", "demo_echo", "--json").data["annotations"] == {"read_only": True, "idempotent": True}
     echo = pegboard("show", "demo_echo").out
     assert echo.startswith("demo_echo - Echo\n")
     assert "With more to read about it." in echo
@@ -141,14 +143,6 @@ def test_limits_are_shown_in_words(pegboard: Command) -> None:
         "at least 1 character, at most 5 characters, matches ^a",
         "at least 2 items",
     ]
-
-
-def test_a_tool_as_json_has_all_fields(pegboard: Command) -> None:
-    found = pegboard("show", "demo_add", "--json").data
-    assert (found["name"], found["input_schema"]["required"]) == ("demo_add", ["a"])
-    assert found["output_schema"] == {"type": "integer"}
-    assert (found["requires_secrets"], found["scopes"]) == ([], [])
-    assert pegboard("show", "demo_echo", "--json").data["annotations"] == {"read_only": True, "idempotent": True}
 
 
 def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> None:

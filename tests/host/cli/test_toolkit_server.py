@@ -138,23 +138,16 @@ def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: 
     assert told.format(file=demo) in done.err
 
 
-def test_a_missing_file_and_another_type_are_told(bare: Command) -> None:
+def test_files_that_cannot_be_served_are_told(bare: Command) -> None:
     assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py\n"
     bare.write("notes", "notes.txt")
     assert "notes.txt is not a Python file: its name must end with .py" in bare("serve", "notes.txt").err
-
-
-def test_a_file_may_have_the_name_of_a_module(bare: Command) -> None:
-    (bare.folder / "sub").mkdir()
-    file = bare.write(ALONE, "sub/json.py")
-    assert bare("call", "demo_add", "a:=1", "--file", str(file), "--json").data == {"result": 2}
-
-
-def test_a_file_without_valid_tools_is_told(bare: Command) -> None:
     bare.write("from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(lambda a: a)\n", "odd.py")
     first, *_, last = bare("list", "--file", "odd.py").err.splitlines()
     assert first.startswith("pegboard: error: toolkit 'odd', assemble: ")
     assert last == "pegboard: there are no tools"
+    bare.write(ALONE, "json.py")
+    assert bare("call", "demo_add", "a:=1", "--file", "json.py", "--json").data == {"result": 2}, "a module's name"
 
 
 def test_settings_of_run_are_checked(bare: Command, demo: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -40,14 +39,10 @@ def test_an_untrusted_file_stops_the_command(line: str, opened: Opened) -> None:
     assert "--config hostconfig.toml" in done.err
 
 
-@pytest.mark.parametrize("line", ["--help", "--version", "", "list --help"])
-def test_help_works_without_trust(line: str, opened: Opened) -> None:
-    opened.write(HIDES)
-    assert opened(*line.split()).code == 0
-
-
-def test_stdio_starts_without_an_untrusted_file(opened: Opened) -> None:
+def test_help_and_stdio_work_without_trust(opened: Opened) -> None:
     opened.write('[host]\nname = "foreign"\n')
+    for line in ("--help", "--version", "", "list --help"):
+        assert opened(*line.split()).code == 0
     done = opened("stdio", typed=PING)
     assert (done.code, done.data["id"]) == (0, 1)
     assert "hostconfig.toml: is not trusted" in done.err
@@ -140,28 +135,25 @@ def test_a_file_that_other_users_can_change_is_refused(
         assert (named.code, told in named.err) == (0, True), "the operator decided, and is warned"
 
 
-@pytest.mark.parametrize("line", ["list", "config trust"])
-def test_a_pipe_instead_of_a_file_is_refused(line: str, opened: Opened) -> None:
-    (opened.folder / "hostconfig.toml").unlink()
-    os.mkfifo(opened.folder / "hostconfig.toml")
-    assert "not a regular file" in opened(*line.split()).err
-
-
-@pytest.mark.parametrize("target", ["missing/hostconfig.toml", "hostconfig.toml"], ids=["no file", "a loop"])
-def test_a_link_without_a_file_stops_the_command(target: str, opened: Opened) -> None:
+def test_a_pipe_and_links_without_a_file_are_rejected(opened: Opened) -> None:
     """The file may configure authenticators, as on a disk that is not mounted."""
-    file = opened.write(HIDES)
+    file = opened.folder / "hostconfig.toml"
+    for target in ("missing/hostconfig.toml", "hostconfig.toml"):
+        file.unlink()
+        file.symlink_to(target)
+        done = opened("list")
+        assert (done.code, "hostconfig.toml: cannot be read: " in done.err) == (3, True)
     file.unlink()
-    file.symlink_to(target)
-    done = opened("list")
-    assert (done.code, "hostconfig.toml: cannot be read: " in done.err) == (3, True)
+    os.mkfifo(file)
+    for line in ("list", "config trust"):
+        assert "not a regular file" in opened(*line.split()).err
 
 
-@pytest.mark.parametrize("text", ["x = ", "[host]\nnonsense = 1\n"])
-def test_an_invalid_file_is_not_trusted(text: str, opened: Opened) -> None:
-    opened.write(text)
-    assert opened("config", "trust").code == 3
-    assert "is not trusted" in opened("list").err
+def test_an_invalid_file_is_not_trusted(opened: Opened) -> None:
+    for text in ("x = ", "[host]\nnonsense = 1\n"):
+        opened.write(text)
+        assert opened("config", "trust").code == 3
+        assert "is not trusted" in opened("list").err
 
 
 @pytest.mark.parametrize("variables", [{"HOME": "."}, {"HOME": "", "XDG_CONFIG_HOME": "."}], ids=str)
@@ -222,6 +214,7 @@ def test_a_terminal_is_asked_once(opened: Opened) -> None:
     assert (accepted.code, "[y/N]" in accepted.err) == (0, True)
     for options in ((), ("--json",)):
         assert "[y/N]" not in opened("list", *options, terminal=(0, 2)).err
+    assert [one["key"] for one in opened("config", "trust", "--json").data["widens"]] == ["plugins.http.host"]
 
 
 def test_after_an_edit_the_changed_settings_are_shown(opened: Opened) -> None:
@@ -269,9 +262,3 @@ def test_the_start_logs_the_files_that_were_read(opened: Opened) -> None:
     env = {"PEGBOARD_CONFIG": "hostconfig.toml", "DEMO_KEY_FILE": "key", "GITHUB_TOKEN": None, "DEMO_KEY": None}
     (told,) = [line for line in opened("stdio", env=env).err.splitlines() if ": started with " in line]
     assert told.partition("started with ")[2].startswith(f"{opened.folder}/hostconfig.toml, {opened.folder}/.env, key;")
-
-
-def test_the_json_of_trust_lists_the_settings(opened: Opened) -> None:
-    opened.write('[plugins.http]\nhost = "0.0.0.0"\n')
-    found = json.loads(opened("config", "trust", "--json").out)
-    assert [one["key"] for one in found["widens"]] == ["plugins.http.host"]
