@@ -64,18 +64,6 @@ async def test_the_value_is_the_structured_content_or_the_text(revision: str) ->
     assert nothing.value is None
 
 
-async def test_arguments_may_have_any_name() -> None:
-    kit = Toolkit("odd")
-
-    @kit.tool
-    def odd(name: str, arguments: str, self: str) -> str:
-        """Take names that something else may have."""
-        return name + arguments + self
-
-    async with connect(kit) as client:
-        assert (await client.call("odd", name="a", arguments="b", self="c")).value == "abc"
-
-
 async def test_an_error_has_fields_for_programs(revision: str) -> None:
     async with recorded(revision=revision) as client:
         result, other = await client.call("again"), await client.call("prices", cities=[])
@@ -109,20 +97,11 @@ async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error(revisio
 
 
 async def test_an_ambiguous_name_is_not_guessed() -> None:
-    one, other = Toolkit("one"), Toolkit("other")
-    for kit in (one, other):
-
-        @kit.tool
-        def same() -> str:
-            """Be two."""
-            return ""
-
-        @kit.tool
-        def quick_read() -> str:
-            """Read."""
-            return ""
-
-    async with connect(one, other, hostconfig={"host": {"tool_names": "pascal"}}) as client:
+    kits = [Toolkit("one"), Toolkit("other")]
+    for kit in kits:
+        kit.tool(name="same", description="Be two.")(lambda: "")
+        kit.tool(name="quick_read", description="Read.")(lambda: "")
+    async with connect(*kits, hostconfig={"host": {"tool_names": "pascal"}}) as client:
         with pytest.raises(LookupError, match="'same' is ambiguous: One_Same, Other_Same"):
             await client.call("same")
         assert (await client.call("Other_Same")).value == ""
@@ -202,12 +181,6 @@ async def test_changes_are_notified_after_listen(revision: str) -> None:
         assert len(client.notifications) > before
 
 
-async def test_a_subscription_that_is_refused_says_why() -> None:
-    async with connect(kits.kit) as client:
-        with pytest.raises(ProtocolError, match="1000"):
-            await client.listen(*[f"x://{number}" for number in range(1001)])
-
-
 # --- beneath
 
 
@@ -224,8 +197,13 @@ async def test_any_request_may_be_sent() -> None:
     assert all(b'"com.example/trace":"t"' in message for message in sent[1:-1])
 
 
-async def test_python_values_are_sent_as_json() -> None:
+async def test_arguments_have_any_name_and_python_values_are_sent_as_json() -> None:
     kit = Toolkit("t")
+
+    @kit.tool
+    def odd(name: str, arguments: str, self: str) -> str:
+        """Take names that the client has, too."""
+        return name + arguments + self
 
     @kit.tool
     def back(value: Any) -> dict[str, Any]:
@@ -233,6 +211,7 @@ async def test_python_values_are_sent_as_json() -> None:
         return {"value": value}
 
     async with connect(kit) as client:
+        assert (await client.call("odd", name="a", arguments="b", self="c")).value == "abc"
         for value, written in (
             (date(2026, 7, 28), "2026-07-28"),
             (kits.Booking(name="Käse"), {"name": "Käse", "seats": 1}),
@@ -257,12 +236,15 @@ async def test_a_cancelled_request_is_cancelled_at_the_host(revision: str) -> No
         assert "cancelled" in (await client.call("ends")).text
 
 
-async def test_waiting_ends_with_the_timeout() -> None:
+async def test_waiting_ends_with_the_timeout_and_a_rejected_subscription_says_why() -> None:
     async with connect(kits.kit, timeout=0.05) as client:
         with pytest.raises(TimeoutError, match=r"no response to tools/call within 0\.05 seconds"):
             await client.call("forever")
         with pytest.raises(TimeoutError, match=r"no notifications/x within 0\.05 seconds"):
             await client.heard("notifications/x")
+    async with connect(kits.kit) as client:
+        with pytest.raises(ProtocolError, match="1000"):
+            await client.listen(*[f"x://{number}" for number in range(1001)])
 
 
 async def test_calls_fail_after_the_end() -> None:

@@ -74,6 +74,11 @@ async def test_a_module_is_a_plugin() -> None:
         assert "weather" in [plugin.origin.name for plugin in client.host.report.plugins]
 
 
+def marked(context: Context) -> str:
+    """Return the setting."""
+    return str(context.config.mark)
+
+
 async def test_an_installed_plugin_is_given_by_name_or_class(tmp_path: Path) -> None:
     from pegboard_plugins.http import HttpPlugin
 
@@ -87,19 +92,11 @@ async def test_an_installed_plugin_is_given_by_name_or_class(tmp_path: Path) -> 
     async with connect(HttpPlugin, config={"port": 0}) as client:
         (own,) = [plugin.origin for plugin in client.host.report.plugins if plugin.origin.name == "http"]
         assert own.distribution == "pegboard"
-
-
-async def test_a_toolkit_takes_the_place_of_an_installed_one_of_its_name() -> None:
     kit = Toolkit("files", config=LoudConfig)
-
-    @kit.tool
-    def mark(context: Context) -> str:
-        """Show it."""
-        return str(context.config.mark)
-
+    kit.tool(marked)
     async with connect(kit, config={"mark": "mine"}) as client:
-        assert (await client.call("mark")).value == "mine"
-        assert [tool["name"] for tool in await client.tools()] == ["files_mark"]
+        assert (await client.call("marked")).value == "mine"
+        assert [tool["name"] for tool in await client.tools()] == ["files_marked"], "the installed one is replaced"
 
 
 @pytest.mark.parametrize("given", [5, dict, len, None, "nothing"])
@@ -109,27 +106,12 @@ def test_an_invalid_kit_is_refused(given: Any) -> None:
         pass
 
 
-def test_without_with_the_error_names_it() -> None:
-    forgotten: Any = connect(greeter())
-    with pytest.raises(AttributeError, match=r"no 'call': write `with connect\(...\) as client`"):
-        forgotten.call("hello")
-
-
-def test_a_missing_secret_is_told_with_the_option(caplog: pytest.LogCaptureFixture) -> None:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["KEY"])
-    def use() -> None:
-        """Use it."""
-
-    with connect(kit):
-        assert 'set it by `connect(..., secrets={"KEY": "..."})`' in caplog.text
-
-
 # --- secrets
 
 
-async def test_secrets_are_the_tests_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_secrets_are_the_tests_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("AGENCY_KEY", "of the machine")
     (tmp_path / ".env").write_text("AGENCY_KEY=of the machine")
     monkeypatch.chdir(tmp_path)
@@ -138,6 +120,7 @@ async def test_secrets_are_the_tests_own(monkeypatch: pytest.MonkeyPatch, tmp_pa
     async with connect(kits.kit) as client:
         assert "AGENCY_KEY" in (await client.call("secret")).error.message
         assert any("AGENCY_KEY" in str(problem) for problem in client.problems)
+    assert 'set it by `connect(..., secrets={"AGENCY_KEY": "..."})`' in caplog.text
 
 
 async def test_the_tests_secrets_come_before_those_of_other_stores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,10 +178,13 @@ async def test_a_wrong_definition_is_raised_or_reported() -> None:
         assert any("wrong" in str(problem) for problem in client.problems)
 
 
-@pytest.mark.parametrize("options", [{"config": {"nonsense": 1}}, {"hostconfig": {"host": {"nonsense": 1}}}])
-async def test_wrong_settings_are_raised(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="nonsense"):
-        async with connect(kits.kit, **options):
+async def test_wrong_settings_and_an_unknown_revision_are_raised() -> None:
+    for options in ({"config": {"nonsense": 1}}, {"hostconfig": {"host": {"nonsense": 1}}}):
+        with pytest.raises(ConfigError, match="nonsense"):
+            async with connect(kits.kit, **options):
+                pass
+    with pytest.raises(ValueError, match="the host does not speak 2020-01-01; it offers 2025-11-25"):
+        async with connect(greeter(), revision="2020-01-01"):
             pass
 
 
@@ -213,12 +199,6 @@ async def test_a_lifespan_that_fails_is_raised() -> None:
 
     with pytest.raises(PluginError, match="OSError: no database"):
         async with connect(kit):
-            pass
-
-
-async def test_an_unknown_revision_is_refused() -> None:
-    with pytest.raises(ValueError, match="the host does not speak 2020-01-01; it offers 2025-11-25"):
-        async with connect(greeter(), revision="2020-01-01"):
             pass
 
 
@@ -250,12 +230,8 @@ async def test_a_start_that_is_cancelled_leaves_no_host() -> None:
     assert ended.is_set()
 
 
-def test_the_plain_client_has_all_methods() -> None:
-    names = {name for name in dir(TestClient) if not name.startswith("_")}
-    assert names - set(dir(PlainClient)) == set()
-
-
-def test_the_plain_client_needs_no_loop() -> None:
+def test_the_plain_client_has_all_methods_and_needs_no_loop() -> None:
+    assert {name for name in dir(TestClient) if not name.startswith("_")} - set(dir(PlainClient)) == set()
     with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, answers=[cancel()]) as client:
         assert client.call("prices", cities=["Rome"]).value == {"Rome": 40}
         assert client.call("book").value == "cancel"
@@ -285,15 +261,18 @@ def test_the_plain_client_needs_no_loop() -> None:
         assert client.run(client.client.call("nothing")).value is None
 
 
-async def test_in_a_running_loop_the_error_names_async_with() -> None:
-    with pytest.raises(RuntimeError, match="write `async with connect"):
-        connect(kits.kit).__enter__()
-
-
-def test_a_plain_test_gets_the_problems() -> None:
+def test_a_wrong_use_and_the_problems_are_raised() -> None:
+    forgotten: Any = connect(greeter())
+    with pytest.raises(AttributeError, match=r"no 'call': write `with connect\(...\) as client`"):
+        forgotten.call("hello")
     with pytest.raises(PluginError, match="wrong"), connect(broken()):
         pass
     assert sys.exc_info() == (None, None, None)
+
+
+async def test_in_a_running_loop_the_error_names_async_with() -> None:
+    with pytest.raises(RuntimeError, match="write `async with connect"):
+        connect(kits.kit).__enter__()
 
 
 # --- tokens

@@ -25,12 +25,6 @@ BEFORE: dict[str, Any] = {
 }
 
 
-def after(change: Any) -> list[str]:
-    changed = deepcopy(BEFORE)
-    change(changed)
-    return differences(BEFORE, changed)
-
-
 def test_each_difference_names_its_place() -> None:
     one: Any = "t_a"
     argument = '{"name": "a", "required": true}'
@@ -55,7 +49,9 @@ def test_each_difference_names_its_place() -> None:
         ),
     ]
     for change, expected in cases:
-        assert after(change) == expected
+        changed = deepcopy(BEFORE)
+        change(changed)
+        assert differences(BEFORE, changed) == expected
 
 
 def test_values_differ_by_type_and_long_ones_are_cut() -> None:
@@ -106,9 +102,9 @@ def test_a_snapshot_is_written_only_when_asked(tmp_path: Path) -> None:
     compare(changed, path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "7", '{"tools": []}', json.dumps(BEFORE)])
-def test_a_snapshot_that_was_damaged_or_written_by_hand_differs(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "a.json"
-    path.write_text(text)
-    with pytest.raises(SnapshotDiffers):
-        compare(BEFORE, path)
+def test_a_snapshot_that_was_damaged_or_written_by_hand_differs(tmp_path: Path) -> None:
+    for text in ("", "{", "[]", "null", "7", '{"tools": []}', json.dumps(BEFORE)):
+        path = tmp_path / "a.json"
+        path.write_text(text)
+        with pytest.raises(SnapshotDiffers):
+            compare(BEFORE, path)
