@@ -16,7 +16,7 @@ SPECS: dict[str, Callable[..., Any]] = {
     name: one for name, one in vars(hookspecs).items() if inspect.isfunction(one) and not name.startswith("_")
 }
 PUBLIC = {name: getattr(package, name) for package in (plugin, types) for name in package.__all__}
-DRIVES = {"value", "host.dispatch", "host.run", "host.serve", "host.respond", "command.run"}
+DRIVES = {"value", "host.dispatch", "host.run", "host.serve", "host.respond", "command.run", "requested"}
 
 
 def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -> typing.Iterator[str]:
