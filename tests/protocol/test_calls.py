@@ -297,9 +297,10 @@ async def test_an_invalid_definition_is_left_out_and_named_in_the_log(transport:
             assert [item["name"] for item in (await client.result(f"{kind}/list"))[kind]] == [sound]
         assert [item["uri"] for item in (await client.result("resources/list"))["resources"]] == ["clumsy://sound"]
         await client.result("tools/list", modern=True)
-        wrong = [name for name in vars(clumsy_kit) if re.match(r"(tool|resource|prompt)_(?!sound)", name)]
-        for name in wrong:
+        lines = server.stderr.splitlines()
+        for name in clumsy_kit.NAMES:
+            assert [line for line in lines if re.search(rf"\b{name}\b", line)], name
+        for name in ("tool_name", "resource_name", "resource_uri", "resource_uri_characters", "prompt_name"):
             place = f"{Path(clumsy_kit.__file__).name}:{getattr(clumsy_kit, name).__code__.co_firstlineno}"
-            assert [line for line in server.stderr.splitlines() if re.search(rf"\b{name}\b", line) or place in line]
-        assert wrong
+            assert [line for line in lines if re.search(rf"\b{name}\b", line) or place in line], name
         assert "Traceback" not in server.stderr

@@ -12,26 +12,42 @@ from pydantic import Field
 from pegboard import ToolAnnotations, Toolkit
 
 WRONG: Any = 5
-"""Where a text, a flag or a function belongs."""
+"""A value of a wrong type."""
+
+TOOLS: dict[str, dict[str, Any]] = {
+    "tool_title": {"title": WRONG},
+    "tool_description": {"description": WRONG},
+    "tool_annotations": {"annotations": WRONG},
+    "tool_annotations_title": {"annotations": ToolAnnotations(title=WRONG)},
+    "tool_annotations_hint": {"annotations": ToolAnnotations(read_only=WRONG)},
+    "tool_secrets": {"requires_secrets": [WRONG]},
+    "tool_enabled": {"enabled": WRONG},
+}
+RESOURCES: dict[str, dict[str, Any]] = {
+    "resource_title": {"title": WRONG},
+    "resource_description": {"description": WRONG},
+    "resource_mime": {"mime_type": WRONG},
+}
+PROMPTS: dict[str, dict[str, Any]] = {"prompt_title": {"title": WRONG}, "prompt_description": {"description": WRONG}}
+NAMES = [*TOOLS, *RESOURCES, *PROMPTS, "tool_bound", "tool_example", "tool_default"]
 
 kit = Toolkit("clumsy")
 
 
-@kit.tool
 def sound() -> str:
-    """Do nothing wrong."""
+    """Return a string."""
     return "sound"
 
 
-@kit.tool(title=WRONG)
-def tool_title() -> str:
-    """Have a title that is not a string."""
-    return ""
-
-
-@kit.tool(description=WRONG)
-def tool_description() -> str:
-    return ""
+kit.tool(sound)
+kit.resource("clumsy://sound")(sound)
+kit.prompt(name="prompt_sound")(sound)
+for name, options in TOOLS.items():
+    kit.tool(name=name, **options)(sound)
+for name, options in RESOURCES.items():
+    kit.resource(f"clumsy://{name}", name=name, **options)(sound)
+for name, options in PROMPTS.items():
+    kit.prompt(name=name, **options)(sound)
 
 
 @kit.tool(name=WRONG)
@@ -40,76 +56,8 @@ def tool_name() -> str:
     return ""
 
 
-@kit.tool(annotations=WRONG)
-def tool_annotations() -> str:
-    """Have annotations that are none."""
-    return ""
-
-
-@kit.tool(annotations=ToolAnnotations(title=WRONG))
-def tool_annotations_title() -> str:
-    """Have a title in the annotations that is not a string."""
-    return ""
-
-
-@kit.tool(annotations=ToolAnnotations(read_only=WRONG))
-def tool_annotations_hint() -> str:
-    """Have a hint that is neither true nor false."""
-    return ""
-
-
-@kit.tool(requires_secrets=[WRONG])
-def tool_secrets() -> str:
-    """Need a secret whose name is not a string."""
-    return ""
-
-
-@kit.tool(enabled=WRONG)
-def tool_enabled() -> str:
-    """Have a switch that cannot be asked."""
-    return ""
-
-
-@kit.tool
-def tool_bound(limit: Annotated[float, Field(ge=float("nan"))]) -> str:
-    """Have a limit that JSON has no form for."""
-    return ""
-
-
-@kit.tool
-def tool_example(value: Annotated[int, Field(examples=[object()])]) -> str:
-    """Have an example that JSON has no form for."""
-    return ""
-
-
-@kit.tool
-def tool_default(value: str = "\ud800") -> str:
-    """Have a default that UTF-8 has no form for."""
-    return ""
-
-
-@kit.resource("clumsy://sound")
-def resource_sound() -> str:
-    return "sound"
-
-
 @kit.resource("clumsy://name", name=WRONG)
 def resource_name() -> str:
-    return ""
-
-
-@kit.resource("clumsy://title", title=WRONG)
-def resource_title() -> str:
-    return ""
-
-
-@kit.resource("clumsy://description", description=WRONG)
-def resource_description() -> str:
-    return ""
-
-
-@kit.resource("clumsy://mime", mime_type=WRONG)
-def resource_mime() -> str:
     return ""
 
 
@@ -123,26 +71,27 @@ def resource_uri_characters() -> str:
     return ""
 
 
-@kit.prompt
-def prompt_sound() -> str:
-    """Do nothing wrong."""
-    return "sound"
-
-
-@kit.prompt(title=WRONG)
-def prompt_title() -> str:
-    """Have a title that is not a string."""
-    return ""
-
-
-@kit.prompt(description=WRONG)
-def prompt_description() -> str:
-    return ""
-
-
 @kit.prompt(name=WRONG)
 def prompt_name() -> str:
     """Have a name that is not a string."""
+    return ""
+
+
+@kit.tool
+def tool_bound(limit: Annotated[float, Field(ge=float("nan"))]) -> str:
+    """Have a limit that JSON cannot express."""
+    return ""
+
+
+@kit.tool
+def tool_example(value: Annotated[int, Field(examples=[object()])]) -> str:
+    """Have an example that JSON cannot express."""
+    return ""
+
+
+@kit.tool
+def tool_default(value: str = "\ud800") -> str:
+    """Have a default that UTF-8 cannot express."""
     return ""
 
 
