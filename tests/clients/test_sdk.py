@@ -25,6 +25,10 @@ DOCUMENT = {"type": "ref/resource", "uri": "doc://{name}"}
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 ARGUMENTS = {"language": "c", "strict": "true", "depth": "3", "tone": "blunt", "level": "high", "files": '["a"]'}
 LOGGED = [["notifications/message", {"level": level, "data": level}] for level in LEVELS]
+READ = [
+    "doc://static", "doc://m%C3%BCller", "num://7", "num://seven", "file:///a/b.txt?line=3", "path://root/x/y",
+    "many://all", "odd://here",
+]  # fmt: skip
 MISSING = ["doc://gone", "doc://a%2Fb", "nothing://here", "unknown://here"]
 
 PLAN: dict[str, Any] = {
@@ -48,17 +52,7 @@ PLAN: dict[str, Any] = {
         "halves": ("fixture_count_sync", {"to": 3}),
         "back": ("fixture_stumble", {}),
     },
-    "reads": [
-        "doc://static",
-        "doc://m%C3%BCller",
-        "num://7",
-        "num://seven",
-        "file:///a/b.txt?line=3",
-        "path://root/x/y",
-        "many://all",
-        "odd://here",
-        *MISSING,
-    ],
+    "reads": [*READ, *MISSING],
     "gets": {
         "some": ("review", {"code": CODE}),
         "all": ("review", {"code": CODE, **ARGUMENTS}),
@@ -76,10 +70,7 @@ PLAN: dict[str, Any] = {
         "unknown": (REVIEW, {"name": "colour", "value": ""}, None),
     },
     "levels": LEVELS,
-    "log": (
-        "asking_tell",
-        {"notifications": [["notifications/message", {"level": one, "data": one}] for one in LEVELS]},
-    ),
+    "log": ("asking_tell", {"notifications": LOGGED}),
 }
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import Selection, choose_plugins
 from pegboard.plugin import HostConfig
 from pegboard.plugin.origin import Origin
 from tests.docs.pages import Page
-from tools.install import ROOT
 
 PAGE = Page("docs/toolkits.md")
 kit = Toolkit("weather")
@@ -48,8 +44,3 @@ def test_a_distribution_before_the_name_selects_one_toolkit() -> None:
     origins = [Origin("toolkit", "weather", "x:kit", owner, "1", entry_point=object()) for owner in owners]  # type: ignore[arg-type]  # any
     choices = choose_plugins(origins, HostConfig.of(settings("toml select")), Selection())
     assert [choice.on for choice in choices] == [False, True]
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/secrets.md"])
-def test_other_pages_lead_to_it(page: str) -> None:
-    assert f"({'docs/' if page == 'README.md' else ''}toolkits.md)" in Path(ROOT / page).read_text("utf-8")
