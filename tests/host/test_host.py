@@ -8,7 +8,6 @@ import gc
 import logging
 import os
 import signal
-import subprocess
 import sys
 import threading
 import warnings
@@ -312,23 +311,6 @@ async def test_the_process_stays_unchanged() -> None:
         await value(host, "kit_say")
         assert process_state() == before
     assert process_state() == before
-
-
-def test_the_host_prints_nothing_but_warnings() -> None:
-    code = """
-import asyncio
-from pegboard import Host, Toolkit
-
-async def main():
-    async with Host({"host": {"autoload": False}}, toolkits={"x": Toolkit("x")}):
-        pass
-
-asyncio.run(main())
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == ""
-    warning = "no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones"
-    assert done.stderr.splitlines() in ([], [warning])
 
 
 async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:

@@ -6,15 +6,12 @@ import asyncio
 import contextvars
 import itertools
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from pegboard import (
     Context,
-    Host,
     Toolkit,
     current_context,
 )
@@ -79,63 +76,28 @@ async def test_no_more_threads_than_configured_run_at_once() -> None:
     assert max(most) == 2
 
 
-@asynccontextmanager
-async def cancelled(host: Host, name: str, begun: asyncio.Event | threading.Event) -> AsyncIterator[None]:
-    """Cancel a call once it has begun."""
-    task = asyncio.create_task(call(host, name))
-    await until(begun.is_set)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    yield
-
-
-def cancelled_kit(begun: Any, story: list[Any], go_on: threading.Event) -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool
-    async def wait(context: Context) -> None:
-        """Wait without end."""
-        try:
-            begun.set()
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            story.append("cancelled")
-            await asyncio.sleep(0)
-            raise
-        finally:
-            story.append("finally")
+async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> None:
+    kit, begun, go_on, seen = Toolkit("x"), threading.Event(), threading.Event(), list[bool]()
 
     @kit.tool
     def block(context: Context) -> None:
         """Block until released."""
         begun.set()
         go_on.wait(WAIT)
-        story.append(context.cancelled)
+        seen.append(context.cancelled)
 
-    @kit.tool
-    def fine() -> str:
-        """Answer."""
-        return "fine"
-
-    return kit
-
-
-async def test_cancelling_reaches_an_async_tool_and_its_finally_runs() -> None:
-    begun, story = asyncio.Event(), list[Any]()
-    async with make_host(cancelled_kit(begun, story, threading.Event())) as host, cancelled(host, "x_wait", begun):
-        assert story == ["cancelled", "finally"]
-        assert await value(host, "x_fine") == "fine"
-
-
-async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> None:
-    begun, go_on, story = threading.Event(), threading.Event(), list[Any]()
-    async with make_host(cancelled_kit(begun, story, go_on), threads=1) as host, cancelled(host, "x_block", begun):
+    kit.tool(name="fine", description="Return a word.")(lambda: "fine")
+    async with make_host(kit, threads=1) as host:
+        task = asyncio.create_task(call(host, "x_block"))
+        await until(begun.is_set)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
         assert host.busy_threads == 1
         go_on.set()
         assert await value(host, "x_fine") == "fine"
         assert host.busy_threads == 0
-    assert story == [True]
+    assert seen == [True]
 
 
 @pytest.mark.parametrize("caught", [True, False])

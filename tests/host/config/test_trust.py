@@ -41,12 +41,6 @@ def test_a_file_that_is_not_trusted_is_refused_by_default(tmp_path: Path, enviro
     assert HostConfig.load(environ=environ, directory=tmp_path).host.name == "x"
 
 
-def test_the_users_own_file_needs_no_trust_in_its_own_folder(tmp_path: Path, environ: dict[str, str]) -> None:
-    content = named(tmp_path / "xdg/pegboard/hostconfig.toml", "own")
-    environ["XDG_CONFIG_HOME"] = str(tmp_path / "xdg")
-    assert HostConfig.load(environ=environ, directory=content.path.parent).host.name == "own"
-
-
 def test_concurrent_decisions_leave_a_whole_pin(tmp_path: Path, environ: dict[str, str]) -> None:
     contents = [named(tmp_path / "hostconfig.toml", "x" * (1 + size * 1000)) for size in range(4)]
     trust(contents[0], {"host.name": "x"}, environ)

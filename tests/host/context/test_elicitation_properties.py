@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 from pegboard.context.elicitation import form_of, form_problem
 from pegboard.errors import InteractionError
@@ -104,21 +104,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=6,
 )
-
-
-@given(models(), st.data())
-def test_a_form_rejects_everything_that_its_model_rejects(
-    made: tuple[type[BaseModel], dict[str, Any]], data: st.DataObject
-) -> None:
-    model, _ = made
-    form = form_of(model)
-    content = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(model.model_fields, JSON)))
-    if form_problem(form.schema, content) is None:
-        try:
-            form.convert(content)
-        except ValueError:
-            with pytest.raises(ValidationError):
-                model.model_validate(content)
 
 
 KEYWORDS = """

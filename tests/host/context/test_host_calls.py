@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pegboard import Context, NotFoundError, Toolkit, ToolResult
-from pegboard.plugin import ToolDefinition, ToolInputError, around
-from pegboard.types import Call, Caller, Change, Failure, Outcome
-from tests.host.hosting import make_host, plugin_of, until, value
+from pegboard.plugin import ToolDefinition, ToolInputError
+from pegboard.types import Change, Failure
+from tests.host.hosting import make_host, until, value
 
 kit = Toolkit("x", prefix=False)
 
@@ -57,22 +57,6 @@ async def test_nested_calls_are_checked_like_any_and_their_errors_are_typed() ->
         return [await context.tools.call("add", {"a": 2}), await context.tools.call("add", {"a": 1, "b": 1})]
 
     assert await run(tool) == [3, 2]
-
-
-async def test_middleware_sees_nested_calls_with_their_caller_and_path() -> None:
-    seen: list[tuple[str, Any, tuple[str, ...]]] = []
-
-    async def watch(one: Call, call_next: Any) -> Outcome:
-        seen.append((one.params["name"], one.caller.subject, one.path))
-        outcome: Outcome = await call_next(one)
-        return outcome
-
-    async def outer(context: Context) -> Any:
-        return await context.tools.call("add", {"a": 1})
-
-    plugins = {"watch": plugin_of(middleware=[around("tools/call")(watch)])}
-    await run(outer, host={"plugins": plugins}, caller=Caller("ann"))
-    assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]
 
 
 async def test_a_nested_call_does_not_report_the_progress_of_the_outer() -> None:

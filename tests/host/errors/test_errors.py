@@ -30,6 +30,8 @@ from pegboard.errors import (
     ToolExecutionError,
     ToolInputError,
     ToolkitError,
+    ToolkitLoadError,
+    ToolOutputError,
     ToolTimeoutError,
     UpstreamError,
     UpstreamRateLimitError,
@@ -68,12 +70,17 @@ def test_the_drawn_tree_is_the_tree_of_classes_and_every_class_is_public() -> No
 
 
 MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
+    (ToolkitLoadError("m"), {"kind": "TOOLKIT_LOAD_FAILED"}),
+    (errors.ToolDefinitionError("m"), {"kind": "TOOL_DEFINITION_BAD_DEFINITION"}),
+    (errors.ToolInputSchemaError("m"), {"kind": "TOOL_DEFINITION_BAD_INPUT_SCHEMA"}),
     (errors.ToolOutputSchemaError("m"), {"kind": "TOOL_DEFINITION_BAD_OUTPUT_SCHEMA"}),
     (
         ToolExecutionError("m", "d", extra={"a": 1}),
         {"kind": "TOOL_RUNTIME_FATAL", "developer_message": "d", "extra": {"a": 1}},
     ),
     (ToolInputError("m"), {"kind": "TOOL_RUNTIME_BAD_INPUT_VALUE", "status_code": 400}),
+    (ToolOutputError("m"), {"kind": "TOOL_RUNTIME_BAD_OUTPUT_VALUE", "status_code": 500}),
+    (FatalToolError("m", "d"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 500, "developer_message": "d"}),
     (
         RetryableToolError("m", "d", "more", 50, {"a": 1}),
         {
@@ -89,6 +96,7 @@ MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
         UpstreamRateLimitError("m", 250),
         {"kind": "UPSTREAM_RUNTIME_RATE_LIMIT", "can_retry": True, "status_code": 429, "retry_after_ms": 250},
     ),
+    (ToolTimeoutError("m"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 504}),
     (
         ToolTimeoutError("m", "d", additional_prompt_content="ask for less", can_retry=True, extra={"a": 1}),
         {
@@ -96,6 +104,7 @@ MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
             "additional_prompt_content": "ask for less", "extra": {"a": 1},
         },
     ),
+    (NetworkTransportError("m"), {"kind": "NETWORK_TRANSPORT_RUNTIME_UNMAPPED", "can_retry": True}),
     (
         NetworkTransportError("m", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, can_retry=False),
         {"kind": "NETWORK_TRANSPORT_RUNTIME_TIMEOUT", "can_retry": False},
@@ -150,6 +159,17 @@ def test_a_subclass_need_not_call_the_constructor() -> None:
         assert json.loads(json.dumps(payload)) == payload
         assert (payload["kind"], payload["status_code"]) == (forgetful.default_kind, forgetful.default_status)
         assert payload["extra"] is None
+
+
+def test_a_subclass_sets_its_kind_and_status() -> None:
+    class Odd(ToolExecutionError):
+        default_kind = ErrorKind.UNKNOWN
+        default_status = 418
+
+    class Odder(Odd):
+        pass
+
+    assert {(one.kind, one.status_code) for one in (Odd("m"), Odder("m"))} == {(ErrorKind.UNKNOWN, 418)}
 
 
 def test_errors_carry_their_data() -> None:

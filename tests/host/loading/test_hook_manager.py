@@ -7,7 +7,6 @@ import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import nullcontext
-from types import ModuleType
 from typing import Any, Protocol
 
 import pytest
@@ -111,23 +110,6 @@ def test_each_plugin_is_called_through_pluggy_and_a_failure_affects_one() -> Non
         hooks.contributions("bad", "register_tools", CONTEXT)
     assert len(hooks.contributions("good", "register_tools", CONTEXT)) == 1
     assert calls == [["register_tools", "bad"], ["register_tools", "good"]]
-
-
-def test_plugins_are_objects_modules_and_toolkits() -> None:
-    def function(context: PluginContext) -> list[Any]:
-        assert context is CONTEXT
-        return [ToolDefinition(work)]
-
-    module = ModuleType("sample")
-    module.register_tools = hookimpl(function)  # type: ignore[attr-defined]
-    hooks = HookManager()
-    assert hooks.add_plugin(module, "module") == ["register_tools"]
-    assert hooks.contributions("module", "register_tools", CONTEXT) == [ToolDefinition(work)]
-    of_toolkits = {"register_tools", "register_resources", "register_prompts", "lifespan"}
-    assert set(hooks.add_plugin(Toolkit("kit"), "kit")) == of_toolkits
-    names = [name for name in vars(hookspecs) if name.startswith("register_")]
-    every: dict[str, Any] = {name: hookimpl(lambda self: []) for name in names}
-    assert set(hooks.add_plugin(plugin_with(**every), "every")) == {*every}
 
 
 def test_a_refused_plugin_leaves_nothing_behind() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, NotFoundError, Toolkit
+from pegboard import Host, Toolkit
 from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Failure, Listing
 from tests.host.hosting import make_host
@@ -16,7 +16,6 @@ from tests.host.hosting import make_host
 LISTS = ("tools/list", "resources/list", "prompts/list")
 ALL_LISTS = (*LISTS, "resources/templates/list")
 NAMES = [f"n{number:03}" for number in range(25)]
-ARGUMENTS: tuple[Any, ...] = ([], "x", False)
 
 
 def make_kit(*names: str) -> Toolkit:
@@ -97,39 +96,3 @@ async def test_a_cursor_belongs_to_its_list() -> None:
         for method, (other, cursor) in product(ALL_LISTS, cursors.items()):
             if method != other:
                 assert (await refused(host, Call(method, {"cursor": cursor}))).code == -32602
-
-
-@pytest.mark.parametrize(
-    ("method", "params", "code", "message"),
-    [
-        ("tools/call", {"name": 5}, -32602, "params.name must be a string"),
-        *(
-            ("tools/call", {"name": "a", "arguments": given}, -32602, "params.arguments must be an object")
-            for given in ARGUMENTS
-        ),
-        ("resources/read", {}, -32602, "params.uri must be a string"),
-        ("prompts/get", {"name": None}, -32602, "params.name must be a string"),
-        ("no/such", {}, -32601, "Method not found: no/such"),
-    ],
-)
-async def test_an_invalid_request_is_refused(method: str, params: Any, code: int, message: str) -> None:
-    async with make_host(make_kit("a")) as host:
-        error = await refused(host, Call(method, params))
-    assert (error.code, error.message) == (code, message)
-
-
-@pytest.mark.parametrize(
-    ("method", "params", "message"),
-    [
-        ("tools/call", {"name": "b"}, "Unknown tool: b"),
-        ("prompts/get", {"name": "b"}, "Unknown prompt: b"),
-        ("resources/read", {"uri": "x://b"}, "Resource not found"),
-    ],
-)
-async def test_an_unknown_name_is_not_found(method: str, params: dict[str, Any], message: str) -> None:
-    async with make_host(make_kit("a")) as host:
-        outcome = await host.dispatch(Call(method, params))
-    assert isinstance(outcome, Failure)
-    assert isinstance(outcome.error, NotFoundError)
-    data = params if "uri" in params else None
-    assert (outcome.error.message, outcome.error.data, outcome.error_id) == (message, data, None)
