@@ -81,6 +81,7 @@ def test_a_right_response_passes(revision: str, method: str, answer: Message) ->
         (OLD, "ping", {"error": {"code": -32001, "message": ""}}, "no error"),
         (OLD, "tools/call", {"result": {"structuredContent": {}}}, "content"),
         (OLD, "tools/call", {"result": {**TEXT, "isError": None}}, "isError"),
+        (OLD, "tools/call", {"result": {**TEXT, "structuredContent": []}}, "structuredContent"),
         (OLD, "tools/call", {"result": {**TEXT, "resultType": "complete"}}, "resultType"),
         (OLD, "tools/list", {"result": {"tools": [], "nextCursor": None}}, "nextCursor"),
         (OLD, "tools/list", {"result": {"tools": [{"name": "t"}]}}, "inputSchema"),
@@ -118,6 +119,7 @@ def test_a_wrong_response_is_rejected(revision: str, method: str, answer: Messag
         b'{"id":0,"result":{}}',
         b'{"jsonrpc":"2.0","result":{}}',
         b'{"jsonrpc":"2.0","id":"0","result":{}}',
+        b'{"jsonrpc":"2.0","id":null,"result":{}}',
         b'{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":""}}',
         b'[{"jsonrpc":"2.0","id":0,"result":{}}]',
         b"[]",
@@ -198,6 +200,10 @@ async def test_the_wire_passes_faults_to_the_test_that_waits() -> None:
     async with Wire(babbler('{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"t"}]}}')) as wire:
         with pytest.raises(SchemaMismatch, match="inputSchema"):
             await wire.request("tools/list", id=0)
+    async with Wire(babbler("Listening ...")) as wire:
+        await wire.notify("notifications/initialized")
+        with pytest.raises(SchemaMismatch, match="not strict JSON"):
+            await wire.receive()
     async with Wire([sys.executable, "-I", "-c", "raise SystemExit('out of order')"]) as wire:
         with pytest.raises(EOFError, match="out of order"):
             await wire.request("ping")
