@@ -1,1 +1,1 @@
-"""The catalogue: definitions bound to a host, put together, listed, and changed while it runs."""
+"""The catalogue of a host: bound definitions, their assembly and lists, and changes while the host runs."""

@@ -1,6 +1,6 @@
-"""The assembly: all contributions of plugins, put together once and immutable.
+"""The assembly: an immutable record of all contributions of plugins.
 
-An invalid definition disables only that item. If two plugins claim one name, neither is served.
+An invalid definition disables only its own item. If two plugins use the same name, neither item is served.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
 MAX_NAMED_TOOLS = 3
-"""The number of tools that a problem names before it counts the rest."""
+"""The maximum number of tools that a problem names. Further tools are only counted."""
 
 T = TypeVar("T")
 
@@ -42,18 +42,18 @@ class Assembly(NamedTuple):
 
     Attributes:
         tools: tools by name on the wire, sorted.
-        resources: resources by URI, and templates by their text.
+        resources: resources by URI, and templates by URI template.
         prompts: prompts by name on the wire, sorted.
-        forms: for each tool, all spellings of its name, normalized.
-        adapters: the error adapters in order, without those of tools and providers.
-        token_sources: token sources in order, with the names of their plugins.
+        forms: the normalized spellings of each tool's name.
+        adapters: the error adapters of plugins, in order. Adapters of single tools and providers are not included.
+        token_sources: the token sources in order, with the names of their plugins.
         middleware: the middleware, outermost first.
-        routes: routes by path, then by method, with the authentication of their policy.
+        routes: the routes by path, then by method, each with the authenticators of its policy.
         stores: the selected stores, by contract and name.
         contributed: the additions of plugins to the protocol.
-        unserved: tools that exist and are not served.
-        origins: by kind, the origin of each item.
-        contested: by kind, the names that two plugins claim.
+        unserved: tools that exist but are not served.
+        origins: the origin of each item, by kind.
+        contested: the names that several plugins use, by kind.
     """
 
     tools: Mapping[str, BoundTool]
@@ -83,13 +83,13 @@ def assemble(
     *,
     check_order: bool = True,
 ) -> Assembly:
-    """Return the assembly of all contributions. An author's mistake does not raise; it becomes a `LoadProblem`.
+    """Return the assembly of all contributions. Mistakes of authors are returned as `LoadProblem`s, not raised.
 
     Args:
         config: disabled tools, order lists, and the policy for missing secrets.
         plugins: the loaded plugins, sorted by name.
-        binder: binds their definitions.
-        absent: the names of disabled toolkits. Patterns for their tools are not reported.
+        binder: binds the definitions of the plugins.
+        absent: the names of disabled toolkits. Patterns for tools of these toolkits are not reported as unknown.
         check_order: True to report unknown names in order lists.
     """
     assembler = _Assembler(config, plugins, binder)
@@ -128,7 +128,7 @@ def assemble(
 
 
 def offered(assembly: Assembly) -> set[str]:
-    """Return the kinds of items in an assembly: "tools", "resources", "prompts", and "completions" of arguments."""
+    """Return the kinds of items in an assembly: "tools", "resources", "prompts" and "completions"."""
     found: set[str] = {kind for kind in SINGULAR if getattr(assembly, kind)}
     completers = [bound.completers for _, bound in assembly.resources.values()]
     completers += [bound.completers for _, bound in assembly.prompts.values()]
@@ -150,7 +150,7 @@ class _Assembler:
         self.problems.append(LoadProblem("assemble", message, origin, fatal=fatal, level=level))
 
     def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
-        """Return the definitions that can be served, by kind. Secrets are checked once everything is bound."""
+        """Return the definitions that can be served, by kind. Check secrets after all definitions are bound."""
         given: dict[ItemKind, list[BoundDefinition]] = {field: self.bound(field) for field in SINGULAR}
         return {field: self.without_exposed_secrets(found) for field, found in given.items()}
 
@@ -174,7 +174,7 @@ class _Assembler:
         return found
 
     def without_exposed_secrets(self, found: list[BoundDefinition]) -> list[BoundDefinition]:
-        """Leave out definitions that show a secret."""
+        """Remove definitions that would show a secret to clients."""
         kept = []
         for one in found:
             try:
@@ -190,7 +190,7 @@ class _Assembler:
         return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
 
     def report_missing(self, tools: Iterable[BoundDefinition]) -> None:
-        """Report each missing secret and token once, however many tools need it."""
+        """Report each missing secret and token once, with the tools that require it."""
         missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         tokens: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         for tool in tools:
@@ -208,11 +208,11 @@ class _Assembler:
     # --- order and uniqueness ---
 
     def owned(self, hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Origin, T]]:
-        """Yield the contributions to a hook, each with its owner."""
+        """Yield each contribution to a hook together with its owner."""
         return ((plugin.origin, one) for plugin, one in contributions_of(self.plugins, hook))
 
     def unique(self, what: str, items: Iterable[tuple[str, Origin, T]]) -> dict[str, T]:
-        """Return the items by name, sorted, without contested names."""
+        """Return the items by name, sorted. Leave out names that several plugins use."""
         claimed: dict[str, list[tuple[Origin, T]]] = {}
         for name, origin, item in items:
             claimed.setdefault(name, []).append((origin, item))
@@ -274,7 +274,7 @@ class _Assembler:
         return selected
 
     def report_unknown_order(self) -> None:
-        """Report unknown names in order lists. They stop the start, because the operator relies on the order."""
+        """Report unknown names in order lists. The problem is fatal because the operator relies on the order."""
         by_plugin = (
             hookspecs.register_error_adapters,
             hookspecs.register_token_sources,
@@ -298,7 +298,7 @@ class _Assembler:
                     self.problems.append(LoadProblem("config", str(problem), fatal=True))
 
     def report_misplaced(self, contributed: Contributions) -> None:
-        """Report middleware around methods that do not exist."""
+        """Report middleware that is limited to methods that do not exist."""
         known = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
             named = [name for one in _middleware(plugin) if isinstance(one, Around) for name in one.methods]

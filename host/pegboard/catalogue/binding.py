@@ -45,11 +45,11 @@ Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Listed = TypeVar("Listed", Tool, Resource)
 BoundContent = TypeVar("BoundContent", BoundResource, BoundPrompt)
 SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
-"""The kinds in the order of binding, as tools may refer to resources."""
+"""The kinds in the order of binding. Resources come first because tools may refer to them."""
 
 
 class UnservedTool(NamedTuple):
-    """A tool that exists and is not served, and the reason."""
+    """A tool that exists but is not served, and the reason."""
 
     name: str
     owner: str
@@ -60,13 +60,13 @@ class BoundDefinition(NamedTuple):
     """A definition that can be served.
 
     Attributes:
-        field: the kind, which is a field of an assembly.
-        name: its name there.
+        field: the kind, as the name of a field of `Assembly`.
+        name: its name in that field.
         origin: its plugin.
-        item: its value in the assembly.
-        forms: all spellings of a tool's name, normalized.
-        missing: the secrets that a tool needs and that are not set.
-        where: the place of its function, for messages.
+        item: the value in that field.
+        forms: the normalized spellings of a tool's name.
+        missing: the secrets that a tool requires but that are not set.
+        where: the file and line of its function, for messages.
         token_hint: see `Requirements`.
     """
 
@@ -90,13 +90,13 @@ class Binder:
         config: names, disabled tools, and the policy for missing secrets.
         plugins: the loaded plugins, sorted by name.
         choices: all installed plugins and whether each is enabled.
-        redactor: masks secrets; an own one when None.
+        redactor: masks secrets. None creates a new redactor.
 
     Attributes:
         errors: the order of error adapters.
         secrets: the secret stores.
-        known_forms: while it is a set, every spelling of each tool, including tools that are not served.
-        problems: problems that do not affect a single definition. The reader removes them.
+        known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
+        problems: problems that do not belong to a single definition. The reader must clear the list.
     """
 
     def __init__(
@@ -123,12 +123,12 @@ class Binder:
         self.errors = ErrorChain(plugins, config.host.error_adapters)
 
     def bind(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
-        """Return a definition of a plugin, bound to this host.
+        """Bind a plugin's definition to this host and return the result.
 
         Args:
             plugin: the plugin.
             definition: the definition.
-            resources: the resources that a tool may refer to.
+            resources: the resources that tools may refer to.
 
         Raises:
             ToolDefinitionError: the definition is invalid.
@@ -140,7 +140,7 @@ class Binder:
         return attempt(self._prompt, plugin, definition)
 
     def check_secrets(self, bound: BoundDefinition) -> None:
-        """Refuse a definition that shows a declared secret to clients.
+        """Raise an error if a definition would show a declared secret to clients.
 
         Raises:
             ToolDefinitionError: the definition shows a secret.
@@ -151,7 +151,7 @@ class Binder:
             check_secrets(bound.item.tool if isinstance(bound.item, BoundTool) else bound.item[0], secrets)
 
     def contributed(self) -> Contributions:
-        """Return the additions of plugins to the protocol, without extensions that no definition uses."""
+        """Return the protocol additions of plugins, without extensions that no definition uses."""
         return without_unused(self._additions, self._users)
 
     def _report(self, origin: Origin, message: str) -> None:
@@ -160,10 +160,10 @@ class Binder:
     def _described(
         self, item: Listed, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
     ) -> Listed:
-        """Return a tool or resource with the `_meta` entries of extensions.
+        """Return a copy of a tool or resource with the extensions' `_meta` entries.
 
         Raises:
-            ToolDefinitionError: an extension rejects it.
+            ToolDefinitionError: an extension rejects the tool or resource.
         """
         said = describe_item(item, definition.extensions, self._additions, resources)
         self._users |= said.extensions
@@ -206,7 +206,7 @@ class Binder:
         return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
 
     def _metadata(self, definition: ToolDefinition) -> dict[str, str | None]:
-        """Return the host's values of the metadata that a tool requires, by key in lower case."""
+        """Return the host's values for the metadata that a tool requires. Keys are in lower case."""
         if not definition.requires_metadata:
             return {}
         host = self._config.host
@@ -214,7 +214,7 @@ class Binder:
         return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
 
     def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None, str]:
-        """Return a tool with its authorization in `_meta`, the provider of its token, and the `token_hint`.
+        """Return a copy of a tool with its authorization in `_meta`, the provider of its token, and the `token_hint`.
 
         Raises:
             ToolDefinitionError: no enabled plugin describes the provider.
@@ -277,7 +277,7 @@ class Binder:
         return None
 
     def _ungranted(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
-        """Return the reason why a tool without granted secrets, including its token's, is not served; "" for none."""
+        """Return the reason not to serve a tool whose secrets, including its token's secret, are not granted, or ""."""
         if not self._config.host.toolkits:
             return ""
         names = _each_once(definition.requires_secrets)
@@ -294,7 +294,7 @@ class Binder:
 
 
 def _each_once(names: Iterable[str]) -> list[str]:
-    """Return the names without repetitions. Case does not matter; the first spelling is kept."""
+    """Return the names without duplicates. Ignore case and keep the first spelling."""
     spelt: dict[str, str] = {}
     for name in names:
         spelt.setdefault(name.casefold(), name)
@@ -302,7 +302,7 @@ def _each_once(names: Iterable[str]) -> list[str]:
 
 
 def definition_label(definition: Definition) -> str:
-    """Return the kind and name of a definition, for messages."""
+    """Return the kind and name of a definition for messages."""
     if isinstance(definition, ResourceDefinition):
         return f"resource {definition.uri!r}"
     kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
@@ -336,12 +336,12 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
 
 
 def is_prefixed(plugin: LoadedPlugin) -> bool:
-    """Return True if tool names carry the toolkit's name."""
+    """Return True if tool names start with the toolkit's name."""
     return bool(getattr(plugin.instance, "prefix", False))
 
 
 def _secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:
-    """Yield the secret stores in order: first those of the plugins that `[host]` lists."""
+    """Yield the secret stores in order. The plugins that `[host] secret_stores` lists come first."""
     order = {name: place for place, name in enumerate(config.host.secret_stores)}
     for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):
         for store in plugin.contributed(register_secret_stores):

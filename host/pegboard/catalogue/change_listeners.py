@@ -17,14 +17,14 @@ Listener: TypeAlias = Callable[[Change], None]
 
 
 class ChangeListeners:
-    """The listeners of one host. They are called on its event loop, in the order of registration."""
+    """The listeners of one host. The host calls them on its event loop, in the order of registration."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listeners: dict[object, Listener] = {}
 
     def open(self) -> None:
-        """Start to call listeners, on the running event loop."""
+        """Start calling listeners on the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
@@ -32,7 +32,7 @@ class ChangeListeners:
         self._loop = None
 
     def watch(self, listener: Listener) -> Callable[[], None]:
-        """Call a listener for every change. Return a function that stops it, which may be called more than once."""
+        """Register a listener for all changes. Return a function that removes it and may be called repeatedly."""
         key = object()
         self._listeners[key] = listener
 
@@ -42,7 +42,7 @@ class ChangeListeners:
         return stop
 
     def emit(self, change: Change) -> None:
-        """Call every listener: at once on the event loop, soon from another thread. Never raises."""
+        """Call all listeners: immediately on the event loop's thread, else schedule the calls. Never raises."""
         loop = self._loop
         if loop is None:
             return
@@ -55,7 +55,7 @@ class ChangeListeners:
             logger.debug("the event loop is closed; no listener is called for %s", change)
 
     def emit_kinds(self, changed: Collection[ItemKind]) -> None:
-        """Announce changes of lists, always in the same order."""
+        """Announce changes of lists in a fixed order."""
         for kind in ITEM_KINDS:
             if kind in changed:
                 self.emit(Change(kind))

@@ -28,7 +28,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+"
 
 
 def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource | ResourceTemplate, BoundResource]:
-    """Return a resource or template as clients see it, and its bound function.
+    """Compile a resource or template. Return the definition for clients and the bound function.
 
     Raises:
         ToolDefinitionError: the definition cannot be served.
@@ -65,7 +65,7 @@ def _matcher(template: str) -> Matcher:
 
 
 def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Refuse a function whose parameters differ from the variables of its URI."""
+    """Raise an error if the parameters of a function differ from the variables of its URI."""
     known, required = schema["properties"], schema.get("required", ())
     if not names and known:
         raise ToolDefinitionError(f"its function takes {_list(known)}, and its URI has no variables")
@@ -76,7 +76,7 @@ def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
-    """Return a prompt as clients see it, and its bound function.
+    """Compile a prompt. Return the definition for clients and the bound function.
 
     Raises:
         ToolDefinitionError: the definition cannot be served.
@@ -109,14 +109,14 @@ def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[st
 
 
 def _kinds(about: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the schemas of an argument's alternatives, except null."""
+    """Return the schemas of the alternatives of an argument's type, except null."""
     about = _resolved(about, schema)
     members = about.get("anyOf") or about.get("oneOf") or [about]
     return [kind for kind in (_resolved(one, schema) for one in members) if kind.get("type") != "null"]
 
 
 def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    """Return True if the string of an argument is its value; otherwise the string is JSON."""
+    """Return True if an argument's string is its value, False if the string must be parsed as JSON."""
     kinds = _kinds(about, schema)
     return not kinds or any(
         kind.get("type") not in ("array", "object") and not _all_other(kind.get("enum", [kind.get("const", "")]))
@@ -129,7 +129,7 @@ def _all_other(values: Iterable[Any]) -> bool:
 
 
 def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the values of an argument whose type has few values, else none."""
+    """Return the possible values of an argument if its type has only a few, else an empty sequence."""
     found: list[str] = []
     for kind in _kinds(about, schema):
         if kind.get("type") == "boolean":
@@ -145,7 +145,7 @@ def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, 
 
 
 def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, BoundCompleter]:
-    """Return the completer of each argument: the author's, else one for the argument's type."""
+    """Return the completer of each argument: the author's completer, or else a completer for the argument's type."""
     if not isinstance(given, Mapping):
         raise ToolDefinitionError(f"its completions are {type(given).__name__}, not a mapping by argument")
     if unknown := [name for name in given if name not in names]:

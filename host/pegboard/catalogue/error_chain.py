@@ -1,4 +1,4 @@
-"""The order in which error adapters are asked."""
+"""The order in which error adapters are called."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class ErrorChain:
 
     Args:
         plugins: the enabled plugins, sorted by name.
-        order: the names of the plugins that come first.
+        order: the names of the plugins whose adapters come first.
 
     Attributes:
-        common: the adapters for functions without their own.
+        common: the adapters for functions that have no adapters of their own.
     """
 
     def __init__(self, plugins: Sequence[LoadedPlugin], order: Sequence[str]) -> None:
@@ -29,7 +29,7 @@ class ErrorChain:
         self.common = tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
 
     def of(self, own: Iterable[ErrorAdapter], provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
-        """Return the tool's own adapters, its provider's and the others, each once."""
+        """Return the adapters of the tool, its provider and other plugins, in this order and without duplicates."""
         named = None if provider is None else provider.error_adapters
         plugins = [plugin for plugin in self._plugins if plugin.origin.name == named]
         theirs = [one for plugin in plugins for one in plugin.contributed(register_error_adapters)]

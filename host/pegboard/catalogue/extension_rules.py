@@ -1,4 +1,4 @@
-"""The rules for each extension, method, notification handler and topic by itself."""
+"""Rules for single extensions, methods, notification handlers and topics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CORE_METHODS = frozenset(
         "roots/list",
     }
 )
-"""The methods of every revision, in both directions. Those of tasks belong to an extension."""
+"""The methods of all revisions, in both directions. Methods of tasks belong to an extension and are not included."""
 
 CORE_NOTIFICATIONS = frozenset(
     {
@@ -54,7 +54,7 @@ CORE_NOTIFICATIONS = frozenset(
 CORE_TOPICS = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"})
 
 CORE_CAPABILITIES = frozenset({"tools", "resources", "prompts", "completions", "logging", "extensions", "experimental"})
-"""The capabilities that the host advertises, and the places of extensions."""
+"""The capabilities that the host itself advertises, including the members for extensions."""
 
 CORE_RESULT_TYPES = frozenset({"complete", "input_required"})
 
@@ -69,7 +69,7 @@ def contribution_name(one: Any) -> Any:
 
 
 def contribution_complaint(one: Any) -> str | None:
-    """Return the mistake in an Extension, Method, NotificationHandler or Topic, or None."""
+    """Describe the mistake in an Extension, Method, NotificationHandler or Topic. Return None if it is valid."""
     if not isinstance(contribution_name(one), str):
         return "its name must be a string"
     if isinstance(one, Extension):

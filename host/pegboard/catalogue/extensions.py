@@ -1,6 +1,6 @@
-"""The additions of plugins to the protocol, checked and put together.
+"""Checks and collection of the protocol additions of plugins.
 
-An extension is served completely or not at all. Plugins cannot replace names of the specification.
+An extension is served completely or not at all. Plugins cannot redefine names of the specification.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS: Mapping[type[Any], str] = {
 
 
 def collect_contributions(plugins: Sequence[LoadedPlugin], report: _Report) -> Contributions:
-    """Return all additions that can be served. Report the others with their owners."""
+    """Return all additions that can be served. Report invalid additions with their owners."""
     return _Contributions(plugins, report).served()
 
 
@@ -56,7 +56,7 @@ class _Contributions:
         self.broken.add(str(one.identifier if isinstance(one, Extension) else one.extension))
 
     def served(self) -> Contributions:
-        """Return additions with one claimant whose extension is served."""
+        """Return the additions that only one plugin defines and whose extension is served."""
         found = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
         extensions: dict[str, Extension] = {name: one for name, (_, one) in found[Extension].items()}
         self.refuse_shared(found[Extension])
@@ -77,7 +77,7 @@ class _Contributions:
             self.broken |= {str(one.identifier if kind is Extension else one.extension) for _, one in claims}
 
     def refuse_shared(self, extensions: Mapping[str, Owned]) -> None:
-        """Refuse extensions that define the same result type, option or default MIME type."""
+        """Remove and report extensions that define the same result type, option or default MIME type."""
         owners: dict[str, Owned] = {}
         for origin, one in extensions.values():
             for claim in _claims(one):
@@ -109,7 +109,7 @@ def _claims(extension: Extension) -> Iterator[str]:
 
 
 def check_result(call: Call, result: MethodResult, contributed: Contributions) -> MethodResult:
-    """Return a result that may be sent.
+    """Check that a result may be sent to the client, and return it.
 
     Raises:
         ProtocolError: -32021, the client does not declare the extension of the result type.
@@ -135,7 +135,7 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
 
 
 def require_declared(client: Client, extension: Extension) -> None:
-    """Refuse a client that does not declare an extension.
+    """Raise an error if the client does not declare an extension.
 
     Raises:
         ProtocolError: -32021, with the missing capability.
@@ -165,7 +165,7 @@ class ItemMeta(NamedTuple):
 def describe_item(
     item: Tool | Resource, said: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
 ) -> ItemMeta:
-    """Return the `_meta` entries of extensions for an item. Values for unknown extensions are ignored.
+    """Return the extensions' `_meta` entries for an item. Ignore values for unknown extensions.
 
     Raises:
         ToolDefinitionError: an extension rejects the item.
@@ -187,7 +187,7 @@ def describe_item(
 
 
 def default_mime_type(uri: str, contributed: Contributions) -> str | None:
-    """Return the MIME type that an extension defines for resources at such a URI, or None."""
+    """Return the default MIME type that an extension defines for a URI, or None."""
     for extension in contributed.extensions.values():
         for start, mime_type in extension.mime_types.items():
             if uri.startswith(start):
@@ -196,7 +196,7 @@ def default_mime_type(uri: str, contributed: Contributions) -> str | None:
 
 
 def without_unused(contributed: Contributions, used: Iterable[str]) -> Contributions:
-    """Return the additions without extensions that describe items and have none to describe."""
+    """Return the additions without extensions that only describe items but describe none."""
     users = set(used)
     unused = {name for name, one in contributed.extensions.items() if one.describe is not None and name not in users}
 

@@ -17,21 +17,21 @@ LIST_METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates",
 """The method that lists each kind."""
 
 MAX_CACHED_CALLERS = 1000
-"""The number of callers whose list is cached. Beyond that, the oldest is removed."""
+"""The maximum number of cached lists. The oldest list is removed first."""
 
 
 class FilteredList:
-    """One list, filtered for each caller.
+    """A list that is filtered for each caller.
 
-    Callers with the same items share the pages, and the encoded forms that protocols cache. Two calls at once may both
-    create the list.
+    Callers with the same items share the pages, and so the encoded forms that protocols cache. Two concurrent calls may
+    both create the list.
 
     Args:
         kind: the kind of items.
-        whole: returns all items for a call, by name, sorted.
+        whole: a function that returns all items for a call, by name, sorted.
         links: the middleware, outermost first.
         page_size: the maximum number of items of a page.
-        key: returns the properties of a call that the list itself depends on.
+        key: a function that returns the properties of a call on which the list depends, besides middleware.
         before: the previous list.
         time: limits the time of middleware.
     """
@@ -62,7 +62,7 @@ class FilteredList:
         return (self._made.get(key) or await self._make(key, call)).page(call.params)
 
     def forget(self) -> None:
-        """Create the list again at the next request."""
+        """Discard the cached list. The next request creates it again."""
         self._before = self._made
         self._made = {}
 
@@ -108,7 +108,7 @@ def _key_of(
 
 
 def _by_caller(call: Call) -> Hashable:
-    """Return all properties of a caller except the time when the token expires, on which no list can depend."""
+    """Return all properties of a caller except the expiry time of its token, because no list depends on it."""
     caller = call.caller
     extra = repr(dict(caller.extra)) if caller.extra else ""  # its values may be unhashable
     return (*caller._replace(expires_at=None, extra=None), extra, call.supplied is None)
@@ -122,7 +122,7 @@ def _giving(listing: Listing) -> CallNext:
 
 
 def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
-    """Return a link that checks its middleware: a list may lack items or replace them, and nothing else."""
+    """Return a link that checks the list of its middleware. Middleware may only remove or replace items."""
     types = {type(one) for one in whole.values()}
 
     async def check(call: Call) -> Outcome:

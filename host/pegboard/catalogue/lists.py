@@ -1,4 +1,4 @@
-"""The lists of one assembly, as callers see them."""
+"""The lists of one assembly, filtered for each caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lists:
     Args:
         assembly: the assembly.
         page_size: the maximum number of items of a page.
-        before: the lists of the previous assembly, whose unchanged pages are reused.
+        before: the lists of the previous assembly. Unchanged pages are reused.
         time: limits the time of middleware.
     """
 
@@ -48,7 +48,7 @@ class Lists:
         return self._lists[kind].page
 
     def forget(self, change: Change) -> None:
-        """Discard the results of middleware for a list that has changed."""
+        """Discard the cached results of middleware for a changed list."""
         for kind in ("resources", "templates") if change.kind == "resources" else (change.kind,):
             found = self._lists.get(kind)
             if isinstance(found, FilteredList):
@@ -87,13 +87,13 @@ def _scopes(assembly: Assembly) -> frozenset[str]:
 
 
 def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
-    """Return the scopes that a caller needs for a tool, including those of gates."""
+    """Return the scopes that a tool requires of its caller, including scopes that gates require."""
     gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
     return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))
 
 
 def operator_only_tools(assembly: Assembly) -> list[str]:
-    """Return the tools that only the operator can call, because no authenticator is configured."""
+    """Return the tools that only the operator can call because no authenticator is configured."""
     if any(one.policy == DEFAULT_POLICY for one in assembly.authenticators):
         return []
     tools = assembly.tools.items()
@@ -101,14 +101,14 @@ def operator_only_tools(assembly: Assembly) -> list[str]:
 
 
 def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
-    """Return the properties of a call that a list depends on: the caller's scopes that tools require."""
+    """Return the caller's scopes that tools require, on which the list depends."""
     if not call.caller.is_known:
         return None
     return named if call.allows(named) else call.caller.scopes & named
 
 
 class _Plain:
-    """A list that depends on no middleware and no scopes.
+    """A list that is the same for all callers.
 
     Args:
         kind: the kind of items.
@@ -127,5 +127,5 @@ class _Plain:
 
 
 def _is_of(kind: ListKind, item: Any) -> bool:
-    """Return True if an item belongs to a list. Templates are among the resources of an assembly."""
+    """Return True if an item belongs to a list of the given kind. An assembly stores templates among resources."""
     return kind == "prompts" or isinstance(item, ResourceTemplate) == (kind == "templates")

@@ -1,4 +1,4 @@
-"""The checks of a definition's options, without its function."""
+"""The checks of a definition's options. The function is checked elsewhere."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pegboard.wire.meta_keys import meta_complaint
 MAX_TITLE_CHARACTERS = 256
 """The maximum length of a name or title."""
 MAX_DESCRIPTION_CHARACTERS = 16 * 1024
-"""The maximum length of a description. Most clients show, and most models read, far less."""
+"""The maximum length of a description."""
 MAX_TIMEOUT_SECONDS = 7 * 24 * 3600
 """The maximum time limit."""
 
 CLIENT_ID = "client_id"
-"""The metadata key of the client that a tool's token was issued to."""
+"""The metadata key for the id of the client to which a tool's token was issued."""
 
 
 def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    """Refuse options that cannot be served. Clients reject a whole list for one member that violates the schema.
+    """Check that options can be served. Clients reject a whole list if one member violates the schema.
 
     Raises:
         ToolDefinitionError: an option is invalid.
@@ -62,7 +62,7 @@ def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinit
 
 
 def _check_key(what: str, key: object) -> None:
-    """Refuse a name that cannot be that of a variable and of a file, or is not printable."""
+    """Check that a name is printable and can be the name of a variable and of a file."""
     if not isinstance(key, str) or not key.isprintable() or not key or set(key) & set(" =/\\"):
         raise ToolDefinitionError(
             f"invalid {what} name {key!r}: use visible characters other than spaces, = and slashes"
@@ -135,7 +135,7 @@ def _check_hints(hints: object) -> None:
 
 
 def check_sense(hints: ToolAnnotations) -> None:
-    """Refuse hints that contradict each other.
+    """Check that the hints do not contradict each other.
 
     Raises:
         ToolDefinitionError: the hints contradict each other.
@@ -145,7 +145,7 @@ def check_sense(hints: ToolAnnotations) -> None:
 
 
 def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    """Check icons, annotations and size. The rules are imported only if there is one of them."""
+    """Check icons, annotations and size. Import the rules only if one of these options is set."""
     resource = definition if isinstance(definition, ResourceDefinition) else None
     if not definition.icons and (resource is None or (resource.annotations is None and resource.size is None)):
         return

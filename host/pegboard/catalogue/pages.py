@@ -1,6 +1,6 @@
 """One list in pages, sorted by name.
 
-A page that a change did not affect stays the same object, so that protocols can cache its encoded form.
+After a change, unaffected pages stay the same objects, so that protocols can cache their encoded form.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def scopes_of(bound: BoundTool) -> frozenset[str]:
 
 
 class Pages:
-    """One list. A cursor contains the kind and the last name of a page, so that any instance can continue.
+    """The pages of one list. A cursor contains the kind and the last name of a page, so that any instance can continue.
 
     Args:
         kind: the kind of items.
@@ -70,7 +70,7 @@ class Pages:
         }
 
     def page(self, params: Mapping[str, Any]) -> Listing:
-        """Return the page that the parameters of a list method request.
+        """Return the requested page.
 
         Raises:
             ProtocolError: the cursor is invalid, or belongs to another list.

@@ -42,8 +42,8 @@ class Registry:
 
     Args:
         config: the configuration of the host.
-        publish: serves another assembly from now on.
-        changed: called outside all locks with the kinds that have changed.
+        publish: a function that starts to serve a new assembly.
+        changed: a function that is called with the changed kinds, outside all locks.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class Registry:
         return found
 
     def collect(self) -> None:
-        """Serve nothing from now on. Additions wait for the next assembly."""
+        """Stop serving. Additions are stored for the next assembly."""
         with self._lock:
             self._assembly = self._binder = None
 
     def open(self, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
-        """Serve the result of `make` and let these plugins change it. Changes wait meanwhile."""
+        """Serve the assembly that `make` returns and let these plugins change it. Changes wait until `make` returns."""
         with self._lock:
             assembly = make()
             assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
@@ -213,7 +213,7 @@ class _OwnCatalogue:
 
 
 class _Resources(Mapping[str, Resource]):
-    """The resources of an assembly as clients see them, and those about to be added."""
+    """The resources of an assembly, in the form for clients, and the resources about to be added."""
 
     def __init__(self, served: Mapping[str, tuple[Any, Any]]) -> None:
         self.added: dict[str, Resource] = {}
@@ -230,7 +230,7 @@ class _Resources(Mapping[str, Resource]):
 
 
 class _Draft:
-    """One change of an assembly by one plugin. All of it is applied, or none.
+    """One atomic change of an assembly by one plugin.
 
     Attributes:
         changed: the kinds that have changed.
@@ -269,10 +269,10 @@ class _Draft:
         self._take(field, names)
 
     def _take(self, field: ItemKind, names: tuple[str, ...]) -> None:
-        """Remove the plugin's own item with the first of these names that it has.
+        """Remove the first of these names that is an item of the plugin.
 
         Raises:
-            ToolDefinitionError: the plugin has no such item.
+            ToolDefinitionError: none of the names is an item of the plugin.
         """
         for name in names:
             if self._owner(field, name) == self._origin:

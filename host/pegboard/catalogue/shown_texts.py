@@ -1,4 +1,4 @@
-"""The checks of strings that clients see: length, and characters that are not visible."""
+"""The checks of strings that clients see: their length and invisible characters."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pegboard.errors import ToolDefinitionError
 MAX_PROPERTY_CHARACTERS = 256
 """The maximum length of a parameter's name."""
 _ESCAPES = (b"\\u", b"\\b", b"\\f", b"\x7f")
-"""The escapes of control characters in JSON. Regular expressions contain some of them as well."""
+"""The escapes of control characters in JSON. Regular expressions may contain some of the same sequences."""
 
 
 def check_shown_text(what: str, text: str, most: int) -> None:
-    """Refuse a string that is too long or has invisible characters.
+    """Check that a string is not too long and has no invisible characters.
 
     Raises:
         ToolDefinitionError: the string is invalid.
@@ -30,12 +30,12 @@ def check_shown_text(what: str, text: str, most: int) -> None:
 
 
 def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -> None:
-    """Refuse a schema whose strings or names have invisible characters.
+    """Check that the strings and names of a schema have no invisible characters.
 
     Args:
         schema: the schema.
         text: the schema as JSON.
-        what: the owner of the schema, if it is not that of the parameters.
+        what: the owner of the schema for messages, if it is not the schema of the parameters.
 
     Raises:
         ToolDefinitionError: the schema is invalid. The message names the parameter.

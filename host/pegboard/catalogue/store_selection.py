@@ -52,14 +52,14 @@ def select_stores(
     *,
     fall_back: bool = False,
 ) -> tuple[Stores, list[ConfigProblem]]:
-    """Return the selected stores, and a problem for each setting that selects none.
+    """Return the selected stores, and a problem for each setting that names an unknown store.
 
     Args:
-        config: the configuration, which knows the source of each setting.
+        config: the configuration, with the source of each setting.
         plugins: the enabled plugins.
         offered: the stores to select from.
-        absent: the names of plugins that are installed and not enabled.
-        fall_back: True to select the default of a setting whose store is not offered.
+        absent: the names of plugins that are installed but not enabled.
+        fall_back: True to select the setting's default if the named store is not offered.
     """
     selected: dict[StoreKey, SelectedStore] = {}
     problems: list[ConfigProblem] = []

@@ -1,4 +1,4 @@
-"""The compiler of tools, and helpers for all definitions."""
+"""The compiler of tools, and functions that all compilers share."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ MAX_SCHEMA_BYTES = 256 * 1024
 """The maximum size of an input or output schema, as JSON."""
 
 VERSION_KEY = "pegboard/version"
-"""The key of `_meta` for the version of a tool that has its own."""
+"""The `_meta` key for a tool's own version."""
 
 T = TypeVar("T")
 
 
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
-    """Return the name that the author wrote, else the function's.
+    """Return the author's name for a definition, or else the function's name.
 
     Raises:
-        ToolDefinitionError: there is no valid name, or an option is invalid.
+        ToolDefinitionError: the name or an option is invalid.
     """
     function = _innermost(definition.function)
     if isinstance(function, classmethod):
@@ -66,13 +66,13 @@ def _place_of_class(cls: type) -> str:
 def compile_tool(
     definition: ToolDefinition, name: str, owner: str, version: str | None = None
 ) -> tuple[Tool, Signature, Function]:
-    """Return a tool as clients see it, its signature, and its function.
+    """Compile a tool. Return the definition for clients, the signature, and the function.
 
     Args:
         definition: the definition.
         name: its name on the wire.
         owner: the name of its plugin.
-        version: the version of its plugin, for a tool without its own.
+        version: the version of its plugin, used if the tool has no version.
 
     Raises:
         ToolDefinitionError: the definition cannot be served.
@@ -126,7 +126,7 @@ def _with_version(tool: Tool, version: object) -> Tool:
 
 
 def _deprecation(definition: ToolDefinition) -> str | None:
-    """Return the deprecation message of the option, else of a decorator (PEP 702), else None."""
+    """Return the deprecation message from the option, or else from a decorator (PEP 702), or None."""
     message: object = definition.deprecated
     if message is None:
         message = getattr(_innermost(definition.function), "__deprecated__", None)
@@ -146,7 +146,7 @@ def _innermost(function: Any) -> Any:
 
 
 def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
-    """Return the description that the author wrote, else the docstring, else None."""
+    """Return the author's description, or else the docstring, or None."""
     given = definition.description
     if given is not None:
         return given.strip()
@@ -161,10 +161,10 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
 
 
 def required_description(definition: ToolDefinition | PromptDefinition) -> str:
-    """Return the description, which a model needs to choose the item.
+    """Return the description. Models choose an item by its description.
 
     Raises:
-        ToolDefinitionError: there is none.
+        ToolDefinitionError: the definition has no description.
     """
     description = description_of(definition)
     if not description:
@@ -176,7 +176,7 @@ def schema_json(schema: Mapping[str, Any]) -> bytes:
     """Return a schema as JSON.
 
     Raises:
-        ToolDefinitionError: the schema is too large, or has values that JSON lacks.
+        ToolDefinitionError: the schema is too large, or has values that JSON does not support.
     """
     if not is_finite((schema,)):
         named = [name for name, about in schema.get("properties", {}).items() if not is_finite((about,))]

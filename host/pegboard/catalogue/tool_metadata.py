@@ -1,4 +1,4 @@
-"""The checks of a tool's metadata and annotations, and their form in `_meta`.
+"""The checks of a tool's metadata and annotations, and their encoding in `_meta`.
 
 This module is imported only for tools that have metadata or own annotations.
 """
@@ -31,14 +31,14 @@ _OWN_ARGUMENTS = {
     "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
 }
-"""The protocol's names of annotations, and the arguments of `ToolAnnotations` for them."""
+"""The arguments of `ToolAnnotations` by the protocol's names of annotations."""
 
 METADATA_KEY = "pegboard/metadata"
-"""The key of `_meta` for the metadata."""
+"""The `_meta` key for the metadata."""
 
 
 def with_kind(tool: Tool, metadata: object) -> Tool:
-    """Return a tool with its metadata in annotations and `_meta`.
+    """Return a copy of a tool with its metadata in annotations and `_meta`.
 
     Args:
         tool: the tool with the author's annotations and `_meta`.
@@ -136,7 +136,7 @@ def _contradiction(behavior: Behavior, classification: Classification | None) ->
 
 
 def _merged_hints(annotations: ToolAnnotations | None, metadata: ToolMetadata) -> ToolAnnotations | None:
-    """Return the hints for clients: the annotations, completed by the behavior.
+    """Return the hints for clients. Annotations take precedence over the behavior.
 
     Raises:
         ToolDefinitionError: the hints contradict each other.
@@ -174,10 +174,10 @@ def _present(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the author's own annotations.
+    """Return the author's additional annotations (`extra`).
 
     Raises:
-        ToolDefinitionError: they are not JSON, or have a name that the protocol defines.
+        ToolDefinitionError: the annotations are not JSON, or a name is defined by the protocol.
     """
     for key in extra:
         own = key if key in _OWN_ARGUMENTS.values() else _OWN_ARGUMENTS.get(key)
@@ -191,7 +191,7 @@ def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_json(value: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a copy of an author's dict as plain JSON.
+    """Return a copy of an author's dict that contains only JSON types.
 
     Raises:
         ToolDefinitionError: a value is not JSON, or nested too deeply.

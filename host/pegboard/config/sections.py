@@ -1,4 +1,4 @@
-"""The sections of plugins and toolkits, validated with their models, and problems with the names of sections."""
+"""Validation of the sections of plugins and toolkits, and problems with names of sections."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def validate_section(config: HostConfig, kind: Kind, name: str, model: None) -> 
 def validate_section(
     config: HostConfig, kind: Kind, name: str, model: type[BaseModel] | None
 ) -> BaseModel | list[ConfigProblem] | None:
-    """Return the settings of a plugin or toolkit as its model, or the problems with them.
+    """Validate the section of a plugin or toolkit. Return the settings as an object of its model, or the problems.
 
-    References `{ env = "NAME" }` are replaced by the values of variables. A missing or empty variable is a problem.
-    Validators find the base of relative paths with `PluginConfig.folder_of`.
+    References `{ env = "NAME" }` are replaced by the values of the variables. An unset or empty variable is a problem.
+    `PluginConfig.folder_of` returns the base of relative paths to validators.
 
     Args:
         config: the configuration.
         kind: "plugins" or "toolkits".
-        name: the name. Without a section the defaults of the model count.
-        model: the model, None for a plugin without settings. The result is None if the section is empty too.
+        name: the name of the plugin or toolkit. Without a section, the model's defaults are used.
+        model: the model, None for a plugin without settings. If the section is empty too, the result is None.
     """
     section, path = config.section(kind, name), (kind, name)
     if model is None:
@@ -55,7 +55,7 @@ def validate_section(
 
 
 def declared_variables(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, the variable and the kind (see `EnvironmentNames`) of each `FromEnvironment` of a model."""
+    """For each `FromEnvironment` mark of a model, yield the key, the variable and the kind (`EnvironmentNames`)."""
     for name, field in model.model_fields.items():
         for mark in field.metadata:
             if isinstance(mark, FromEnvironment):
@@ -67,7 +67,7 @@ def declared_variables(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]
 
 
 def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:
-    """Return the settings that variables set which a model declares and the defaults do not list."""
+    """Return the settings from variables that a model declares but the defaults do not list."""
     found: dict[str, Any] = {}
     environ = config.environ or {}
     for key, variable, kind in declared_variables(model) if environ else ():
@@ -84,13 +84,13 @@ def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel])
 
 
 def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the base of relative paths, and the keys of other sources, with another base."""
+    """Return the base of relative paths, and the keys whose values have a different base."""
     elsewhere = (key for key in section if config.source((*path, key)).kind in ("environment", "command line"))
     return {"directory": config.directory, "folders": dict.fromkeys(elsewhere, config.working_directory)}
 
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
-    """Return a problem for every section of the operator whose name is unknown."""
+    """Return a problem for each section of the operator's configuration with an unknown name."""
     from pegboard.names import nearest
 
     known = set(known)
@@ -105,11 +105,11 @@ def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> li
 def unmatched_patterns(
     config: HostConfig, key: ListName, unmatched: Iterable[str], forms: Iterable[str]
 ) -> list[ConfigProblem]:
-    """Return a problem for every pattern of a list that matches nothing.
+    """Return a problem for each pattern of a list that matches nothing.
 
     Args:
         config: the configuration.
-        key: the list.
+        key: the key of the list.
         unmatched: the patterns, from `Patterns.unmatched` or `Patterns.unmatched_plugins`.
         forms: the names that exist, for suggestions.
     """

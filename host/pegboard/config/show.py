@@ -1,4 +1,4 @@
-"""The current configuration for `config show`: every value, with secrets masked, and its source."""
+"""The current configuration for `config show`: every value with its source. Secrets are masked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class ConfigView:
     """The values of a configuration, and their sources.
 
     Attributes:
-        values: "host", "plugins" and "toolkits" as nested, JSON-ready tables; `{"env": NAME}` for references,
-            secrets masked.
-        sources: for each dotted key with a value (lists are one value), its source, in the order of `values`.
-        file: the file that was read, None without one.
+        values: "host", "plugins" and "toolkits" as nested, JSON-ready tables. References are `{"env": NAME}`. Secrets
+            are masked.
+        sources: the source of each value by its dotted key, in the order of `values`. A list is one value.
+        file: the configuration file, or None if no file was read.
     """
 
     values: Mapping[str, Any]
@@ -36,8 +36,8 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
 
     Args:
         config: the configuration.
-        settings: the validated settings of running plugins, `{"plugins": {name: model}, "toolkits": ...}`, to show
-            their defaults too.
+        settings: the validated settings of running plugins, `{"plugins": {name: model}, "toolkits": ...}`. Their
+            defaults are shown too.
     """
     values: dict[str, Any] = {"host": masked(config.host.model_dump(), ("host",))}
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
@@ -58,7 +58,7 @@ def _section(path: KeyPath, given: Mapping[str, Any], model: BaseModel | None) -
 
 
 def _put(value: Any, way: KeyPath, ref: SecretRef) -> None:
-    """Put a reference back where its value was written; a model may have arranged its values otherwise."""
+    """Replace the value of a reference by the reference, unless the model changed the structure of its values."""
     for part in way[:-1]:
         value = step(value, part)
     if step(value, way[-1]) is not ABSENT:

@@ -15,11 +15,11 @@ class Source(NamedTuple):
     """The source of a value.
 
     Attributes:
-        kind: "default" (no source sets it), "defaults" (those of the built-in plugins), "file", "environment",
-            "command line", or "code" (a program that embeds a host).
-        file: the name of the file, None for other kinds.
+        kind: "default" (no source sets the value), "defaults" (the defaults of the built-in plugins), "file",
+            "environment", "command line", or "code" (a program that embeds a host).
+        file: the name of the file if `kind` is "file", else None.
         line: the line in that file, from 1.
-        variable: the environment variable, None for other kinds.
+        variable: the environment variable if `kind` is "environment", else None.
     """
 
     kind: SourceKind
@@ -58,8 +58,8 @@ class Layer:
         file: the name of the file for messages.
         text: the content of the file, to find lines.
         variables: the environment variable of each value.
-        raw: the text of a variable whose value is not a string.
-        adds: lists are added to those of lower layers instead of replacing them.
+        raw: the original strings of variables whose values were parsed as another type.
+        adds: True to add lists to the lists of lower layers instead of replacing them.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Layer:
         return find_lines(self.text)
 
     def source(self, path: KeyPath) -> Source:
-        """Return the place of a value in this layer, or else of the table around it."""
+        """Return the location of a value in this layer, or else the location of the enclosing table."""
         around = [path[:end] for end in range(len(path), 0, -1)]
         if self.file:
             return Source(self.kind, self.file, next((self._lines[one] for one in around if one in self._lines), None))
@@ -111,16 +111,16 @@ class Sources:
         self._owners: dict[KeyPath, tuple[Layer, KeyPath]] = {}
 
     def lay(self, layer: Layer) -> None:
-        """Add a layer on top. Tables are merged, other values are replaced."""
+        """Add a layer on top. Merge tables and replace other values."""
         self._lay(self.tree, layer.tree, (), layer)
 
     def source(self, path: KeyPath) -> Source:
-        """Return the source of a value or of the list around it, or DEFAULT if no layer sets it."""
+        """Return the source of a value or of the enclosing list, or DEFAULT if no layer sets the value."""
         within_list = next((place for place, part in enumerate(path) if isinstance(part, int)), len(path))
         return self._source(path, range(len(path), within_list - 1, -1))
 
     def around(self, path: KeyPath) -> Source:
-        """Return the source of a value, or else of the nearest table around it."""
+        """Return the source of a value, or else the source of the nearest enclosing table."""
         return self._source(path, range(len(path), 0, -1))
 
     def _source(self, path: KeyPath, ends: range) -> Source:
@@ -131,13 +131,13 @@ class Sources:
         return DEFAULT
 
     def problem(self, message: str, path: KeyPath, suggestion: str | None = None) -> ConfigProblem:
-        """Return a problem with a key, located at the key or else at the table around it."""
+        """Return a problem with a key, with the location of the key or else of the enclosing table."""
         source = self.around(path)
         place = None if source.file or not source.by_operator else str(source)
         return ConfigProblem(message, dotted(path), source.file, source.line, suggestion, place=place)
 
     def raw(self, path: KeyPath) -> str | None:
-        """Return the text of the environment variable of a value that is not a string, or None."""
+        """Return the original string of an environment variable that was parsed as another type, or None."""
         layer, own_path = self._owners.get(path, (None, path))
         return layer.raw.get(own_path) if layer else None
 
@@ -165,7 +165,7 @@ class Sources:
         self._owners[path] = (layer, path)
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:
-        """Assign a table to the first layer of the operator, which has its header."""
+        """Set the source of a table to the first layer of the operator that contains the table."""
         if self._owners[path][0].kind == "defaults":
             self._owners[path] = (layer, path)
 

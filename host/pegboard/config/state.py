@@ -1,6 +1,6 @@
-"""The state directory: files that pegboard keeps for its user between two starts.
+"""The state directory: files that pegboard stores for its user between starts.
 
-Only the owner can read a file. It is replaced as a whole, so that concurrent starts never read half of it.
+Only the owner can read the files. A file is replaced atomically, so that concurrent starts never read a partial file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 def state_directory(environ: Mapping[str, str]) -> Path | None:
     """Return the user's state directory (XDG Base Directory 0.8), or None if the user has no home directory.
 
-    `PEGBOARD_STATE_DIR` names another one. Relative paths count as unset. The directory need not exist.
+    `PEGBOARD_STATE_DIR` selects another directory. Relative paths count as unset. The directory need not exist.
     """
     own = Path(environ.get(STATE_VARIABLE) or "")
     if own.is_absolute():
@@ -37,7 +37,7 @@ def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
     """Return the content of a state file, or None if it does not exist.
 
     Raises:
-        OSError: the file cannot be read, or it belongs to another user than this process and root.
+        OSError: the file cannot be read, or its owner is neither the user of this process nor root.
     """
     directory = state_directory(environ)
     if directory is None:
@@ -82,7 +82,7 @@ def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes
 
 @contextmanager
 def _written(name: str, content: bytes, environ: Mapping[str, str]) -> Iterator[Path]:
-    """Write a temporary file in the state directory. Remove it at the end if it is still there."""
+    """Create a temporary file in the state directory. Remove the file at the end if it still exists."""
     directory = state_directory(environ)
     if directory is None:
         raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
@@ -117,10 +117,10 @@ def remove_state(name: str, environ: Mapping[str, str]) -> bool:
 
 @contextmanager
 def state_lock(name: str, environ: Mapping[str, str]) -> Iterator[bool]:
-    """Hold the lock of a state file from reading to writing it. Give False, without waiting, if a process holds it.
+    """Hold the lock of a state file during a block. Yield False, without waiting, if another process holds the lock.
 
     Raises:
-        OSError: the lock cannot be made, or the user has no home directory.
+        OSError: the lock file cannot be created, or the user has no home directory.
     """
     directory = state_directory(environ)
     if directory is None:

@@ -1,7 +1,7 @@
-"""Trust in discovered configuration files: the content of each file that the user has accepted.
+"""Trust in discovered configuration files. The host uses such a file only with content that the user has accepted.
 
 An MCP client starts servers in the folder that its user opens, so other people may have written `./hostconfig.toml`.
-Each trusted file has a pin in the state directory, with its place and a digest of its content.
+The state directory contains a pin for each trusted file: its path and a digest of its content.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Pin(NamedTuple):
     Attributes:
         target: the file with all links resolved.
         digest: the SHA-256 digest of its content.
-        settings: its settings by dotted key, secrets masked.
+        settings: its settings by dotted key, with secrets masked.
     """
 
     target: str
@@ -34,9 +34,9 @@ class Untrusted(NamedTuple):
     """A file in the working directory that is not trusted.
 
     Attributes:
-        content: the file, None if it cannot be read.
-        problem: the reason why the file is not used, and the remedy.
-        pin: the content that was accepted earlier, if any.
+        content: the content of the file, None if the file cannot be read.
+        problem: the reason why the file is not used, and how to fix it.
+        pin: the content that the user accepted earlier, or None.
     """
 
     content: files.FileContent | None
@@ -45,11 +45,11 @@ class Untrusted(NamedTuple):
 
 
 OnUntrusted: TypeAlias = Callable[[Untrusted], bool]
-"""Decides about a file that may not be used: True to use it, False to go on without it, ConfigError to stop."""
+"""Decides about an untrusted file: True uses it, False continues without it, ConfigError stops the start."""
 
 
 def refuse_untrusted(untrusted: Untrusted) -> bool:
-    """Raise ConfigError: without the file, authenticators and other restrictions would be missing.
+    """Raise ConfigError. Without the file, authenticators and other restrictions would be missing.
 
     Raises:
         ConfigError: always.
@@ -60,7 +60,7 @@ def refuse_untrusted(untrusted: Untrusted) -> bool:
 def select_file(
     path: Path | None, environ: Mapping[str, str], directory: Path, on_untrusted: OnUntrusted
 ) -> tuple[files.Candidate, files.FileContent | ConfigProblem] | None:
-    """Return the configuration file to use as it was read, or a problem; None without any file."""
+    """Return the content of the configuration file, or a problem with the file, or None if there is no file."""
     for candidate in files.candidates(path, environ, directory):
         content = files.read_file(candidate, directory)
         if not candidate.needs_trust:
@@ -74,7 +74,7 @@ def select_file(
 def check_trust(
     content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path
 ) -> Untrusted | None:
-    """Return None for a file with a pin for this very content, otherwise the problem with the file."""
+    """Return None if the file has a pin with its current content, otherwise the problem."""
     if isinstance(content, ConfigProblem):
         return Untrusted(None, content)
     shown = files.display_path(content.path, directory)
@@ -89,7 +89,7 @@ def check_trust(
 
 
 def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """Pin a file with its present content and return the digest.
+    """Pin a file with its current content and return the content's digest.
 
     Raises:
         ConfigError: other users could change the file.
@@ -107,7 +107,7 @@ def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapp
 
 
 def untrust(path: Path, environ: Mapping[str, str]) -> bool:
-    """Remove the pin of a file. Return False if it had none.
+    """Remove the pin of a file. Return False if the file has no pin.
 
     Raises:
         OSError: the pin cannot be removed.
@@ -118,7 +118,7 @@ def untrust(path: Path, environ: Mapping[str, str]) -> bool:
 
 
 def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
-    """Return the pin of a file, None if it has none that can be read."""
+    """Return the pin of a file, or None if the file has no readable pin."""
     import json
 
     from pegboard.config.state import read_state
@@ -131,7 +131,7 @@ def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
 
 
 def settings_of(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a file by dotted key, JSON-ready and with secrets masked."""
+    """Return the settings of a file by dotted key, JSON-ready, with secrets masked."""
     from pegboard.config.secret_values import masked
 
     return {dotted(path): masked(value, path) for path, value in _leaves(tree)}
@@ -148,7 +148,7 @@ def _leaves(value: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyP
 def _unless_others_can_change(
     candidate: files.Candidate, content: files.FileContent | ConfigProblem, directory: Path
 ) -> files.FileContent | ConfigProblem:
-    """Refuse the user's own file if other users could change it. A file that is named is the operator's decision."""
+    """Refuse the file in the user's configuration directory if other users could change it. Accept named files."""
     if candidate.named_by is None and isinstance(content, files.FileContent) and content.risk is not None:
         return _changeable(content, files.display_path(content.path, directory))
     return content
@@ -160,7 +160,7 @@ def _changeable(content: files.FileContent, shown: str) -> ConfigProblem:
 
 
 def _name(path: Path) -> str:
-    """Return the name of a file's pin. Links count by where they lie: relative paths in a file count from there."""
+    """Return the file name of a pin. A link has its own pin, because relative paths start from the link's folder."""
     place = os.path.join(os.path.realpath(path.parent), path.name)
     return f"trusted-{_sha256(os.fsencode(place))[:32]}.json"
 

@@ -1,4 +1,4 @@
-"""Validation of data with pydantic models. `explain.py`, which words the problems, is imported only for a problem."""
+"""Validation of data with pydantic models. `explain.py` is imported only if data is invalid."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def validate(
     context: Mapping[str, Any],
     hidden: Container[KeyPath] = (),
 ) -> _M | list[ConfigProblem]:
-    """Return data as a model, or the problems with it.
+    """Validate data. Return an object of the model, or the problems.
 
-    A variable that was parsed as another type, such as a number, counts as a string if the model requires a string.
+    If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
     if not data and _has_plain_defaults(model):
         return model.model_construct()
@@ -42,7 +42,7 @@ def validate(
 
 
 def _has_plain_defaults(model: type[BaseModel]) -> bool:
-    """Return True if validating no data returns the defaults. Then no validator is built, which takes milliseconds."""
+    """Return True if empty data results in the defaults. Skipping the validator then saves milliseconds."""
     decorators = model.__pydantic_decorators__
     return not (
         decorators.model_validators
@@ -56,7 +56,7 @@ def _has_plain_defaults(model: type[BaseModel]) -> bool:
 def _with_raw_text(
     data: dict[str, Any], error: ValidationError, sources: Sources, path: KeyPath
 ) -> dict[str, Any] | None:
-    """Return the data with the text of variables that must be strings, or None if there are none."""
+    """Return the data with the original strings of variables that must be strings, or None if nothing changes."""
     changed = None
     for one in error.errors(include_url=False):
         loc = one["loc"]
@@ -68,7 +68,7 @@ def _with_raw_text(
 
 
 def _replace(value: Any, path: KeyPath, new: Any) -> Any:
-    """Return a copy of nested dicts with one value replaced."""
+    """Return a copy of nested dicts in which one value is replaced."""
     if not path:
         return new
     return {**value, path[0]: _replace(value.get(path[0]), path[1:], new)}

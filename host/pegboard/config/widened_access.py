@@ -13,7 +13,7 @@ from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.references import SecretRef, references
 
 Models = Mapping[str, Mapping[str, type[BaseModel] | None]]
-"""The models of sections, `{"plugins": {name: model}, "toolkits": {name: model}}`; None for one without settings."""
+"""The models of sections: `{"plugins": {name: model}, "toolkits": {name: model}}`. None means no settings."""
 
 
 class AccessSetting(NamedTuple):
@@ -21,8 +21,8 @@ class AccessSetting(NamedTuple):
 
     Attributes:
         key: its dotted key.
-        value: its value, JSON-ready and with secrets masked.
-        access: the access that the setting gives.
+        value: its value, JSON-ready, with secrets masked.
+        access: the access that the setting grants.
         source: its source.
     """
 
@@ -35,7 +35,7 @@ class AccessSetting(NamedTuple):
 def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
     """Return the settings that widen access, in the order of the sections.
 
-    Sections without an entry in `models` do not run and are left out.
+    Sections without an entry in `models` are ignored.
     """
     found = list(_marked(config, ("host",), config.sources.tree.get("host", {}), HostSection))
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
