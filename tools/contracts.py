@@ -21,7 +21,7 @@ class Kind(NamedTuple):
 
     Attributes:
         title: the heading of its section.
-        hook: the hook that contributes its objects.
+        hook: the hook that contributes its objects, "" without one.
         names: the public classes of its contract.
         contract: the class of its contract tests, "" without one.
         example: the file of the example.
@@ -35,6 +35,13 @@ class Kind(NamedTuple):
 
 
 KINDS = (
+    Kind(
+        title="Plugin and settings",
+        hook="",
+        names="Plugin PluginContext PluginConfig FromEnvironment WidensAccess StoreName",
+        contract="",
+        example="secret_store",
+    ),
     Kind("Transport", "register_transports", "Transport Connection TransportContext", "TransportContract", "transport"),
     Kind("Protocol", "register_protocols", "StreamProtocol ProtocolContext", "", "protocol"),
     Kind("Method", "register_methods", "Extension Method NotificationHandler Topic Subscription", "", "method"),
@@ -77,7 +84,9 @@ def contracts_page() -> str:
     parts.append("")
     for kind in KINDS:
         tests = f" Contract test: `pegboard.testing.{kind.contract}`." if kind.contract else ""
-        parts += [f"## {kind.title}\n", f"Hook: [`{kind.hook}`](hooks.md#{kind.hook}).{tests}\n"]
+        parts.append(f"## {kind.title}\n")
+        if kind.hook:
+            parts.append(f"Hook: [`{kind.hook}`](hooks.md#{kind.hook}).{tests}\n")
         for name in kind.names.split():
             parts += rendered(name)
         text = (EXAMPLES / f"{kind.example}.py").read_text("utf-8")

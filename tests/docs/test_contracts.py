@@ -152,7 +152,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", [kind.example for kind in KINDS])
+@pytest.mark.parametrize("name", sorted({kind.example for kind in KINDS}))
 async def test_the_host_accepts_each_example(name: str) -> None:
     settings = {"host": {"autoload": False}, "plugins": {"example": SETTINGS.get(name, {})}}
     async with Host(settings, plugins={"example": plugin_of(name)}) as host:

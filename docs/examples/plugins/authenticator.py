@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hmac import compare_digest
 
-from pydantic import ConfigDict, SecretStr
+from pydantic import SecretStr
 
 from pegboard import PluginConfig
 from pegboard.plugin import Authenticator, Plugin, hookimpl
@@ -14,8 +14,6 @@ from pegboard.types import Caller, Request, Response
 
 class ApiKeyConfig(PluginConfig):
     """The settings in `[plugins.api_key]`."""
-
-    model_config = ConfigDict(frozen=True)
 
     keys: dict[str, SecretStr]
     """The key of each user."""

@@ -6,16 +6,12 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ConfigDict
-
 from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SecretStore, hookimpl
 
 
 class SecretsJsonConfig(PluginConfig):
     """The settings in `[plugins.secrets_json]`."""
-
-    model_config = ConfigDict(frozen=True)
 
     file: str
 

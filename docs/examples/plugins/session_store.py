@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, closing
 from typing import Any
 
-from pydantic import ConfigDict
-
 from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SessionRecord, SessionStore, Store, decode_session, encode_session, hookimpl
 from pegboard.types import Caller
@@ -16,8 +14,6 @@ from pegboard.types import Caller
 
 class SqliteSessionsConfig(PluginConfig):
     """The settings in `[plugins.sqlite_sessions]`."""
-
-    model_config = ConfigDict(frozen=True)
 
     file: str
     max_sessions: int = 10_000

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 
-from pydantic import ConfigDict
-
 from pegboard import PluginConfig
 from pegboard.plugin import Plugin, Transport, TransportContext, TransportError, hookimpl
 from pegboard.types import LOCAL
@@ -17,8 +15,6 @@ MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 
 class UnixLinesConfig(PluginConfig):
     """The settings in `[plugins.unix_lines]`."""
-
-    model_config = ConfigDict(frozen=True)
 
     path: str = "pegboard.sock"
 
