@@ -85,6 +85,22 @@ async def refuses_everything() -> None:
             pass
 
 
+async def cleans_up_without_end() -> None:
+    """Clean up without end."""
+    try:
+        await never()
+    finally:
+        await never()
+
+
+async def raises_when_cancelled() -> None:
+    """Answer a cancellation with an accident."""
+    try:
+        await never()
+    except asyncio.CancelledError:
+        raise ValueError("accident") from None
+
+
 async def returns_when_cancelled() -> str:
     """Answer a cancellation with a result."""
     with suppress(asyncio.CancelledError):
@@ -105,6 +121,8 @@ def wrapper() -> Any:
 HOLDING = [
     refuses_cancellation,
     refuses_everything,
+    cleans_up_without_end,
+    raises_when_cancelled,
     returns_when_cancelled,
     wrapper,
 ]

@@ -34,9 +34,14 @@ OUTBURSTS: dict[str, Callable[[], BaseException]] = {
     "SystemExit": lambda: SystemExit(3),
     "KeyboardInterrupt": lambda: KeyboardInterrupt(CANARY),
     "StopIteration": lambda: StopIteration(CANARY),
+    "StopAsyncIteration": lambda: StopAsyncIteration(CANARY),
+    "GeneratorExit": lambda: GeneratorExit(CANARY),
     "CancelledError": lambda: asyncio.CancelledError(CANARY),
+    "RecursionError": lambda: RecursionError(CANARY),
+    "MemoryError": lambda: MemoryError(CANARY),
     "BaseExceptionGroup": lambda: BaseExceptionGroup(CANARY, [SystemExit(3)]),
     "ValueError": lambda: ValueError(CANARY),
+    "Odd": lambda: type("Odd", (BaseException,), {})(CANARY),
     "ServerError": lambda: ServerError(CANARY),
 }
 
@@ -179,6 +184,15 @@ async def raised(make: Callable[[], BaseException], mode: str = "async") -> Fail
         return await failure(host, "x_go")
 
 
+@pytest.mark.parametrize("mode", ["thread", "inline"])
+async def test_endless_recursion_is_masked(mode: str) -> None:
+    def deep() -> BaseException:
+        return deep()
+
+    error = (await raised(deep, mode)).error
+    assert "RecursionError" in (getattr(error, "developer_message", "") or "")
+
+
 class Speechless(Exception):
     """An error whose text cannot be read."""
 
@@ -226,13 +240,24 @@ async def test_a_typed_error_reaches_the_caller_unchanged(error: MCPError, mode:
     assert await raised(lambda: error, mode) == Failure(error)
 
 
+async def test_a_context_error_of_a_tool_keeps_its_message() -> None:
+    outcome = await raised(lambda: NotFoundError("no issue 7"))
+    assert isinstance(outcome.error, ToolExecutionError)
+    assert outcome.error.message == "no issue 7"
+
+
 GROUPS: dict[str, tuple[BaseException, str]] = {
     "one, deep": (ExceptionGroup("g", [ExceptionGroup("h", [ExceptionGroup("i", [SLOW])])]), "slow down"),
+    "one in a group of anything": (BaseExceptionGroup("g", [SLOW]), "slow down"),
     "the longest wait": (ExceptionGroup("g", [SLOW, SLOWER, SLOW]), "slow down more"),
     "no retry helps": (ExceptionGroup("g", [SLOWER, ExceptionGroup("h", [REFUSED]), SLOW]), "refused"),
+    "an adapter knows it": (ExceptionGroup("g", [Broken(CANARY)]), "the service is broken"),
     "an adapter knows it, and one on purpose": (ExceptionGroup("g", [Broken(CANARY), REFUSED]), "refused"),
+    "a protocol error": (ExceptionGroup("g", [SLOW, ProtocolError(-32602, "no such page")]), "no such page"),
+    "something missing": (ExceptionGroup("g", [NotFoundError("no issue 7")]), "no issue 7"),
     "an accident among them": (ExceptionGroup("g", [SLOW, ValueError(CANARY)]), MASKED),
     "an accident that no group of exceptions holds": (BaseExceptionGroup("g", [SLOW, SystemExit(3)]), MASKED),
+    "nothing but accidents": (ExceptionGroup(CANARY, [ValueError(CANARY), KeyError(CANARY)]), MASKED),
     "very many": (ExceptionGroup(CANARY, [ExceptionGroup("h", [REFUSED] * 900)] * 3), "refused"),
 }
 
@@ -288,21 +313,6 @@ async def test_extra_is_json_of_a_bounded_size(
     assert isinstance(outcome.error, ToolExecutionError)
     assert outcome.error.extra == sent
     assert ("extra of a ToolExecutionError was removed" in caplog.text) == (not sent)
-
-
-async def test_a_context_error_of_a_tool_keeps_its_message() -> None:
-    outcome = await raised(lambda: NotFoundError("no issue 7"))
-    assert isinstance(outcome.error, ToolExecutionError)
-    assert outcome.error.message == "no issue 7"
-
-
-@pytest.mark.parametrize("mode", ["thread", "inline"])
-async def test_endless_recursion_is_masked(mode: str) -> None:
-    def deep() -> BaseException:
-        return deep()
-
-    error = (await raised(deep, mode)).error
-    assert "RecursionError" in (getattr(error, "developer_message", "") or "")
 
 
 class Forgetful(RetryableToolError):

@@ -43,11 +43,6 @@ def kit() -> Toolkit:
         except ValueError as error:
             raise FatalToolError("No.") from error
 
-    @kit.tool
-    def fallen() -> str:
-        """Fail unexpectedly."""
-        raise ValueError("canary")
-
     return kit
 
 

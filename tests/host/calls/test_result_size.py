@@ -60,10 +60,15 @@ def shared(depth: int) -> list[Any]:
 
 FITTING: dict[str, Any] = {
     "beyond ASCII": "é€😀" * 30,
+    "control characters": "\x00" * 30,
     "bytes": b"x" * 100,
     "long floats": [-1.2345678901234567e-300] * 8,
+    "large integers": [2**64] * 9,
     "nested": {"a": {"b": ["c", None, True]}},
+    "long names": {"k" * 500: {"l" * 500: 1}},
+    "names that are not strings": {1: 2, "k" * 50: 3},
     "empty": [[[]]] * 20,
+    "tuple": ("x",) * 40,
     "deque": deque([1, 2]),
     "model": Open.model_validate({"text": "x" * 90, "more": 5}),
     "dataclass": Slotted(date(2026, 1, 1)),
@@ -84,13 +89,19 @@ def test_the_limit_is_exact(name: str) -> None:
 LARGE: dict[str, Any] = {
     "text": "x" * 1001,
     "bytes": b"x" * 1001,
+    "bytearray": bytearray(1001),
     "items": [1] * 501,
+    "shared texts": ["x" * 501] * 2,
+    "nested": {"a": {"b": "x" * 1001}},
+    "members": dict.fromkeys(range(201), 1),
+    "names": {"k" * 1001: 1},
     "range": {"range": range(10**12)},
     "a quintillion items": shared(18),
     "model": Open(inside="x" * 1001),
     "extra members": Open.model_validate({"more": [1] * 501}),
     "dataclass": Slotted(["x" * 1001]),
     "mapping": MappingProxyType({"a": "x" * 1001}),
+    "set": {"x" * 501, "y" * 501},
 }
 
 

@@ -121,6 +121,7 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         # an author's own words are kept, without the value and its parts
         (raising(lambda value: ValueError("must be even")), CANARY, "a: must be even"),
         (raising(lambda value: ValueError(f"no such user: {value}")), CANARY, "a: no such user: the value"),
+        (raising(lambda value: ValueError(f"got {value!r}, want less")), CANARY, "a: got the value, want less"),
         (raising(lambda value: ValueError()), CANARY, "a: is not valid"),
         (raising(lambda value: PydanticCustomError("mine", "lacks salt in {value}", {"value": value})), CANARY,
          "a: lacks salt in the value"),

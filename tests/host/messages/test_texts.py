@@ -35,18 +35,26 @@ FINE = {
 HIDDEN = {
     "zero width space": (f"read{ZERO_WIDTH} files", "U+200B (ZERO WIDTH SPACE) at position 4"),
     "byte order mark": ("\ufeffread", "U+FEFF"),
+    "word joiner": ("re\u2060ad", "U+2060"),
     "soft hyphen": ("re\u00adad", "U+00AD"),
     "tags": ("read\U000e0069\U000e0067", "U+E0069 (TAG LATIN SMALL LETTER I) at position 4"),
     "tags after a flag": (f"{FLAG}\U000e0069", "U+E0069"),
     "a flag that is none": ("\U0001f3f4\U000e0069\U000e0067\U000e007f", "U+E0069"),
     "right-to-left override": ("read \u202eelif", "U+202E (RIGHT-TO-LEFT OVERRIDE) at position 5"),
+    "isolate": ("\u2066read\u2069", "U+2066"),
+    "a mark": ("read\u200f", "U+200F"),
     "Arabic mark": ("\u0627\u061c\u0628", "U+061C"),
     "an escape": ("\x1b[31mred", "U+001B (a control character) at position 0"),
     "a null": ("a\x00b", "U+0000"),
+    "delete": ("a\x7fb", "U+007F"),
+    "next line": ("a\x85b", "U+0085"),
     "a separator of lines": ("a\u2028b", "U+2028"),
     "private": ("a\ue000b", "U+E000 (a character of private use)"),
+    "private beyond": ("a\U000f0041b", "U+F0041"),
     "half a character": ("a\ud800b", "U+D800 (half a character)"),
     "joiner among Latin letters": ("re\u200dad", "U+200D"),
+    "non-joiner among Latin letters": ("re\u200cad", "U+200C"),
+    "joiner at the beginning": ("\u200dread", "U+200D"),
     "joiner at the end": ("\U0001f680\u200d", "U+200D"),
     "joiners one after the other": ("\u0645\u200c\u200c\u0645", "U+200C"),
     "selector after a letter": ("re\ufe0fad", "U+FE0F"),
@@ -95,8 +103,16 @@ def renamed(a: Annotated[str, f"b{ZERO_WIDTH}", "the b"]) -> None:
     """Take a text."""
 
 
+def broken_name(a: Annotated[str, "b\nc", "the b"]) -> None:
+    """Take a text."""
+
+
 def chosen(a: Literal["one", "two\U000e0069"]) -> None:
     """Take one of two."""
+
+
+def defaulting(a: str = "x\u200bz") -> None:
+    """Take a text."""
 
 
 class Inner(BaseModel):
@@ -105,6 +121,11 @@ class Inner(BaseModel):
 
 def nested(a: Inner) -> None:
     """Take a model."""
+
+
+def giving() -> Inner:
+    """Give a model."""
+    return Inner(b=1)
 
 
 def long_name(a: Annotated[str, "x" * (MAX_PROPERTY_CHARACTERS + 1), "long"]) -> None:
@@ -121,6 +142,7 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         "its title has 257 characters, the limit is 256",
     ),
     "description": (ToolDefinition(simple, description="\u200b"), "its description has U+200B"),
+    "deprecated": (ToolDefinition(simple, deprecated="use\u200b x"), "its deprecated has U+200B"),
     "docstring": (ToolDefinition(hidden), "its description has U+202E (RIGHT-TO-LEFT OVERRIDE) at position 9"),
     "long description": (
         ToolDefinition(simple, description="x" * (MAX_DESCRIPTION_CHARACTERS + 1)),
@@ -134,12 +156,16 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         ToolDefinition(renamed),
         "the parameters: properties has the name 'b\\u200b', which has U+200B",
     ),
+    "name of two lines": (ToolDefinition(broken_name), "invalid parameter name 'b\\nc'"),
     "long name": (ToolDefinition(long_name), "has 257 characters, the limit is 256"),
     "choice": (
         ToolDefinition(chosen),
         "parameter 'a': its enum.1 has U+E0069 (TAG LATIN SMALL LETTER I) at position 3",
     ),
+    "default": (ToolDefinition(defaulting), "parameter 'a': its default has U+200B (ZERO WIDTH SPACE) at position 1"),
     "nested": (ToolDefinition(nested), "the parameters: $defs.Inner.properties.b.description has U+2066"),
+    "result": (ToolDefinition(giving), "the result: properties.b.description has U+2066"),
+    "strict": (ToolDefinition(simple, strict="yes"), "its strict must be true or false, not 'yes'"),  # type: ignore[arg-type]
 }
 
 

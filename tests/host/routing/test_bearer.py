@@ -35,10 +35,13 @@ def test_a_token_is_read(value: str) -> None:
     ("request_", "status"),
     [
         (asked(), 401),
+        (asked(""), 401),
+        (asked("Bearer"), 401),
         (asked("Basic x"), 401),
         (asked("Bearer\tx"), 401),
         (asked("Bearer a", "Bearer a"), 400),
         (asked("Bearer a", access_token="a"), 400),
+        (asked(access_token=""), 400),
     ],
 )
 def test_a_request_without_one_is_refused(request_: Request, status: int) -> None:
