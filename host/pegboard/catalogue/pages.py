@@ -44,7 +44,7 @@ class Pages:
         kind: the kind of items.
         names: the names of the items, sorted.
         items: the items, in the order of their names.
-        size: the maximum number of items of a page.
+        size: the maximum number of items on a page.
         private: True if other callers may see another list.
         before: the previous list.
     """

@@ -48,6 +48,6 @@ _HOMES = {
         ToolTimeoutError ToolkitError ToolkitLoadError TransportError
     """,
 }
-"""The public names, by the module that defines them."""
+"""The public names for each module that defines them."""
 
 __all__, __getattr__, __dir__ = exports(__name__, _HOMES)

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
 
 class Catalogue(Protocol):
-    """The tools, resources and prompts of one plugin. They can be changed while the host runs, from any thread.
+    """The tools, resources and prompts of one plugin, for changes from any thread while the host runs.
 
-    Each call is one change: all of it is applied, or none. Lists and calls that begin after it see the change; those
-    that have begun do not. Until the host has started, `add` contributes definitions together with the plugin's hooks,
-    and
-    `update` and `remove` raise. Nothing outlives the host.
+    Each method call is one atomic change. Lists and calls that begin after the change use the new definitions. Earlier
+    calls are not affected. Before the host has started, `add` contributes definitions together with the plugin's hooks,
+    and `update` and `remove` raise. All changes end with the host.
     """
 
     def add(
@@ -26,11 +25,11 @@ class Catalogue(Protocol):
         """Add definitions.
 
         Args:
-            definitions: the definitions. A plain function or the result of `@tool` is a tool.
+            definitions: the definitions. Plain functions and results of `@tool` are added as tools.
 
         Returns:
-            For each definition its name on the wire, or its URI. A definition that the operator disabled is not served,
-                which is not an error.
+            The name on the wire, or the URI, of each definition. Adding a definition that the operator has disabled is
+            not an error; the definition is not served.
 
         Raises:
             ToolDefinitionError: a definition is invalid, or its name is in use.
@@ -40,16 +39,16 @@ class Catalogue(Protocol):
     def update(
         self, *definitions: ToolDefinition | ResourceDefinition | PromptDefinition | Callable[..., Any]
     ) -> tuple[str, ...]:
-        """Replace the plugin's own definitions of the same names.
+        """Replace the plugin's own definitions that have the same names.
 
         Args:
             definitions: the new definitions, as in `add`.
 
         Returns:
-            For each definition its name on the wire, or its URI.
+            The name on the wire, or the URI, of each definition.
 
         Raises:
-            ToolDefinitionError: a definition is invalid, or the plugin has none of that name.
+            ToolDefinitionError: a definition is invalid, or the plugin has no definition with its name.
         """
         ...
 
@@ -58,30 +57,31 @@ class Catalogue(Protocol):
 
         Args:
             kind: "tools", "resources" or "prompts".
-            names: names on the wire, as `add` returned them, or the plugin's own names; URIs of resources.
+            names: names on the wire, as `add` returned them, or names without the plugin's prefix. For resources, URIs.
 
         Raises:
-            ToolDefinitionError: the plugin has no definition of that name.
+            ToolDefinitionError: the plugin has no definition with one of these names.
         """
         ...
 
 
 def _no_secret(name: str) -> None:
-    """Return None, where there is no secret store."""
+    """Return None. Used if no secret store exists."""
 
 
 class PluginContext(NamedTuple):
     """The context of a plugin's hooks. It lives as long as the host.
 
     Attributes:
-        name: the plugin's name, that of its entry point.
+        name: the name of the plugin and of its entry point.
         config: the plugin's validated settings; None if it has no `Config`.
         logger: the plugin's logger.
         catalogue: the plugin's tools, resources and prompts, for changes while the host runs.
-        get_secret: returns a secret by its name, for names in the plugin's settings. It returns None until the host has
-            started, if no store has the secret, and for the host's own secrets. It may block.
-        directory: the directory of the configuration file, where a plugin may look for files with fixed names; None
-            without a file.
+        get_secret: a function that returns a secret by its name, for example a name in the plugin's settings. The
+            function may block. It returns None before the host has started, for the host's own secrets, and if no store
+            has the secret.
+        directory: the directory of the configuration file, in which a plugin may look for files with fixed names. None
+            without a configuration file.
     """
 
     name: str

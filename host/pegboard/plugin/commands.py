@@ -1,4 +1,4 @@
-"""The contract of commands that plugins add to `pegboard`."""
+"""The contract for commands that plugins add to `pegboard`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,8 +15,8 @@ class Command(NamedTuple):
     Attributes:
         name: the name that users type: one word.
         summary: the effect of the command, in one line for `pegboard --help`.
-        run: called once with an `argparse.Namespace` of the options. It returns the text to print, or "" for none. It
-            may block. An `MCPError` ends the command with its message and exit code 1.
+        run: a function that is called once with the options, an `argparse.Namespace`. It returns the string to print,
+            or "". It may block. An `MCPError` ends the command with its message and exit code 1.
         arguments: pairs of a name, such as "file" or "--seconds", and the keyword arguments of
             `argparse.ArgumentParser.add_argument`.
         examples: command lines that work, for `--help`.

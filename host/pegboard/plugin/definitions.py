@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 CompletionSource: TypeAlias = "Sequence[str] | Callable[..., Any]"
-"""Completions of an argument: values, of which those with the typed prefix are offered, or a function."""
+"""Completions of an argument: a function, or values. Values that start with the typed string are offered."""
 
 
 class ToolDefinition(NamedTuple):
@@ -22,31 +22,30 @@ class ToolDefinition(NamedTuple):
 
     Attributes:
         function: a sync or async function. Its signature becomes the input schema, its docstring the description.
-        name: the last part of the tool's name; the function's name when None.
+        name: the last part of the tool's name. If None, the function's name.
         title: a name for people.
         description: replaces the docstring.
-        annotations: hints about its behaviour.
-        metadata: the services that it uses, and its effects.
-        meta: its `_meta`. Keys that the protocol reserves are refused.
+        annotations: hints about the tool's behaviour.
+        metadata: the services that the tool uses, and its effects.
+        meta: the tool's `_meta`. Keys that the protocol reserves are refused.
         icons: icons that clients may show.
-        version: its own version, if it differs from its toolkit's.
-        requires_auth: the provider of the token that it needs, and the token's scopes.
-        scopes: scopes that the caller's own token must have. The operator needs none.
-        requires_secrets: names of the secrets that it may read with `context.get_secret`.
-        requires_metadata: keys of metadata that it reads with `context.get_metadata`.
+        version: the tool's version, if it differs from the toolkit's version.
+        requires_auth: the provider and scopes of the token that the tool requires.
+        scopes: scopes that the caller's own token must have. The operator needs no scopes.
+        requires_secrets: names of the secrets that the tool may read with `context.get_secret`.
+        requires_metadata: keys of metadata that the tool reads with `context.get_metadata`.
         strict: True to require arguments of exactly the annotated types; nothing is converted.
-        inline: True for a sync function that never blocks; it runs on the event loop without a thread.
-        timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when None.
-        max_result: the maximum size of the result in bytes of JSON, 0 for no limit; `[host] max_result_bytes` when
-            None.
+        inline: True for a sync function that never blocks. It runs on the event loop, without a thread.
+        timeout: the time limit of a call in seconds, 0 for no limit. If None, `[host] tool_timeout`.
+        max_result: the maximum size of the result in bytes of JSON, 0 for no limit. If None, `[host] max_result_bytes`.
         input_schema: JSON Schema of the arguments instead of the signature, listed unchanged: 2020-12, or draft-07 if
             `$schema` says so.
-        output_schema: JSON Schema of the result, likewise.
-        extensions: values for extensions of the protocol, by their identifiers or options. They are ignored if the
-            extension is off.
-        adapters: its own error adapters, asked before all others.
-        enabled: a function of the plugin's config; the tool is served only if it returns True.
-        deprecated: what to use instead.
+        output_schema: JSON Schema of the result, listed unchanged.
+        extensions: values for extensions of the protocol, by identifier or option. Values for disabled extensions are
+            ignored.
+        adapters: the tool's own error adapters, called before all others.
+        enabled: a function that receives the plugin's settings. The tool is served only if the function returns True.
+        deprecated: a message that names the replacement; None if the tool is not deprecated.
     """
 
     function: Callable[..., Any]
@@ -77,17 +76,18 @@ class ToolDefinition(NamedTuple):
 class ResourceDefinition(NamedTuple):
     """A URI, or a template of URIs (RFC 6570), and the function that returns the content. Construct it by keyword.
 
-    The function takes the template's variables by name, and the Context as a parameter annotated `Context`. It returns
-    a string, bytes, a JSON-ready value, `ResourceContents`, a list of those, or a `ResourceResult`; None if there is no
-    such resource. The attributes that are not listed here are those of a `ToolDefinition`.
+    The function receives the template's variables by name. A parameter annotated `Context` receives the Context. The
+    function returns a string, bytes, a JSON-ready value, `ResourceContents`, a list of these types, or a
+    `ResourceResult`. It returns None if the resource does not exist. The other attributes are described in
+    `ToolDefinition`.
 
     Attributes:
         mime_type: the media type. When None, an extension may define it; else `text/plain` for strings,
             `application/octet-stream` for bytes and `application/json` for other values.
-        annotations: its audience and priority.
-        size: the size of its content, in bytes. A template has none.
+        annotations: the audience and priority of the content.
+        size: the size of the content in bytes. Not allowed for a template.
         icons: icons that clients may show.
-        completions: by variable, its values, or a function that returns them (`Toolkit.completion`).
+        completions: for each variable, its values, or a function that returns the values (`Toolkit.completion`).
     """
 
     uri: str
@@ -107,12 +107,12 @@ class ResourceDefinition(NamedTuple):
 class PromptDefinition(NamedTuple):
     """A function that returns a prompt, with the options of its author. Construct it by keyword.
 
-    The function's parameters are the prompt's arguments, and a parameter annotated `Context` is the Context. It returns
-    a string (a message of the user), a block of content, a `PromptMessage`, a list of those, or a `PromptResult`. The
-    attributes that are not listed here are those of a `ToolDefinition`.
+    The function's parameters are the prompt's arguments. A parameter annotated `Context` receives the Context. The
+    function returns a string (a message of the user), a content block, a `PromptMessage`, a list of these types, or a
+    `PromptResult`. The other attributes are described in `ToolDefinition`.
 
     Attributes:
-        completions: by argument, its values, or a function that returns them (`Toolkit.completion`).
+        completions: for each argument, its values, or a function that returns the values (`Toolkit.completion`).
     """
 
     function: Callable[..., Any]

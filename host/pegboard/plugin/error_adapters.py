@@ -1,4 +1,4 @@
-"""The contract of error adapters."""
+"""The contract for error adapters."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 class ErrorAdapter(Protocol):
     """Converts the exceptions of a library into typed errors for the caller. It lives as long as the host.
 
-    An adapter may have an attribute `fallback`. If it is True, the host asks the adapter after all others.
+    An adapter may have an attribute `fallback`. If `fallback` is True, the host calls the adapter after all others.
 
     Attributes:
         slug: a short name for logs and for the `service` of an error's `extra`.
@@ -18,10 +18,11 @@ class ErrorAdapter(Protocol):
     slug: str
 
     def from_exception(self, error: Exception) -> "ToolRuntimeError | None":
-        """Return the typed error for an exception of an author's function, or None for an unknown exception.
+        """Convert an exception of an author's function to a typed error. Return None for an unknown exception.
 
-        The host calls this on the event loop, so it must not block. The caller receives the error's message and
-        machine-readable fields: they must not contain headers, bodies, or URLs with a query. Only the log receives
-        `developer_message`. If this raises, the host logs it and asks the next adapter.
+        The host calls this method on the event loop, so the method must not block. The caller receives the error's
+        message and machine-readable fields. They must not contain headers, bodies, or URLs with a query.
+        `developer_message` appears only in the log. If the method raises an exception, the host logs the exception and
+        calls the next adapter.
         """
         ...

@@ -1,7 +1,7 @@
-"""Additions to the protocol: methods, notifications, topics, and the extensions that they belong to.
+"""Additions to the protocol: methods, notification handlers, topics, and extensions that group them.
 
-Each exists in a range of protocol revisions: `since` is the first and `until` the last, "" for no bound. Construct the
-records by keyword.
+Each addition applies to a range of protocol revisions: `since` is the first revision, `until` is the last, and "" means
+no bound. Construct the records by keyword.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,27 +12,27 @@ from pegboard.types.calls import Call, Notify, Outcome
 from pegboard.types.catalogue import Resource, Tool
 
 Describe: TypeAlias = Callable[[Tool | Resource, Any, Mapping[str, Resource]], Mapping[str, Any] | None]
-"""Return the entries of a tool or resource in `_meta` for an extension, or None if there are none.
+"""Return the `_meta` entries of an extension for a tool or resource, or None for no entries.
 
-The arguments are the tool or resource, the author's value for the extension (None for none), and the resources by URI.
-The function runs in the thread that adds the item, and must not block. It raises `ToolDefinitionError` for an invalid
-value.
+The arguments are the tool or resource, the author's value for the extension (None if not set), and all resources by
+URI. The function runs in the thread that adds the item, and must not block. It raises `ToolDefinitionError` if the
+value is invalid.
 """
 
 
 class Extension(NamedTuple):
     """An extension of the protocol, or an experiment (MCP capabilities `extensions` and `experimental`).
 
-    It is advertised while its plugin runs and all its methods, handlers and topics can be served.
+    The host advertises the extension if its plugin runs and all its methods, handlers and topics can be served.
 
     Attributes:
         identifier: "<prefix>/<name>" such as "com.example/jobs". An experiment needs no prefix.
         settings: the settings that clients read, JSON-ready.
         experimental: True to advertise it as an experiment.
         negotiated: True if only clients that declare the extension may call its methods.
-        result_types: the types of results that it defines in addition to "complete".
-        describe: returns its entries in the `_meta` of tools and resources. The extension is advertised only while
-            there are any.
+        result_types: the result types that the extension defines, besides "complete".
+        describe: returns the extension's `_meta` entries for a tool or resource. The host advertises the extension only
+            while a tool or resource has entries.
         since: the first revision.
         until: the last revision.
         option: the option of `@kit.tool` and `@kit.resource` whose value `describe` receives: "ui".
@@ -55,12 +55,12 @@ class Extension(NamedTuple):
 MethodHandler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
 """Respond to a call, usually with a `MethodResult`. The host may cancel the task of the request.
 
-A typed error such as `ProtocolError(-32602, ...)` is sent to the client. Any other exception is masked and logged.
+The client receives a typed error such as `ProtocolError(-32602, ...)`. Any other exception is masked and logged.
 """
 
 
 class Method(NamedTuple):
-    """A JSON-RPC method. Middleware runs around it as around any other.
+    """A JSON-RPC method. Middleware runs around it as around the host's own methods.
 
     Attributes:
         name: the name, such as "jobs/get". Names of the specification and names that begin with "rpc." are refused.
@@ -82,11 +82,11 @@ class Method(NamedTuple):
 
 
 class NotificationHandler(NamedTuple):
-    """A handler of a client's notification. There is no response, even if the handler raises.
+    """A handler for a notification from clients. The client receives no response, even if the handler raises.
 
     Attributes:
         name: the name, such as "notifications/jobs/seen". Names of the specification are refused.
-        handler: called in a task with the call, which has the notification's parameters.
+        handler: called in a separate task. The call contains the notification's parameters.
         extension: the identifier of its extension; None for none.
         since: the first revision.
         until: the last revision.
@@ -103,7 +103,7 @@ class Subscription(NamedTuple):
     """An active subscription.
 
     Attributes:
-        honoured: the part of the request that is subscribed, JSON-ready, for the acknowledgement.
+        honoured: the accepted part of the request, JSON-ready. The acknowledgement contains it.
         close: ends the subscription. The host calls it once, on the event loop.
     """
 
@@ -112,7 +112,7 @@ class Subscription(NamedTuple):
 
 
 Subscribe: TypeAlias = Callable[[Call, Any, Notify], Subscription | None]
-"""Begin a subscription and return it, or None if nothing of the request is available.
+"""Begin a subscription and return it, or return None if no requested item is available.
 
 The arguments are the call, the requested value, and a function that sends a notification on the subscription's stream.
 It runs on the event loop and must not block. It raises `ProtocolError` for an invalid request.
@@ -120,7 +120,7 @@ It runs on the event loop and must not block. It raises `ProtocolError` for an i
 
 
 class Topic(NamedTuple):
-    """A subject of `subscriptions/listen` that the specification does not define (2026-07-28).
+    """A topic for `subscriptions/listen` in addition to the specification's topics (2026-07-28).
 
     Attributes:
         name: the member of the request's `notifications`, such as "jobIds".
@@ -134,7 +134,7 @@ class Topic(NamedTuple):
 
 
 class Contributions(NamedTuple):
-    """The additions of all plugins that are served, by name."""
+    """The served additions of all plugins, by name."""
 
     extensions: Mapping[str, Extension] = EMPTY
     methods: Mapping[str, Method] = EMPTY

@@ -1,4 +1,4 @@
-"""The contract of middleware: a base class, and plain functions."""
+"""The contract for middleware: a base class, and plain functions."""
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import TypeAlias
@@ -7,51 +7,51 @@ from pegboard.types.calls import Call, CallNext, Outcome
 from pegboard.types.catalogue import Inventory
 
 MiddlewareFunction: TypeAlias = Callable[[Call, CallNext], Awaitable[Outcome]]
-"""Run around a call: pass it to `call_next` or respond without it, and return an outcome."""
+"""Run around a call and return its outcome. Pass the call to `call_next`, or respond without `call_next`."""
 
 
 class Middleware:
-    """The base class of middleware. Methods that are not overridden cost nothing.
+    """The base class of middleware. Only overridden methods are called.
 
-    Each method is `async def on_x(self, call, call_next) -> Outcome` and runs in the task of the call, several at once.
-    It may pass on a changed call (`call._replace(...)`), return an outcome without `call_next`, or change the outcome.
-    `call_next` raises the typed errors of the inner code (`MCPError`), and may be called again after an error.
-    `on_message` runs outermost, then `on_request` or `on_notification`, then the method's own. Calls that tools make of
-    other tools pass through middleware too;
-    `call.path` lists those tools.
+    Each method is `async def on_x(self, call, call_next) -> Outcome` and runs in the task of the call. Calls may run
+    concurrently. A method may pass on a changed call (`call._replace(...)`), return an outcome without `call_next`, or
+    change the outcome. `call_next` raises the typed errors of the inner code (`MCPError`), and may be called again
+    after an error. `on_message` runs outermost, then `on_request` or `on_notification`, then the hook of the call's
+    method. If a tool calls another tool, that call passes through middleware too. Its `call.path` lists the calling
+    tools.
 
     The host masks the response and logs the plugin if a method returns no outcome, returns an outcome that does not
     match the tool's output schema, calls `call_next` again after a success, responds to a cancelled call, or raises an
     exception that is not an `MCPError`.
 
     Attributes:
-        name: the name in order lists; the plugin's name when None.
-        outermost: True to run outside all other middleware, whatever order lists say, for complete records. Do not use
-            it for checks.
+        name: the name in order lists. If None, the plugin's name.
+        outermost: True to run outside all other middleware, regardless of order lists, so that records are complete. Do
+            not use it for checks.
     """
 
     name: str | None = None
     outermost: bool = False
 
     def wants(self, call: Call) -> bool:
-        """Return True to run around this call; False skips it at almost no cost. Lists do not ask."""
+        """Return True to run around this call, False to skip it. The hooks of lists do not call this method."""
         return True
 
     def view(self, call: Call) -> Hashable:
-        """Return the properties of a caller that its lists depend on. Callers with equal values share a list.
+        """Return the properties of a caller on which its lists depend. Callers with equal values share a list.
 
         Without an override, a list depends on all properties of the caller.
 
         Args:
-            call: the call that `on_list_tools` and its siblings receive.
+            call: the call, as in `on_list_tools`.
         """
         return None
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Receive the inventory when the host starts and after every change, before any call can use it.
+        """Receive the inventory when the host starts and after every change, before calls can use the changed items.
 
-        It runs in the thread that changes the catalogue, and must not block. If it raises, the host does not start, or
-        the change is refused.
+        The method runs in the thread that changes the catalogue, and must not block. An exception prevents the start of
+        the host or rejects the change.
 
         Returns:
             Problems with the settings, such as an unknown name. The host logs them as warnings when it starts.
@@ -67,7 +67,7 @@ class Middleware:
         return await call_next(call)
 
     async def on_notification(self, call: Call, call_next: CallNext) -> Outcome:
-        """Run around every notification of a client. The outcome is ignored, and nothing waits for it.
+        """Run around every notification of a client. The outcome is ignored.
 
         The protocol has already processed `notifications/initialized`, `cancelled`, `progress` and
         `roots/list_changed`. A notification for a plugin's handler may be changed or dropped.
@@ -93,9 +93,9 @@ class Middleware:
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
         """Run around the creation of the list of tools for one caller: once per caller, and again after a change.
 
-        The call has only `caller`, and `supplied` if the request brings values. `call_next` returns a `Listing` of all
-        tools. Return it with items left out, or replaced by others of the same names. The host cuts it into pages
-        later. A tool that is left out can still be called; `Gate` prevents both.
+        Only `call.caller` and `call.supplied` are set. `call_next` returns a `Listing` of all tools. Return the listing
+        with items removed, or replaced by items of the same names. The host divides the listing into pages later. A
+        removed tool can still be called. `Gate` prevents listing and calling.
         """
         return await call_next(call)
 

@@ -15,12 +15,12 @@ class Origin(NamedTuple):
 
     Attributes:
         kind: "plugin" or "toolkit", by the group of its entry point.
-        name: the name of its entry point, which is its name everywhere.
+        name: the name of its entry point. It is also the name of the plugin or toolkit.
         target: the value of its entry point, `module:attribute`.
-        distribution: the distribution that brings it; "" for one that a program passed in.
-        version: the version of that distribution.
-        entry_point: loads it; None for one that a program passed in.
-        given: the object that a program passed in.
+        distribution: the distribution of the entry point; "" if a program passed the object.
+        version: the version of the distribution.
+        entry_point: the entry point; None if a program passed the object.
+        given: the object that a program passed.
     """
 
     kind: PluginKind

@@ -1,4 +1,4 @@
-"""The contracts of HTTP routes and authenticators."""
+"""The contracts for HTTP routes and authenticators."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
@@ -11,42 +11,42 @@ if TYPE_CHECKING:
 
 
 DEFAULT_POLICY = "mcp"
-"""The policy of routes that name none, and of message streams. Its routes are open while no authenticator serves it."""
+"""The default policy of routes and message streams. Its routes are open unless an authenticator serves the policy."""
 
 RouteHandler: TypeAlias = "Callable[[Request, ProtocolContext], Awaitable[Response | EventStream]]"
-"""Respond to a request. The host cancels the handler if the client is gone before the response has begun.
+"""Respond to a request. The host cancels the handler if the client disconnects before the response begins.
 
-Each request has its own task. If it raises, the client receives status 500 with an error id.
+Each request runs in its own task. If the handler raises, the client receives status 500 with an error id.
 """
 
 
 class Authenticator(Protocol):
-    """Authenticates the requests to the routes of one policy. It lives as long as the host.
+    """Authenticates requests to the routes of one policy. An authenticator lives as long as the host.
 
     Optional members:
 
-    - `only_local: str`: a reason why the authenticator serves only the operator. A transport that other machines can
-      reach does not start with it, and it receives only requests of a proven operator.
+    - `only_local: str`: the reason why the authenticator serves only the operator. The host then does not start a
+    transport that other machines can reach, and calls the authenticator only for requests of a proven operator.
     - `needs_token: bool`: False if an `only_local` authenticator needs no token. Messages then name the operator token
       as proof.
-    - `complete(response: Response) -> Response`: adds to the challenge of a response with status 401 or 403, from a
-      route or from another authenticator of the policy.
+    - `complete(response: Response) -> Response`: adds to the challenge of a response with status 401 or 403. The
+    response comes from a route or from another authenticator of the policy.
     - `public_hosts: Iterable[str]`: the host names in the URLs of its routes, such as "tools.example.com". HTTP servers
       accept them in the `Host` header.
 
     If several authenticators refuse a request, the host sends the most specific response: 403, then 5xx, then 401.
 
     Attributes:
-        policy: the policy that routes name as their `auth`.
+        policy: the name of the policy, as in `Route.auth`.
     """
 
     policy: str
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Return the caller of a request, or a response that refuses it.
+        """Return the caller of a request, or a response that refuses the request.
 
-        The refusal is usually 401 with a challenge (RFC 9110, 11.6.1). The method runs on the event loop, several
-        requests at once. If it raises, the request is refused.
+        The response is usually 401 with a challenge (RFC 9110, 11.6.1). The method runs on the event loop, for several
+        requests concurrently. An exception refuses the request.
         """
         ...
 
@@ -55,14 +55,14 @@ class Route(NamedTuple):
     """A route: a path, a method and a handler. Construct it by keyword.
 
     Attributes:
-        method: the HTTP method; "*" for all methods without another route at this path.
+        method: the HTTP method. "*" means all methods for which the path has no other route.
         path: the exact path, such as "/mcp".
         handler: responds to the requests.
-        auth: the policy whose authenticators admit callers. The default policy is open while it has no authenticator;
-            "public" admits every caller.
-        anonymous: True if the route may be served beyond this machine without an authenticator. Otherwise the host does
-            not start.
-        advice: how the operator allows or avoids that, for the host's message.
+        auth: the policy whose authenticators admit callers. The default policy is open if it has no authenticator. The
+            policy "public" admits every caller.
+        anonymous: True if the route may be served to other machines without an authenticator. If False, the host does
+            not start in this case.
+        advice: the fix that the host's message then suggests to the operator.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""The contract of secret stores."""
+"""The contract for secret stores."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 class SecretStore(Protocol):
     """A store of secrets. It lives as long as the host.
 
-    A store may have a method `hint(name: str) -> str` that says how to set a secret there, such as "in the
-    environment", and an attribute `files_read` with the paths of the files that it has read. The host logs them when it
-    starts.
+    A store may have a method `hint(name: str) -> str`. It returns where to set a secret, such as "in the environment".
+    A store may have an attribute `files_read` with the paths of the files that the store has read. The host logs these
+    paths when it starts.
 
     Attributes:
         name: the name of the store in messages.
@@ -20,10 +20,10 @@ class SecretStore(Protocol):
     name: str
 
     def get(self, name: str) -> str | None:
-        """Return the secret of that name, or None if this store has none.
+        """Return the secret `name`, or None if the store does not have it.
 
-        The host calls this once per secret, on the event loop: when it starts, or when the first tool that needs the
-        secret is added. A store that may block must limit the time itself. If it raises, the host reports the message
-        and asks the next store, so the message must not contain a secret.
+        The host calls this method once per secret, on the event loop: when the host starts, or when the first tool that
+        requires the secret is added. A store that may block must limit the time itself. If the method raises, the host
+        reports the exception's message and calls the next store. The message must not contain a secret.
         """
         ...

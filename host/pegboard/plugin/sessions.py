@@ -1,4 +1,4 @@
-"""The contracts of stores for HTTP sessions and their event streams."""
+"""The contracts for stores of HTTP sessions and their event streams."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pegboard.types.callers import Caller, Client
 
 
 class SessionRecord(NamedTuple):
-    """All data that is needed to continue a session, in this process or in another. Construct it by keyword.
+    """The data from which this or another process continues a session. Construct it by keyword.
 
     `encode_session` and `decode_session` convert a record to bytes and back.
 
     Attributes:
-        id: the session's id, which is unguessable.
-        client: the client that opened the session, and its revision.
+        id: the unguessable id of the session.
+        client: the client that opened the session, with its protocol revision.
         caller: the only caller who may use the session.
         offered: the kinds of lists that the handshake advertised.
-        level: the least severe level of log messages that the client wants.
+        level: the least severe level of log messages that the client requested.
         subscriptions: the URIs of the resources that the client has subscribed to.
         peer: the address of an anonymous caller; "" for all other callers.
     """
@@ -33,10 +33,10 @@ class SessionRecord(NamedTuple):
 
 
 class SessionStore(Protocol):
-    """Stores sessions and forgets unused ones. An exception fails the current request.
+    """Stores sessions and removes unused sessions. If a method raises, the current request fails.
 
-    The methods run on the event loop, several at once. Only one process uses a store at a time. A session outlives that
-    process; calls of the session do not.
+    The methods run on the event loop and may run concurrently. Only one process uses a store at a time. Sessions
+    survive a restart of the process. Running calls do not.
     """
 
     async def put(self, record: SessionRecord) -> bool:
@@ -44,11 +44,11 @@ class SessionStore(Protocol):
         ...
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """Return the session as it was last stored and mark it as used, or None if it is unknown or forgotten."""
+        """Mark a session as used and return its last stored record, or None if the session is unknown or removed."""
         ...
 
     async def remove(self, session_id: str) -> None:
-        """Forget a session. Do nothing if it is unknown."""
+        """Remove a session. Do nothing if the session is unknown."""
         ...
 
     async def count(self, caller: Caller, peer: str = "") -> int:
@@ -59,9 +59,9 @@ class SessionStore(Protocol):
 class EventStore(Protocol):
     """Stores the latest messages of streams, for clients that reconnect.
 
-    The methods run on the event loop, several at once. A store may forget old or large data, from the beginning of a
-    stream on. It should keep a stream for some minutes after its last message: a client whose call was lost with its
-    process reconnects until then, and learns of the loss afterwards.
+    The methods run on the event loop and may run concurrently. A store may remove old or large messages, starting with
+    the oldest of a stream. It should keep a stream for some minutes after the last message. If the process ended during
+    a call, the client reconnects during this time and then learns that the call was lost.
     """
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
@@ -72,11 +72,11 @@ class EventStore(Protocol):
         """Return the messages of a stream after a number, in order, with their numbers.
 
         Returns:
-            An empty sequence if there are none. None if they are incomplete: the stream is unknown, the next message is
-                forgotten, or the number belongs to no message.
+            An empty sequence if no messages follow. None if messages are missing: the stream is unknown, the next
+            message was removed, or no message has this number.
         """
         ...
 
     async def forget(self, session_id: str) -> None:
-        """Forget all streams of a session."""
+        """Remove all streams of a session."""
         ...

@@ -9,11 +9,11 @@ class Store(NamedTuple):
     """A store that a plugin offers. Construct it by keyword.
 
     Attributes:
-        contract: the class of the contract that the store implements, such as `SessionStore`.
-        open: returns an async context manager whose value is the store. The host enters it in a separate task before
-            the first request that needs the store, and leaves it in the same task when the host stops. Only selected
-            stores are opened, and only by a host that serves.
-        name: the name that configuration selects; the plugin's name when None.
+        contract: the contract class that the store implements, such as `SessionStore`.
+        open: a function that returns an async context manager whose value is the store. The host enters it before the
+            first request that requires the store, and leaves it when the host stops. Both happen in the same separate
+            task. The host opens only stores that settings select, and only while it serves.
+        name: the name by which the configuration selects the store. If None, the plugin's name.
     """
 
     contract: type[Any]
@@ -27,7 +27,7 @@ class StoreName(NamedTuple):
     The host refuses a name that no running plugin offers. `ProtocolContext.store` returns the store of that name.
 
     Attributes:
-        contract: the class of the contract that the store must implement.
+        contract: the contract class that the store must implement.
     """
 
     contract: type[Any]

@@ -1,4 +1,4 @@
-"""The contract of token sources."""
+"""The contract for token sources."""
 
 from typing import Protocol
 
@@ -9,25 +9,25 @@ from pegboard.types.callers import Authorization
 class TokenSource(Protocol):
     """A source of tokens for tools (`requires_auth`). The host stores no tokens; a source may.
 
-    A source lives as long as the host. Its methods are called on the event loop, several at once.
+    A source lives as long as the host. Its methods run on the event loop and may run concurrently.
 
-    A source may have a method `secret(required: ToolAuthorization) -> str | None` that returns the name of the host's
-    secret in which it looks for the token of the operator, or None. If all sources name secrets that are not set, the
-    host tells the operator at the start, and the caller at the call.
+    A source may have a method `secret(required: ToolAuthorization) -> str | None`. It returns the name of the host's
+    secret that contains the operator's token, or None. If all sources name secrets that are not set, the host warns the
+    operator at the start, and the call's error names the secrets.
     """
 
     async def token(self, request: TokenRequest) -> Authorization | None:
-        """Return the token that a call needs, or None if this source has none.
+        """Return the token that a call requires, or None if the source does not have it.
 
-        The host calls this for every call of a tool that requires a token, and waits `[host] token_seconds` at most.
-        The source must never return one user's token for another: `user_id` together with `issuer` identifies the user,
-        and is as trustworthy as the caller.
+        The host calls this method for every call of a tool that requires a token, and waits at most `[host]
+        token_seconds`. A source must never return the token of a different user: `user_id` and `issuer` together
+        identify the user. They are as trustworthy as the caller.
 
         Args:
             request: the required token, the tool, the user and the call.
 
         Raises:
-            AuthorizationRequiredError: the user must authorize first, at its URL. Other sources are asked before the
-                caller receives it.
+            AuthorizationRequiredError: the user must first authorize at the error's URL. The host calls the remaining
+                sources before it sends the error to the caller.
         """
         ...

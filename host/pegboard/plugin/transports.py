@@ -1,4 +1,4 @@
-"""The contracts of transports, and of the protocols that message streams speak."""
+"""The contracts for transports, and for protocols that are spoken over message streams."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class Connection(Protocol):
     """The message stream of one client. A transport implements it; a protocol uses it on the event loop.
 
-    A connection may have a method `async def delivered(self)` that waits a few milliseconds at most until the client
-    has read everything sent so far. A protocol calls it if the client must read one message before the next arrives. It
-    may have an attribute
-    `finishes`. If that is True, calls that run when the messages end are completed; otherwise they are cancelled.
+    A connection may have a method `async def delivered(self)` that waits, at most a few milliseconds, until the client
+    has read all sent messages. A protocol calls `delivered` if the client must read one message before the next
+    arrives. A connection may have an attribute `finishes`. If `finishes` is True, running calls are completed after the
+    messages end. Otherwise they are cancelled.
 
     Attributes:
         peer: the address of the client, for logs.
@@ -31,10 +31,10 @@ class Connection(Protocol):
     peer: str
 
     def send(self, message: bytes) -> None:
-        """Queue one JSON-RPC message without framing. Never block. A closed connection drops the message."""
+        """Queue one JSON-RPC message without framing. Never block. If the connection is closed, drop the message."""
 
     async def drain(self) -> None:
-        """Wait until the client has read enough of the queue for more to be sent."""
+        """Wait until the queue has room for more messages."""
 
     async def close(self) -> None:
         """Close the connection."""
@@ -45,7 +45,7 @@ class TransportContext(Protocol):
 
     @property
     def standard_output(self) -> int:
-        """The descriptor of the client that started this process: 1, unless the command redirects descriptor 1."""
+        """The file descriptor for output to the parent process: 1, unless the command redirects standard output."""
         ...
 
     @property
@@ -66,9 +66,10 @@ class TransportContext(Protocol):
 
         Args:
             address: the address of the channel, for people: a URL or a path.
-            local: True if only programs of this machine reach the channel, and no proxy forwards requests of others.
-            policy: the route policy that admits the callers of message streams, as passed to `authenticate`; None for a
-                channel with HTTP requests only.
+            local: True if only programs on this machine reach the channel, and no proxy forwards requests from other
+                machines.
+            policy: the route policy that admits the callers of message streams, as passed to `authenticate`. None if
+                the channel has only HTTP requests.
 
         Raises:
             ConfigError: other machines reach the channel, and a served route or stream has no authenticator.
@@ -82,7 +83,7 @@ class TransportContext(Protocol):
         """
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Return the caller of a request, or the response that refuses it, as for routes of a policy.
+        """Authenticate a request as for routes of a policy. Return the caller, or a response that refuses it.
 
         For transports that bring message streams over HTTP, such as a WebSocket: authenticate the request that opens
         the stream. Send a response unchanged, or pass the caller to `serve`. If the default policy has no

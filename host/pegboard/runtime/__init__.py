@@ -1,1 +1,1 @@
-"""Everything that runs beside calls: transports, streams, stores, and the watchdog of the event loop."""
+"""The services that run beside calls: transports, message streams, stores, and the watchdog of the event loop."""

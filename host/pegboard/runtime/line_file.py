@@ -1,4 +1,4 @@
-"""A file that lines are appended to, such as a log."""
+"""A file to which lines are appended, such as a log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from threading import Lock
 class LineFile:
     """Appends lines to a file, each with one write. New files have mode 0600.
 
-    If the file is moved or removed, as by logrotate, it is created again. Several processes may share one file.
+    If the file is moved or removed, for example by logrotate, it is created again. Several processes may share one
+    file.
 
     Args:
         path: the path of the file.
@@ -30,11 +31,11 @@ class LineFile:
         """Append a line. May be called from any thread.
 
         Args:
-            line: the line without its end.
+            line: the line without a line break.
             sync: True to wait until the disk has the line (fsync).
 
         Raises:
-            OSError: the line was not written, or not completely. The next line starts on a new line.
+            OSError: the line was not written, or only in part. The next call starts on a new line.
         """
         with self._lock:
             self._follow()
@@ -59,7 +60,7 @@ class LineFile:
         return os.open(self._path, flags, 0o600)
 
     def _follow(self) -> None:
-        """Open the file again if its path no longer leads to the open file."""
+        """Open the file again if its path no longer refers to the open file."""
         try:
             if self._descriptor >= 0 and os.path.samestat(os.stat(self._path), os.fstat(self._descriptor)):
                 return

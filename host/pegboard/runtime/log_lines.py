@@ -1,7 +1,7 @@
-"""Formatters for log records: text for people, JSON for programs. Each line names the call of its record.
+"""Formatters for log records: text for people, JSON for programs. Each line contains the call of its record.
 
-The call is the one that runs where the record is created, or the one in `extra={"call": call}`. Without a call,
-`extra` may contain `caller` and `peer`. Its `data` contains facts for programs.
+The call is the current call when the record is created, or `extra={"call": call}`. Outside of calls, `extra` may
+contain `caller` and `peer`. `extra["data"]` contains values for programs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_VALUE_CHARACTERS = 200
 """The maximum length of a request id, a caller or a peer in a line."""
 
 _WITHOUT_NAME = ("operator", "anonymous")
-"""The words for callers without a name. The same word from a token is quoted."""
+"""The words for callers without a name. If a token contains the same word as its subject, the word is quoted."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.:@/|+-]+")
 
 
@@ -30,7 +30,7 @@ class TextFormatter(ShortFormatter):
     """`2026-11-22T10:00:00.000Z INFO pegboard.calls [request_id=7 caller=alice peer=10.0.0.5]: message`."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in logging
-        """Return the first line."""
+        """Return the beginning of the record: time, level, logger, call and message."""
         about = {name: _told(value) for name, value in _about(record).items()}
         shown = " ".join(f"{name}={value}" for name, value in about.items())
         place = f"{record.name} [{shown}]" if shown else record.name
@@ -40,11 +40,11 @@ class TextFormatter(ShortFormatter):
 class JsonFormatter(ShortFormatter):
     """One JSON object with `time`, `level`, `logger` and `message`.
 
-    If known, it also has `request_id`, `caller`, `peer`, `exception` and `data`.
+    The members `request_id`, `caller`, `peer`, `exception` and `data` are added if they are known.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the record as one line of JSON."""
         line = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
         line |= {"message": record.getMessage()} | {name: _plain(value) for name, value in _about(record).items()}
         if record.exc_info or record.exc_text:
@@ -63,7 +63,7 @@ def caller_name(caller: Caller) -> str:
 
 
 def caller_facts(caller: Caller) -> dict[str, Any]:
-    """Return the known facts about a caller, for programs."""
+    """Return the known properties of a caller, for programs."""
     facts = {"subject": caller.subject, "client_id": caller.client_id, "issuer": caller.issuer}
     return {name: value for name, value in facts.items() if value is not None} | {"trusted": caller.trusted}
 
@@ -87,7 +87,7 @@ def _told(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a JSON value whose strings have only visible characters."""
+    """Return a JSON value with the invisible characters of all strings escaped."""
     if isinstance(value, Caller):
         return _plain(caller_facts(value))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The table of methods of one assembly, with middleware around each."""
+"""The table of methods of one assembly. Each method is wrapped in its middleware."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 
 def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str, CallNext]:
-    """Return every method by name, with its middleware, outermost first."""
+    """Return all methods by name, each wrapped in its middleware."""
     methods = _Methods(assembly, runtime)
     table: dict[str, CallNext] = {
         "tools/call": methods.call_tool,
@@ -59,7 +59,7 @@ def _heard(listener: NotificationHandler) -> CallNext:
 
 
 async def _nobody(call: Call) -> Outcome:
-    """Do nothing about a notification that the protocol itself processes."""
+    """Ignore a notification that the protocol has already processed."""
     return MethodResult()
 
 

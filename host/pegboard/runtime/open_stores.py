@@ -1,4 +1,4 @@
-"""The open stores of a host. Each is opened once and closed when the host stops."""
+"""The open stores of a host. Each store is opened once and closed when the host stops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger("pegboard")
 
 
 class OpenStores(AbstractAsyncContextManager["OpenStores"]):
-    """The open stores of one host, for the event loop's thread. Leaving this context closes them."""
+    """The open stores of one host, for use on the event loop's thread. Leaving the context closes all stores."""
 
     def __init__(self) -> None:
         self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
@@ -33,10 +33,10 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             await self.get(stores, key)
 
     async def get(self, stores: Stores, key: StoreKey) -> Any:
-        """Return a store. Open it on first use.
+        """Return a store, and open it on first use.
 
         Raises:
-            PluginError: no setting selects the store, or it cannot be opened.
+            PluginError: no setting selects the store, or the store cannot be opened.
         """
         opened = self._opened.get(key)
         if opened is None:
@@ -49,7 +49,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         return await asyncio.shield(opened)
 
     async def _keep(self, selected: SelectedStore, key: StoreKey, opened: asyncio.Future[Any]) -> None:
-        """Enter and leave a store in one task, as many libraries require."""
+        """Enter and leave the context of a store in the same task, as many libraries require."""
         closing = self._closing
         contract, name = key
         title = f"the {contract.__name__} {name!r} of {selected.origin}"
@@ -69,7 +69,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             logger.debug("%s cannot be opened", title, exc_info=True)
 
     async def __aexit__(self, *_: object) -> None:
-        """Close all stores. They can be opened again afterwards."""
+        """Close all stores. Later calls may open them again."""
         self._closing.set()
         self._closing = asyncio.Event()
         self._opened.clear()
@@ -81,6 +81,6 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
 
 
 def _lacking(store: object, contract: type[Any]) -> list[str]:
-    """Return the methods of a contract that a store does not have."""
+    """Return the names of a contract's methods that a store lacks."""
     methods = [name for name, member in vars(contract).items() if callable(member) and not name.startswith("_")]
     return [name for name in methods if not callable(getattr(store, name, None))]

@@ -1,4 +1,4 @@
-"""The service of one message stream: it finds the protocol and refuses callers who must authenticate."""
+"""Serving of one message stream: selects the protocol and refuses callers that must authenticate."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ async def serve_stream(
     """Serve one connection until its messages end or the caller's token expires. Then close the connection.
 
     Returns:
-        The number of requests without response.
+        The number of requests without a response.
 
     Raises:
-        TransportError: there is no protocol, or more than one.
+        TransportError: no protocol is enabled, or more than one.
     """
     protocols = assembly.protocols
     if len(protocols) != 1:

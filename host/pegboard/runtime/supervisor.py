@@ -1,4 +1,4 @@
-"""The supervision of transports: one that fails is started again and does not affect the others."""
+"""The supervision of transports. A transport that fails is restarted and does not affect other transports."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from pegboard.plugin.transports import Transport, TransportContext
 
 MIN_DELAY_SECONDS = 0.5
 MAX_DELAY_SECONDS = 30.0
-"""The limit of the delay, which doubles after each failure. A transport that ran longer starts with the minimum again.
-"""
+"""The maximum delay. The delay doubles after each failure. A transport that ran longer than this resets the delay."""
 
 logger = logging.getLogger("pegboard.transports")
 
 
 _opened: ContextVar[list[bool] | None] = ContextVar("pegboard.opened", default=None)
-"""A list that gets an item when the transport of the current task has opened its channel."""
+"""A list that receives an item when the current task's transport has opened its channel."""
 
 
 def note_opened() -> None:
-    """Record that the transport of the current task has opened its channel."""
+    """Record that the current task's transport has opened its channel."""
     opened = _opened.get()
     if opened is not None:
         opened.append(True)
 
 
 async def run_all(transports: Sequence[Transport], host: TransportContext) -> None:
-    """Run transports until one of them ends. Then end the others.
+    """Run transports until one of them ends. Then stop the other transports.
 
     Raises:
         TransportError: a transport cannot be opened, or fails while it starts.

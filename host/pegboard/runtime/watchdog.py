@@ -1,6 +1,6 @@
-"""The watchdog logs code that blocks the event loop, while it blocks. It stops nothing.
+"""The watchdog, which logs code while the code blocks the event loop. The code is not interrupted.
 
-A timer beats on the loop, and a thread checks the beats. Both exist only during calls and cost a call nothing.
+A timer on the event loop records beats, and a thread checks them. Both run only while calls are in flight.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
 logger = logging.getLogger("pegboard.runtime.watchdog")
 
 _BEATS = 4
-"""The number of beats in the time that the loop may be blocked."""
+"""The number of beats in the time limit."""
 _MAX_PLACES = 8
-"""The most frames of a stack that are logged."""
+"""The maximum number of stack frames in a log record."""
 _MAX_NAME_CHARACTERS = 200
-"""The most characters of a client's name for a tool that are logged."""
+"""The maximum number of characters of a tool name in a log record."""
 _IDLE = ("asyncio", "selectors", "uvloop")
-"""Modules in which a loop waits. There it is not blocked, but late for other reasons, such as a suspended machine."""
+"""Modules in which an idle event loop waits. A late beat there has another cause, such as a suspended machine."""
 
 
 class Stall(NamedTuple):
-    """A time in which the loop is blocked.
+    """A period during which the loop is blocked.
 
     Attributes:
         since: the time of the last beat.
@@ -46,12 +46,12 @@ class Stall(NamedTuple):
 class Watchdog:
     """Watches the event loop of one host.
 
-    The timer has an empty set of context variables. With the variables of a call it would keep their values alive.
+    The timer runs in an empty context. The context variables of a call would be kept alive.
 
     Args:
-        seconds: how long the loop may be blocked; 0 to watch nothing.
-        is_busy: returns True while calls are in flight.
-        dispatch: the code of the entry of all calls; its variable `call` is the call.
+        seconds: the time in seconds that the loop may be blocked; 0 to disable the watchdog.
+        is_busy: a function that returns True while calls are in flight.
+        dispatch: the code object of the function that handles all calls. The local variable `call` is the call.
     """
 
     def __init__(self, seconds: float, is_busy: Callable[[], bool], dispatch: CodeType) -> None:
@@ -126,7 +126,7 @@ class Watchdog:
         logger.warning("%s has blocked the event loop for %.1f s, and other calls wait: %s", by, late, _where(frame))
 
     def _who(self, frame: FrameType | None) -> str | None:
-        """Return the tool, middleware or call that a stack of frames belongs to, None for other code."""
+        """Return the tool, middleware or call to which a stack belongs, or None for other code."""
         passed_on = False
         while frame is not None:
             code = frame.f_code
@@ -143,7 +143,7 @@ class Watchdog:
         return None
 
     def _task_of(self) -> str | None:
-        """Return the name of the tool that started the current task, None before Python 3.12 or outside of tools."""
+        """Return the name of the tool that started the current task, or None if unknown (always before Python 3.12)."""
         task: Any = asyncio.current_task(self._loop)
         variables: Any = getattr(task, "get_context", dict)()
         context = variables.get(_current)
@@ -151,7 +151,7 @@ class Watchdog:
 
 
 def _where(frame: FrameType) -> str:
-    """Return the places of a stack, innermost first, up to the host's own code."""
+    """Return the files and lines of a stack, innermost first, up to the host's own code."""
     return ", called at ".join(_places(frame))
 
 
