@@ -349,8 +349,8 @@ class NoHeaders(dict[str, str]):
         return default
 
 
-async def requested(host: Host, method: str, path: str, body: bytes = b"") -> Response:
-    found = await host.respond(Request(method, path, {}, NoHeaders(), body, LOCAL))
+async def requested(host: Host, method: str, path: str, body: bytes = b"", caller: Caller = LOCAL) -> Response:
+    found = await host.respond(Request(method, path, {}, NoHeaders(), body, caller))
     assert isinstance(found, Response)
     return found
 
@@ -421,6 +421,16 @@ async def test_an_authenticator_for_this_machine_only_refuses_other_machines() -
         host.opened("http://127.0.0.1:1", local=True)
         with pytest.raises(ConfigError, match="and its word is known"):
             host.opened("http://0.0.0.0:1", local=False)
+
+
+async def test_an_authenticator_for_this_machine_only_refuses_requests_of_a_proxy() -> None:
+    local = Door("vault", "dev", "its word is known")
+    async with make_host(plugins={"p": guarded_by(local)}) as host:
+        assert (await requested(host, "POST", "/vault", b"dev Ada")).body == repr(Caller("Ada")).encode()
+        assert (await requested(host, "POST", "/vault", b"dev Ada", ANONYMOUS)).status == 403
+    async with make_host(plugins={"p": guarded_by(local, Door("vault", "long"))}) as host:
+        assert await requested(host, "POST", "/vault", b"dev Ada", ANONYMOUS) == Response(401, b"long")
+        assert (await requested(host, "POST", "/vault", b"long Ada", ANONYMOUS)).status == 200
 
 
 async def test_hook_register_commands() -> None:

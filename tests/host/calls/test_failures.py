@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -84,3 +85,34 @@ async def test_the_texts_of_an_error_have_a_limit() -> None:
     assert isinstance(error, RetryableToolError)
     assert error.message == "x" * 16_384 + " ... (3616 more characters)"
     assert error.additional_prompt_content == "y" * 16_384 + " ... (3616 more characters)"
+
+
+WRONG: Any = object()
+
+
+class Speechless(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("canary")
+
+
+class SpeechlessRefusal(FatalToolError, Speechless):
+    """The same, on purpose."""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Speechless, lambda: SpeechlessRefusal("no"), lambda: RetryableToolError("no", retry_after_ms=WRONG)],
+    ids=["speechless", "speechless on purpose", "a wait that is no number"],
+)
+async def test_an_unsound_error_of_middleware_is_masked(
+    make: Callable[[], Exception], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(call: Call, call_next: CallNext) -> Outcome:
+        raise make()
+
+    async with make_host(kit(), plugins={"m": plugin_of(middleware=[fail])}) as host:
+        outcome = await failure(host, "sample_told")
+    assert outcome.error.message == "Internal error"
+    assert str(outcome.error_id) in caplog.text

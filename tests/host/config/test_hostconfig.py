@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard.config import HostConfig
+from pegboard.config.models import HostSection
 from pegboard.errors import ConfigError
 from tests.support.config import VARIABLES, load, problems
 
@@ -251,3 +252,25 @@ def test_configuration_is_immutable_and_shares_nothing(tmp_path: Path) -> None:
         with pytest.raises(TypeError):
             table["a"] = 2  # type: ignore[index]
     assert isinstance(config.plugins["p"]["list"], tuple)
+
+
+def test_macos_has_another_user_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named(tmp_path / "Library/Application Support/pegboard/hostconfig.toml", "mac")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert HostConfig.load(environ={"HOME": str(tmp_path)}, directory=tmp_path / "work").host.name == "mac"
+
+
+LISTS = [name for name, field in HostSection.model_fields.items() if field.annotation == tuple[str, ...]]
+
+
+@pytest.mark.parametrize("given", [{}, {key: ["a", "b"] for key in LISTS}, {"plugins": ["a", "a"]}])
+def test_the_short_way_for_lists_of_names_equals_validation(given: dict[str, Any]) -> None:
+    host = HostConfig.of({"host": given}).host
+    assert host == HostSection.model_validate(given)
+    assert host.model_fields_set == given.keys()
+
+
+@pytest.mark.parametrize("names", [[1], [None], [["a"]], "a", {"a": 1}])
+def test_other_values_are_not_lists_of_names(names: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^given by the program: host\.plugins"):
+        HostConfig.of({"host": {"plugins": names}})

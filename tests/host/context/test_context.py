@@ -157,3 +157,18 @@ async def test_a_request_to_the_client_goes_out_unchanged_and_needs_a_session() 
     kit.tool(description="x")(tool)
     async with make_host(kit) as host:
         assert isinstance((await failure(host, "tool")).error, InteractionError)
+
+
+async def test_nothing_is_sent_for_a_call_that_has_ended() -> None:
+    sent: list[str] = []
+    kept: list[Context] = []
+
+    async def tool(context: Context) -> None:
+        kept.append(context)
+        context.send_notification("notifications/x", {"a": 1})
+
+    await run(tool, notify=lambda method, params: sent.append(method))
+    kept[0].send_notification("notifications/x")
+    kept[0].log.info("too late")
+    kept[0].progress.report(1)
+    assert sent == ["notifications/x"]

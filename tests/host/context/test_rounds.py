@@ -575,3 +575,24 @@ async def test_a_round_cleans_up_and_leaves_nothing_running() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == before
+
+
+async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> None:
+    async def zip_of(context: Context) -> str:
+        async def sequence(name: str) -> str:
+            return await say(context, f"{name}1") + await say(context, f"{name}2")
+
+        return "".join(await asyncio.gather(sequence("a"), sequence("b")))
+
+    assert await played(zip_of) == (ToolResult("A1A2B1B2"), [["a1", "b1"], ["a2", "b2"]])
+
+
+async def test_questions_beside_steps_keep_their_order() -> None:
+    async def tool(context: Context) -> str:
+        async def after_a_step() -> str:
+            await context.once("x", asyncio.sleep, 0)
+            return await say(context, "a")
+
+        return "".join(await asyncio.gather(after_a_step(), say(context, "b")))
+
+    assert await played(tool) == (ToolResult("AB"), [["b", "a"]])
