@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, NotFoundError, Toolkit, ToolResult
-from pegboard.plugin import ToolDefinition, ToolInputError
-from pegboard.types import Change, Failure
-from tests.host.hosting import make_host, until, value
+from pegboard import Context, NotFoundError, PromptMessage, Toolkit, ToolResult
+from pegboard.plugin import ToolDefinition, ToolInputError, around
+from pegboard.types import Call, Caller, Change, Failure, Outcome
+from tests.host.hosting import make_host, plugin_of, until, value
 
 kit = Toolkit("x", prefix=False)
 
@@ -114,3 +114,34 @@ async def test_a_tool_changes_its_catalogue_and_announces_changes_from_any_threa
         await value(host, "tell")
         told = [Change("tools"), Change("prompts"), Change("resources"), Change("resource", "docs://readme")]
         await until(lambda: changes == told)
+
+
+async def test_middleware_sees_nested_calls_with_their_caller_and_path() -> None:
+    seen: list[tuple[str, Any, tuple[str, ...]]] = []
+
+    async def watch(one: Call, call_next: Any) -> Outcome:
+        seen.append((one.params["name"], one.caller.subject, one.path))
+        outcome: Outcome = await call_next(one)
+        return outcome
+
+    async def outer(context: Context) -> Any:
+        return await context.tools.call("add", {"a": 1})
+
+    plugins = {"watch": plugin_of(middleware=[around("tools/call")(watch)])}
+    await run(outer, host={"plugins": plugins}, caller=Caller("ann"))
+    assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]
+
+
+async def test_resources_and_prompts_are_read_or_not_found() -> None:
+    async def tool(context: Context) -> list[Any]:
+        text = (await context.resources.read("docs://readme")).contents[0].content
+        made = (await context.resources.read("docs://host")).contents[0].content
+        listed = await context.resources.get("docs://readme")
+        prompt = await context.prompts.get("review", {"language": "Python"})
+        assert prompt.messages == (PromptMessage("Review this Python."),)
+        for absent in (context.resources.read, context.resources.get):
+            with pytest.raises(NotFoundError):
+                await absent("nothing://here")
+        return [text, made, listed.title]
+
+    assert await run(tool) == ["read me", "docs of host", "Read me"]
