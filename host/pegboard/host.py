@@ -1,4 +1,4 @@
-"""The host: it connects all packages, and every protocol calls `Host.dispatch`.
+"""The host, which connects all packages. Protocols pass calls to `Host.dispatch`.
 
 A host owns all its state, including threads and lifespans. A program may run several hosts. A host installs no signal
 handlers and opens no descriptors; the `pegboard` command and transports do.
@@ -142,7 +142,7 @@ class Host:
         return self._runtime.threads.busy
 
     def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
-        """Return True if there are or were items of that kind. Tools are always offered."""
+        """Return True if the host lists or has listed items of a kind. Tools are always offered."""
         return kind in self._offered
 
     @property
@@ -156,14 +156,14 @@ class Host:
         return self.assembly.contributed
 
     def hears(self, method: str) -> bool:
-        """Return True if a handler or middleware receives notifications of that name.
+        """Return True if a handler or middleware receives notifications named `method`.
 
         A request without an id is not a notification: its method does not run.
         """
         return method.startswith("notifications/") and method in self._methods
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
-        """Return the tool that a caller may call by that name, or None."""
+        """Return the tool that a caller may call as `name`, or None."""
         bound = self.assembly.tools.get(name)
         if bound is None or not may_find(caller, bound) or (self._gates and hides(self._gates, name, caller)):
             return None
@@ -210,7 +210,7 @@ class Host:
         )
 
     def _publish(self, assembly: Assembly) -> None:
-        """Serve another assembly. Calls in flight keep the methods, and so the assembly, that they began with."""
+        """Serve a new assembly. Calls in flight continue with the previous assembly."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, self._lists, runtime)
@@ -280,7 +280,7 @@ class Host:
         return await self._in_flight.drain(grace)
 
     async def stop(self) -> None:
-        """Leave the lifespans in reverse order and close the threads. A failure of one does not affect the others.
+        """Leave the lifespans in reverse order and stop the threads. If a lifespan fails, the others are still left.
 
         Raises:
             asyncio.CancelledError: the task was cancelled. Everything that needs no waiting has been left.
@@ -330,7 +330,7 @@ class Host:
         await run_all([available[name] for name in names], self)
 
     def admit_operator(self, token: str) -> None:
-        """Treat requests with this token as the operator's. Logs never show the token."""
+        """Treat the caller of requests with this token as the operator. Logs never show the token."""
         self._redactor.add(token)
         self._operator = OperatorToken(token)
 

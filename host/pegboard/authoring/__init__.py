@@ -23,11 +23,11 @@ OPTIONS = frozenset(("ui",))
 """The options of tools and resources that extensions define (`Extension.option`)."""
 
 _ABSENT = {"execution": "the host does not support tasks"}
-"""Options that authors may look for, and why they do not exist."""
+"""Options that do not exist but authors may expect, with explanations."""
 
 
 class ToolFunction(Generic[P, R]):
-    """A tool that `@tool` created from a function, for any toolkits and plugins. Calling it calls the function.
+    """A tool that `@tool` created from a function. Toolkits and plugins may add it. Calling it calls the function.
 
     Attributes:
         definition: the function with its options.
@@ -86,10 +86,10 @@ class _ToolDecorator:
         `warnings.deprecated` (PEP 702) on a plain function works too, and warns in addition.
 
         Args:
-            message: what to use instead.
+            message: a message that names the replacement.
 
         Raises:
-            TypeError: the message is not a string, or the decorated object cannot be marked.
+            TypeError: the message is not a string, or the decorated object cannot be marked as deprecated.
         """
         if not isinstance(message, str):
             raise TypeError(f'{message!r} is not a message: write @tool.deprecated("use add instead")')
@@ -110,7 +110,7 @@ tool = _ToolDecorator()
 
 
 def as_definition(given: Any) -> ToolDefinition:
-    """Return the definition of a tool that is given as a definition, as an object of `@tool`, or as a function."""
+    """Return the definition of a tool: of a result of `@tool`, of a function, or a definition unchanged."""
     if isinstance(given, ToolFunction):
         return given.definition
     return given if isinstance(given, ToolDefinition) else ToolDefinition(given)
@@ -144,7 +144,7 @@ def _is_tool(given: object) -> bool:
 
 
 def check_function(function: object, meant: str) -> None:
-    """Refuse a string where a function belongs.
+    """Raise an error if a string was passed instead of a function.
 
     Raises:
         TypeError: the object is a string.
@@ -166,7 +166,7 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(given: Any) -> Any:
-    """Return a tuple of names. One string is one name. Other types are left for the host to refuse."""
+    """Return a tuple of names. A single string is one name. Return other types unchanged: the host refuses them."""
     if isinstance(given, str):
         return (given,)
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else given

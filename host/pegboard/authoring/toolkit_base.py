@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pegboard.types.options import PromptOptions, ResourceOptions, ToolOptions
 
 ToolSource: TypeAlias = "Callable[..., Any] | ToolDefinition"
-"""The objects that can be added to a toolkit as a tool."""
+"""The types of objects that `Toolkit.add` accepts as a tool."""
 
 
 class ToolkitBase:
@@ -198,7 +198,8 @@ class ToolkitBase:
     def lifespan(self, function: Decorated) -> Decorated:
         """Run an async generator around the life of a host. It receives `context.config` and yields once.
 
-        The yielded value is the `context.state` of the tools. The function may return an async context manager instead.
+        The yielded value is the `context.state` of the tools. A function that returns an async context manager works
+        too.
 
         Raises:
             TypeError: the function is a sync generator.

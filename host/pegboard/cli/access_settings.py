@@ -1,4 +1,4 @@
-"""Settings that widen access: those of a host that starts, and those of a file that is not trusted yet."""
+"""Settings that widen access, of a starting host or of a file that is not trusted yet."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, 
 from pegboard.loading.plugins import SECTION_OF_KIND, PluginChoice, contributions_of
 
 _MAX_VALUE_CHARACTERS = 200
-"""Characters of a value that are shown."""
+"""The maximum number of characters shown of a value."""
 _MAX_SETTINGS = 50
-"""Settings that are shown."""
+"""The maximum number of settings shown."""
 
 
 def access_of(host: Host) -> list[AccessSetting]:

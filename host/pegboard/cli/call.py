@@ -1,4 +1,4 @@
-"""`pegboard call TOOL key=value key:=json`: one call from the shell, by the same path as calls of clients."""
+"""`pegboard call TOOL key=value key:=json`: a tool call from the shell, processed like calls of clients."""
 
 from __future__ import annotations
 

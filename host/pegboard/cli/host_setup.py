@@ -30,12 +30,12 @@ def load_config(
     lowest: Mapping[str, Any] | None = None,
     on_untrusted: OnUntrusted | None = None,
 ) -> HostConfig:
-    """Load the configuration that the command line selects.
+    """Load the configuration for the options of the command line.
 
     Args:
         options: the command line.
         transports: replace `[host] transports`.
-        collect: keep problems in `problems` and ignore the settings that cause them.
+        collect: True to store problems in `problems` and to ignore the invalid settings.
         lowest: the settings of lowest precedence; the defaults of the built-in plugins if None.
         on_untrusted: decides about a `./hostconfig.toml` that is not trusted; by default a terminal is asked.
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from time import monotonic
 
 WAIT_SECONDS = 1.0
-"""How long a record waits for the reader of standard error. Later records do not wait until it reads again."""
+"""How long a record waits for the reader of standard error. After a timeout, later records do not wait."""
 MAX_WRITE_BYTES = 4096
 """Bytes that a pipe which is ready accepts without blocking (POSIX: PIPE_BUF)."""
 
@@ -46,7 +46,7 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
             super().handleError(record)
 
     def _write(self, data: bytes) -> bool:
-        """Write bytes to descriptor 2 as it accepts them. Return False if they were not read in time."""
+        """Write bytes to file descriptor 2. Return False if the reader did not accept all bytes in time."""
         until = monotonic() + (0 if self._left_out else WAIT_SECONDS)
         with suppress(OSError, ValueError):
             self.flush()

@@ -18,7 +18,7 @@ from pegboard.wire.codec import decode, encode
 
 TOOLKITS_FILE = "toolkits.json"
 MAX_ENVIRONMENTS = 32
-"""Environments that are kept. The one that changed longest ago is removed first."""
+"""The maximum number of recorded environments. The environment that changed least recently is removed first."""
 
 logger = logging.getLogger("pegboard")
 

@@ -30,7 +30,7 @@ _receiver: Callable[[str, int], None] | None = None
 
 
 def send_messages_to(receiver: Callable[[str, int], None]) -> None:
-    """Make `say` call a function with the text and its level."""
+    """Redirect messages of `say` to a function that receives the message and its level."""
     global _receiver  # noqa: PLW0603 - the standard streams of a process are one, too
     _receiver = receiver
 
@@ -93,7 +93,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def _redacted(text: str) -> str:
-    """Return a text without the secrets of the host, if a host was made."""
+    """Return a string with the secrets of the host masked, if a host was created."""
     redaction = sys.modules.get("pegboard.secrets.redaction")
     return text if redaction is None else str(redaction.redacted(text))
 

@@ -65,7 +65,7 @@ def _stay(number: signal.Signals) -> None:
 
 
 def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, even if an exception leaves the event loop meanwhile.
+    """Run a coroutine to its end, even if `SystemExit` or `KeyboardInterrupt` stops the event loop meanwhile.
 
     `SystemExit` and `KeyboardInterrupt` stop an event loop if a task or a callback raises them. The task keeps the
     exception for its awaiter. Ctrl-C is handled as a signal and raises neither.

@@ -10,7 +10,7 @@ from pegboard.names import nearest, normalise
 
 
 def find_tool(assembly: Assembly, name: str) -> BoundTool:
-    """Return the tool of a name.
+    """Return the tool with a name.
 
     Raises:
         NotFoundError: the name matches no tool or several; the message lists similar names.
@@ -33,7 +33,7 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
 
 
 def find_unserved(assembly: Assembly, name: str) -> list[UnservedTool]:
-    """Return the tools of a name that exist and are not served."""
+    """Return the unserved tools with a name."""
     return [one for one in assembly.unserved if same_name(one.name, name)]
 
 

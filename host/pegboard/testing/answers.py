@@ -1,4 +1,4 @@
-"""The answers of a test's client to questions: those of a person, a model and the client itself.
+"""The answers of a test's client to questions that a person, a model or the client itself would answer.
 
 Values of a test become MCP results. A question without an answer fails the test.
 """

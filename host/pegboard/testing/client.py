@@ -190,7 +190,7 @@ class TestClient:
         return [Reported(params["progress"], params.get("total"), params.get("message")) for params in told]
 
     async def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
-        """Return a notification, received before or as soon as it arrives.
+        """Return a matching notification that was received, or wait for it.
 
         Args:
             method: its method.
@@ -202,7 +202,7 @@ class TestClient:
         return await self._client.heard(lambda one: one["method"] == method and matches(one), method)
 
     async def listen(self, *uris: str) -> None:
-        """Subscribe to changes of lists and of these resources. Sessions receive changes of lists in any case."""
+        """Subscribe to changes of lists and of these resources. Sessions always receive changes of lists."""
         await self._client.listen(uris)
 
     # --- requests and state ---
@@ -241,7 +241,7 @@ class TestClient:
         self._client.notify(method, params or {})
 
     async def _offered(self, kind: Literal["resources", "templates", "prompts"]) -> list[Message]:
-        """Return a list; an empty one if the host does not have the method."""
+        """Return the items of a list method, or an empty list if the host does not have the method."""
         if not self.host.offers("resources" if kind == "templates" else kind):
             return []
         return await {"resources": self.resources, "templates": self.templates, "prompts": self.prompts}[kind]()
@@ -261,7 +261,7 @@ class TestClient:
         return Replay(name, self._observed, self._repeats) if self._client.modern else None
 
     def _wire_name(self, kind: Literal["tools", "prompts"], name: str) -> str:
-        """Return the name on the wire for a tool's or prompt's own name; an unknown name unchanged."""
+        """Return the name on the wire of a tool or prompt. Return an unknown name unchanged."""
         served: Mapping[str, Any] = getattr(self.host.assembly, kind)
         if name in served:
             return name

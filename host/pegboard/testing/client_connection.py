@@ -48,7 +48,7 @@ class MemoryConnection:
             self._take(message)
 
     async def drain(self) -> None:
-        """Give the client a turn. Memory has room for its messages."""
+        """Let the client run. The queue is unlimited."""
         await asyncio.sleep(0)
 
     async def close(self) -> None:
@@ -173,14 +173,14 @@ class ClientConnection:
             task.add_done_callback(self._answering.discard)
 
     def _settle(self, answer: Message) -> None:
-        """Pass a response to the request that waits for it. One without an id is for all requests."""
+        """Pass a response to its waiting request. A response without an id is passed to all requests."""
         waiting = self._waiting.values() if answer["id"] is None else [self._waiting.get(answer["id"])]
         for future in waiting:
             if future is not None and not future.done():
                 future.set_result(answer)
 
     async def _respond(self, request: Message) -> None:
-        """Respond to a request of the host. If the test has no answer, its own request fails."""
+        """Respond to a request of the host. If the test has no prepared answer, the test's own request fails."""
         answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             answer["result"] = await self._answer(request["method"], request.get("params", {}))

@@ -92,7 +92,8 @@ _watch: ContextVar[Watch | None] = ContextVar("pegboard.testing.watch", default=
 def effect(what: str) -> None:
     """Report an effect that must not be repeated: for fakes of services, which have no real effect.
 
-    It has a meaning only in a call of a `TestClient`. The call fails if a tool repeats the effect with each answer.
+    The report has an effect only in a call of a `TestClient`. The call fails if a tool repeats the effect with each
+    answer.
 
     Args:
         what: a description, such as "charge 5 EUR".

@@ -61,7 +61,7 @@ class ProtocolClient:
         return self.revision >= STATELESS_REVISION
 
     async def begin(self) -> None:
-        """Shake hands, if the revision has a handshake.
+        """Perform the handshake, if the revision has one.
 
         Raises:
             ValueError: the host does not speak the revision.
@@ -92,7 +92,7 @@ class ProtocolClient:
         return await self.connection.request(method, sent, request_id, self.seconds)
 
     async def finish(self, method: str, params: Mapping[str, Any], replay: Replay | None = None) -> tuple[int, Message]:
-        """Make a call, and repeat it with answers until it asks no more questions.
+        """Send a call. While the response asks questions, repeat the call with answers.
 
         Args:
             method: a method that may ask questions.
@@ -122,7 +122,7 @@ class ProtocolClient:
             }
 
     async def heard(self, accepts: Accepts, what: str) -> Message:
-        """Return a notification, received before or as soon as it arrives.
+        """Return a matching notification that was received, or wait for it.
 
         Raises:
             TimeoutError: the notification did not arrive.

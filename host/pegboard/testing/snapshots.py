@@ -15,7 +15,7 @@ Definitions: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 _SINGULAR = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
 _MAX_VALUE_CHARACTERS = 300
-"""Characters of a value that a difference shows."""
+"""The maximum number of characters of a value in a difference."""
 
 
 class SnapshotDiffers(AssertionError):

@@ -11,11 +11,11 @@ class AuthProvider(NamedTuple):
 
     Attributes:
         id: the identifier, such as "github"; None for providers that an operator names by the `id` of a requirement.
-        title: a name for people.
+        title: the provider's name for people.
         documentation: the URL of the provider's documentation about authorization.
         type: the kind of authorization.
-        error_adapters: the name of the plugin whose error adapters are asked first about errors of this provider's
-            services; None for the usual order.
+        error_adapters: the name of the plugin whose error adapters are called before those of other plugins, for tools
+            that require this provider; None for the usual order.
     """
 
     id: str | None
@@ -26,11 +26,11 @@ class AuthProvider(NamedTuple):
 
 
 class ToolAuthorization:
-    """A token that a tool requires (`requires_auth`). Each provider has a subclass. Objects are immutable.
+    """The requirement of a token for a tool (`requires_auth`). Each provider has a subclass. Objects are immutable.
 
     Args:
-        id: the registration with the provider, if there are several; None for the only or usual one.
-        scopes: the scopes that the token must have, as the provider names them. One string is one scope.
+        id: the id of the registration with the provider, if several exist. None means the default registration.
+        scopes: the provider's names of the scopes that the token must have. A single string is one scope.
 
     Attributes:
         provider: the provider of the token.
@@ -59,7 +59,7 @@ class ToolAuthorization:
 
     @property
     def name(self) -> str:
-        """The name under which tokens for this requirement are stored: its own id, else the provider's."""
+        """The name under which tokens for this requirement are stored: `id`, or else the provider's id."""
         return self.id or self.provider.id or ""
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -114,5 +114,5 @@ class TokenRequest(NamedTuple):
 
     @property
     def issuer(self) -> str | None:
-        """The issuer of the caller; None if there is only one. One `user_id` of two issuers may be two people."""
+        """The issuer of the caller; None if only one exists. Equal `user_id`s of two issuers may be two people."""
         return self.call.caller.issuer

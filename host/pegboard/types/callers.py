@@ -1,4 +1,4 @@
-"""The caller of a call, the client program, and values that the request brings for the tool."""
+"""The caller, the client program, and values that a request supplies for its tool."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -13,14 +13,15 @@ class Caller(NamedTuple):
 
     Attributes:
         subject: a stable id of the authenticated user; None without authentication.
-        trusted: True for the operator: the channel is standard input, or the request proved it. A loopback port proves
-            nothing.
+        trusted: True for the operator: the channel is standard input, or the request proved its origin. A loopback port
+            is no proof.
         scopes: the scopes of the caller's token. They are ignored if `trusted`.
         client_id: the program that the token was issued to.
         expires_at: the time when the token expires, in seconds since 1970.
         resource: the address that the token was issued for.
         extra: further claims of the token; None for none.
-        issuer: the issuer of the token; None if there is only one. One subject of two issuers may be two people.
+        issuer: the issuer of the token; None if only one issuer exists. Equal subjects from two issuers may be
+            different people.
         service: True for a program that acts for many users and may name one with each call (`Supplied.user_id`).
     """
 
@@ -36,9 +37,9 @@ class Caller(NamedTuple):
 
     @property
     def identity(self) -> "Caller":
-        """The caller without the details of the current token, as the key for everything that belongs to the caller.
+        """The caller without details of the current token. Use it as a key for data of the caller.
 
-        A person has one identity whatever program they use. A program has its own identity if no person is
+        A person has the same identity with every client program. A program has its own identity if no person is
         authenticated.
         """
         program = self.client_id if self.subject is None else None
@@ -107,7 +108,7 @@ class Authorization(NamedTuple):
 
 
 class Supplied(NamedTuple):
-    """Values that a request brings for its tool. They take precedence over the host's. A tool reads only declared ones.
+    """Values that a request supplies for its tool. They override the host's values. A tool reads only declared values.
 
     A protocol creates this record only for a caller that may set these values.
 

@@ -16,10 +16,10 @@ RequestId: TypeAlias = str | int
 """A JSON-RPC request id as MCP allows it: a string or an integer, never null."""
 
 Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
-"""Send a notification (method, params) on the call's stream. Returns at once and may be called from any thread.
+"""Send a notification (method, params) on the call's stream. Returns immediately. May be called from any thread.
 
-Progress is sent without its token, which the protocol adds. The protocol drops notifications that the client's revision
-does not have or that the client did not request.
+The protocol adds the token to progress notifications. It drops notifications that the client did not request or that
+its revision does not define.
 """
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], None]
@@ -44,7 +44,7 @@ class Ask(Protocol):
         Args:
             method: the method, such as "elicitation/create".
             params: the parameters as in the newest revision. The protocol converts them for the client.
-            timeout: the seconds to wait; None for no limit but the call's.
+            timeout: the seconds to wait; None for no limit except the time limit of the call.
             progress: receives the progress that the client reports.
             reset_on_progress: True to start the timeout again at each report.
             max_total: the maximum number of seconds to wait, whatever is reported.
@@ -57,14 +57,14 @@ class Ask(Protocol):
 
 
 class Round(NamedTuple):
-    """The state of a call that ended with questions and is made again. All values are JSON.
+    """The state of a call that ended with questions and is repeated with the answers. All values are JSON.
 
     Attributes:
         number: the number of earlier rounds.
         asked: a digest of every earlier question, by its key.
-        answers: the client's answers of earlier rounds, by the question's key.
+        answers: the client's answers in earlier rounds, by the question's key.
         results: the results of finished steps, by their key.
-        given: the client's answers of this round, by the question's key.
+        given: the client's answers in this round, by the question's key.
     """
 
     number: int = 0
@@ -75,7 +75,7 @@ class Round(NamedTuple):
 
 
 FIRST_ROUND = Round()
-"""The state of a call that has not asked anything yet."""
+"""The state of a call that has not asked a question yet."""
 
 
 class Question(NamedTuple):
@@ -102,9 +102,9 @@ class Call(NamedTuple):
         session_id: the session of the request; None if it has none. It does not prove an identity.
         notify: sends notifications to the client while the call runs; None if that is impossible.
         ask: sends requests to the client while the call runs; None if that is impossible.
-        round: the earlier rounds, where a question ends the call and the answer comes with the next call (2026-07-28);
-            None in sessions.
-        rounds: the questions of the outer call, if a tool makes this call; else None.
+        round: the state of earlier rounds, if questions end the call and the next call contains the answers
+            (2026-07-28); None in sessions.
+        rounds: the questions of the outer call if a tool makes this call, else None.
         headers: the header fields of the HTTP request; None without HTTP.
         path: the tools that lead to this call, outermost first.
         supplied: secrets, metadata and a token that the request brings for its tool; None for none.
@@ -137,11 +137,11 @@ class Call(NamedTuple):
 
 
 CONTENT_TYPES: set[type[Any]] = set()
-"""The types of `Content`; empty until their module is imported."""
+"""The types of `Content`; empty until the module of content blocks is imported."""
 
 
 class ToolResult(NamedTuple):
-    """The result of a tool. A tool may return one to set more than a plain value can.
+    """The result of a tool. A tool may return a `ToolResult` to set `_meta`, content blocks or an error.
 
     Attributes:
         value: a JSON-ready value; a string if the tool returns text. With `content` it is the structured content, and
@@ -176,7 +176,7 @@ class ResourceContents(NamedTuple):
 
 
 class ResourceResult(NamedTuple):
-    """The content of a resource. A resource may return one to set more than a plain value can.
+    """The content of a resource. A resource may return a `ResourceResult` to set `_meta` and caching.
 
     Attributes:
         contents: the parts.
@@ -199,7 +199,7 @@ class PromptMessage(NamedTuple):
 
 
 class PromptResult(NamedTuple):
-    """The messages of a prompt. A prompt may return one to add a description."""
+    """The messages of a prompt. A prompt may return a `PromptResult` to add a description."""
 
     messages: tuple[PromptMessage, ...]
     description: str | None = None
@@ -248,7 +248,7 @@ class Listing:
 
 
 class MethodResult(NamedTuple):
-    """The result of a method that is not one of the host's own. Middleware may end any call with one.
+    """The result of a method that a plugin adds. Middleware may respond to any call with a `MethodResult`.
 
     Attributes:
         value: the members of the result, JSON-ready, without `resultType`. They may include `_meta`.
@@ -265,8 +265,8 @@ class EmbeddedOutcome(NamedTuple):
 
     Attributes:
         method: the method of the call.
-        outcome: the outcome. A `Failure` is encoded as an error; one with a `ToolError` of "tools/call" is encoded as a
-            result.
+        outcome: the outcome. A `Failure` is encoded as an error. For "tools/call", a `Failure` with a `ToolError` is
+            encoded as a result.
     """
 
     method: str
@@ -278,7 +278,7 @@ class Failure(NamedTuple):
 
     Attributes:
         error: the typed error, safe for the caller. Unexpected exceptions are replaced by a masked error.
-        error_id: the id of the log record with the details; None if there are none.
+        error_id: the id of the log record with the details; None if nothing was logged.
         debug: details that the operator configured to be shown with the message; None for none.
     """
 
@@ -288,7 +288,7 @@ class Failure(NamedTuple):
 
 
 class InputRequired(NamedTuple):
-    """The outcome of a call that needs answers. The client answers and calls again (2026-07-28, multi round-trips).
+    """The outcome of a call that needs answers. The client repeats it with answers (2026-07-28, multi round-trips).
 
     Attributes:
         questions: the questions, by the key of the answer.

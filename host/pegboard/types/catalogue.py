@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 
 class ToolAnnotations(NamedTuple):
-    """Hints about a tool's behaviour (MCP ToolAnnotations). None leaves a hint out.
+    """Hints about a tool's behaviour (MCP ToolAnnotations). A hint that is None is not sent.
 
     Attributes:
         title: a name for people.
@@ -64,10 +64,10 @@ class Tool(NamedTuple):
         meta: its `_meta`; None for none.
         icons: icons that clients may show.
         metadata: its classification and behaviour. Annotations and `_meta` repeat them.
-        version: its own version, else its toolkit's or plugin's; None if that has none.
-        deprecated: what to use instead; None if it is not deprecated.
+        version: the tool's version, or else the version of its toolkit or plugin; None if unknown.
+        deprecated: a message that names the replacement; None if the tool is not deprecated.
         own_name: the last part of its name, as the author wrote it.
-        gives: the kind of its result, if it has no output schema.
+        gives: the kind of its result, if the tool has no output schema.
         requires: its requirements in addition to its arguments; None for none.
         owner_description: the description of its toolkit; None for none.
     """
@@ -158,10 +158,10 @@ class Inventory(NamedTuple):
 
     Attributes:
         tools: tools by name on the wire.
-        resources: resources by URI, and templates by their text.
+        resources: resources by URI, and templates by URI template.
         prompts: prompts by name.
         methods: the methods of requests that middleware runs around.
-        answering: returns the keys of `resources` that may respond to a URI; none for an unknown URI.
+        answering: a function that returns the keys of `resources` that match a URI.
     """
 
     tools: Mapping[str, Tool]

@@ -16,7 +16,7 @@ Role: TypeAlias = Literal["user", "assistant"]
 
 
 class Annotations(NamedTuple):
-    """The audience and priority of content (MCP Annotations). None leaves a member out.
+    """The audience and priority of content (MCP Annotations). A member that is None is not sent.
 
     Attributes:
         audience: "user", "assistant" or both.
@@ -36,7 +36,7 @@ class Icon(NamedTuple):
         src: an `https:`, `http:` or `data:` URI.
         mime_type: its media type, if the source does not state it.
         sizes: sizes such as "48x48", or "any" for a scalable icon.
-        theme: the background that it is made for.
+        theme: the background for which the icon is designed.
     """
 
     src: str
@@ -68,7 +68,7 @@ class ImageContent(NamedTuple):
 
 
 class AudioContent(NamedTuple):
-    """Audio. Clients of 2024-11-05 receive a description in words instead.
+    """Audio. Clients of 2024-11-05 receive a text description instead.
 
     Attributes:
         data: its bytes, or a string with their base64 form (RFC 4648 section 4).
@@ -90,7 +90,7 @@ class EmbeddedResource(NamedTuple):
 
 
 class ResourceLink(NamedTuple):
-    """A resource that the client may read. Clients before 2025-06-18 receive its text form.
+    """A resource that the client may read. Clients before 2025-06-18 receive a text block instead.
 
     Attributes:
         uri: the absolute URI (RFC 3986).

@@ -1,6 +1,6 @@
 """Neutral HTTP requests and responses, between HTTP servers and route handlers.
 
-A server does not know the served protocols. A route handler does not know the server.
+HTTP servers are independent of protocols, and route handlers are independent of the server.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
@@ -16,11 +16,11 @@ class Headers(Protocol):
     """The header fields of a message. Names are case-insensitive."""
 
     def get(self, key: str, /) -> str | None:
-        """Return the first field of that name, or None."""
+        """Return the value of the first field `name`, or None."""
         ...
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
-        """Return every field of that name, in order."""
+        """Return the values of all fields `name`, in order."""
         ...
 
 
@@ -30,12 +30,13 @@ class Request(NamedTuple):
     Attributes:
         method: "GET", "POST" and so on.
         path: the path, percent-decoded, without the query.
-        query: the query parameters; the first of each name.
+        query: the query parameters. If a name is repeated, the first value.
         headers: the header fields.
         body: the whole body.
         caller: the operator if the channel proves it, else anonymous.
         peer: the client's address, for logs.
-        notes: a mapping that the server reads afterwards: the host stores the admitted `caller` in it; None for none.
+        notes: a mapping in which the host stores the admitted `caller` for the server; None if the server does not need
+            it.
     """
 
     method: str
@@ -79,15 +80,15 @@ class ServerSentEvent(NamedTuple):
 
 
 class EventStream(NamedTuple):
-    """A response of server-sent events. It starts at once and ends with its messages.
+    """A response of server-sent events. It starts immediately and ends after the last message.
 
     The server keeps a silent stream alive with comments.
 
     Attributes:
-        messages: the events, or only their `data`, without line breaks. The server calls `aclose`, if there is one,
-            when the stream has ended or the client is gone.
+        messages: the events, or their `data` as strings without line breaks. If `messages` has a method `aclose`, the
+            server calls it when the stream has ended or the client has disconnected.
         headers: further header fields.
-        cut: returns a last message for a stream that the server ends early because it stops.
+        cut: a function that returns the last message if the server stops before the stream ends.
     """
 
     messages: AsyncIterator[bytes | ServerSentEvent]

@@ -63,7 +63,7 @@ class Classification(NamedTuple):
 
 
 class Behavior(NamedTuple):
-    """The effects of a tool. Hints that `annotations` leaves out come from here. None leaves a value out.
+    """The effects of a tool. They supply hints that `annotations` does not set. None means unknown.
 
     Attributes:
         operations: the effects on the objects of its service.
@@ -86,7 +86,7 @@ class ToolMetadata(NamedTuple):
     Attributes:
         classification: the services that it uses.
         behavior: its effects.
-        extras: further values for own policies; plain JSON.
+        extras: further JSON values, for the author's own policies.
         strict: False to allow contradictions, such as a read-only tool that counts its calls.
     """
 

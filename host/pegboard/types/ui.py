@@ -12,7 +12,8 @@ class ToolUi(NamedTuple):
     Attributes:
         resource_uri: the `ui://` resource that shows the tool's results; None for a tool that only serves the interface
             of another tool.
-        visibility: who may call the tool. A tool without "model" is listed, and clients hide it from the model.
+        visibility: the callers of the tool. If "model" is missing, the tool is listed, but clients hide it from the
+            model.
     """
 
     resource_uri: str | None = None

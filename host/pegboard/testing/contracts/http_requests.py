@@ -9,7 +9,7 @@ from pegboard.types.http import Request
 
 
 class FixedHeaders:
-    """The header fields of a request, by names in any case.
+    """The header fields of a request. Names may be in upper or lower case.
 
     Args:
         fields: the fields; each name occurs once.
@@ -23,7 +23,7 @@ class FixedHeaders:
         return self._fields.get(key.lower())
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
-        """Return the fields of a name."""
+        """Return the values of all fields with a name."""
         found = self.get(key)
         return default if found is None else [found]
 

@@ -14,7 +14,7 @@ from pegboard.testing.contracts.contract import Contract, captured_output
 INVALID_NAMES = (
     "", " ", ".", "..", "/etc/hostname", "A/B", "A\\B", "A=B", "A B", "A\nB", "\u00e9", "\0", "$HOME", "x" * 5000,
 )  # fmt: skip
-"""Names that authors may choose and that no secret has."""
+"""Names that authors may choose, but for which no secret exists."""
 
 
 class SecretStoreContract(Contract[SecretStore]):
