@@ -92,7 +92,9 @@ async def test_without_a_token_the_caller_learns_how_to_authorize(transport: str
         missing = none["_meta"]["pegboard/error"]["authorizationRequired"]
         assert missing == {"provider": "github", "scopes": [], "status": "not_started"}
         assert "a token of GitHub, and there is none for you." in text_of(none)
-        await server.said(r"desk_greet has no token of acme \(scopes: read write\) for user 'ann': pending")
+        await server.said(
+            r"desk_greet requires a token of acme \(scopes: read write\), and user 'ann' has none: pending"
+        )
 
 
 @pytest.mark.parametrize("revision", NEWEST)

@@ -1,1 +1,1 @@
-"""Helpers for error adapters: failures of services as typed errors."""
+"""Helpers for error adapters, which convert failures of services to typed errors."""

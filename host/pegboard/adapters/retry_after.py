@@ -1,4 +1,4 @@
-"""The retry delay in the headers of a response (RFC 9110 section 10.2.3, and common usage)."""
+"""The retry delay from the headers of a response (RFC 9110 section 10.2.3, and common usage)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 _EPOCH = 1_000_000_000
-"""The number from which a value is a time in seconds since 1970. As a duration it would be 31 years."""
+"""The number from which a value is read as seconds since 1970. Smaller values are durations. This number would be 31
+years."""
 _EPOCH_MS = _EPOCH * 1000
 _MAX_SECONDS = 366 * 24 * 3600.0
-"""The delay above which a header is ignored."""
+"""The delay above which a header is ignored, in milliseconds."""
 
 _SECONDS = (
     "retry-after",
@@ -39,26 +40,26 @@ def lower(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_used_up(headers: Mapping[str, str]) -> bool:
-    """Return True if the rate limit of the service is used up. Names of headers are in lower case."""
+    """Return True if the rate limit of the service is used up. `headers` must have lower-case names."""
     return any(_number(headers.get(name)) == 0 for name in _REMAINING)
 
 
 def asks_to_wait(headers: Mapping[str, str]) -> bool:
-    """Return True if the service requests a delay before a retry. Names of headers are in lower case."""
+    """Return True if the service requests a delay before a retry. `headers` must have lower-case names."""
     return any(name in headers for name in _DELAYS)
 
 
 def retry_after_ms(headers: Mapping[str, str]) -> int | None:
     """Return the milliseconds to wait before a retry, according to the headers of a response.
 
-    `Retry-After` may be in seconds or a date. Headers of rate limits may be in seconds, in milliseconds or times since
-    1970. Times are relative to the `Date` of the response, or else to the clock of this machine.
+    `Retry-After` has seconds or a date. Rate-limit headers have seconds, milliseconds, or a time since 1970. Dates and
+    times are compared with the `Date` of the response, or with the clock of this machine if `Date` is missing.
 
     Args:
-        headers: the headers of the response; names in any case.
+        headers: the headers of the response, with case-insensitive names.
 
     Returns:
-        The milliseconds, None if no header has a valid value.
+        The delay in milliseconds, or None if no header has a valid value.
     """
     headers = lower(headers)
     for names, unit in ((_SECONDS[:1], 1.0), (_MILLISECONDS, 0.001), (_SECONDS[1:], 1.0)):

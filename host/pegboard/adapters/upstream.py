@@ -1,6 +1,6 @@
 """Typed errors for failures of services, shared by error adapters.
 
-Messages contain nothing of a URL's query, of headers or of bodies, except for error codes of the service.
+Messages do not contain queries of URLs, headers or bodies. They may contain error codes of the service.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pegboard.adapters.retry_after import asks_to_wait, is_used_up, lower, retry
 from pegboard.errors import ErrorKind, FatalToolError, NetworkTransportError, UpstreamError, UpstreamRateLimitError
 
 DEFAULT_WAIT_MS = 1000
-"""The delay if a service limits the rate of requests and names no delay."""
+"""The delay in milliseconds for a rate-limited request if the service names no delay."""
 
 _CODE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*")
 _MAX_CODE_CHARACTERS = 64
@@ -29,7 +29,7 @@ class Upstream(NamedTuple):
     """A service, as an adapter describes it.
 
     Attributes:
-        slug: the slug of the adapter, which is `service` in the `extra` of every error.
+        slug: the slug of the adapter. Errors contain the slug as `service` in `extra`.
         name: the name of the service in messages.
     """
 
@@ -55,8 +55,8 @@ class Upstream(NamedTuple):
         Args:
             error: the exception of the client library. Only the name of its class is used.
             status: the HTTP status, or the status that describes the error best.
-            headers: the headers of the response; names in any case.
-            message: the message for the caller; None for a standard one.
+            headers: the headers of the response, with case-insensitive names.
+            message: the message for the caller; None for a standard message.
             code: the error code of the service, used if it is a single word (`error_code`).
             method: the method of the request.
             url: the URL of the request. Only its host and path are used.
@@ -151,10 +151,10 @@ class Upstream(NamedTuple):
 
 
 def error_code(value: object) -> str | None:
-    """Return the error code of a service, or None if the value is not a code.
+    """Return `value` if it is an error code of a service, or None.
 
     A code such as "channel_not_found" or "RESOURCE_EXHAUSTED" has only letters and separators, and at most 64
-    characters. It comes from the body of a response: sentences, identifiers and tokens are not accepted.
+    characters. Sentences, identifiers and tokens in the body of a response are not codes.
     """
     if isinstance(value, str) and len(value) <= _MAX_CODE_CHARACTERS and _CODE.fullmatch(value):
         return value
@@ -162,7 +162,7 @@ def error_code(value: object) -> str | None:
 
 
 def instance_of(error: object, module: str, *names: str) -> bool:
-    """Return True if an exception is an instance of a class of a module. The module is not imported.
+    """Return True if an exception is an instance of one of the classes of a module, without importing the module.
 
     Args:
         error: the exception.
@@ -175,7 +175,7 @@ def instance_of(error: object, module: str, *names: str) -> bool:
 
 
 def _wrapped(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and the exceptions that it wraps: cause, reason and arguments."""
+    """Yield an exception and its inner exceptions: the cause, the reason and the arguments."""
     found = [error]
     for one in found:
         yield one
@@ -184,7 +184,7 @@ def _wrapped(error: BaseException) -> Iterator[BaseException]:
 
 
 def _status(status: int) -> str:
-    """Return a status with its standard phrase. The phrase of the service is not used."""
+    """Return a status code with its standard phrase. The service's own phrase is ignored."""
     from http import HTTPStatus
 
     try:

@@ -1,4 +1,4 @@
-"""The check of a call against the requirements of its function."""
+"""The check that a call has the secrets, tokens and metadata that its function requires."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pegboard.types.calls import Call
 
 
 def check_requirements(required: Requirements, call: Call) -> None:
-    """Check that a call has everything that a function requires beside its arguments.
+    """Check that a call has the secrets, tokens and metadata that a function requires.
 
     Raises:
         ContextRequiredToolError: the caller is anonymous, and the function uses secrets, tokens or metadata.
@@ -35,12 +35,12 @@ def check_requirements(required: Requirements, call: Call) -> None:
         keys = ", ".join(missing)
         raise FatalToolError(
             f"This tool needs metadata that is not set on the server: {keys}. Ask its operator to set it.",
-            f"metadata that the tool requires is not known: {keys}; set {_ways(missing)}",
+            f"the tool requires metadata without a value: {keys}: set {_ways(missing)}",
         )
 
 
 def _ways(missing: list[str]) -> str:
-    """Return the settings for unknown metadata."""
+    """Return the names of the settings for missing metadata."""
     ways = ["`[host] user`"] if "user_id" in missing else []
     if missing != ["user_id"]:
         ways.append("`[host] metadata`")

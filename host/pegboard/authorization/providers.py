@@ -14,12 +14,12 @@ from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
 
 def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
-    """Return how the operator sets the token that a tool requires, "" if a source has it, or may have it.
+    """Return advice on setting the token that a tool requires, or "" if a source has the token or may have it.
 
     Args:
         required: the authorization that the tool requires.
         sources: all token sources.
-        secrets: the stores in which some sources look.
+        secrets: the secret stores, used by some sources.
     """
     names = [_secret_of(source, required, secrets.is_reserved) for source in sources]
     if not all(names) or any(map(secrets.get, names)):
@@ -30,12 +30,12 @@ def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secr
 def token_secrets(
     required: ToolAuthorization, sources: Iterable[TokenSource], is_reserved: Callable[[str], bool]
 ) -> list[str]:
-    """Return the names of the secrets in which sources look for a token."""
+    """Return the names of the secrets that token sources read for a token."""
     return list(dict.fromkeys(filter(None, (_secret_of(source, required, is_reserved) for source in sources))))
 
 
 def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str:
-    """Return the name of the secret in which a source looks for a token, "" if it looks elsewhere."""
+    """Return the name of the secret that a source reads for a token, or "" if the source reads no secret."""
     tell = getattr(source, "secret", None)
     try:
         name = attempt(tell, required) if callable(tell) else None
@@ -48,9 +48,9 @@ class Providers:
     """The auth providers that running plugins describe.
 
     Args:
-        described: the providers, with their plugins.
+        described: the described providers, with their plugins.
         disabled: the installed plugins that do not run.
-        report: called with a plugin and a problem of its description.
+        report: called with a plugin and the problem of its description.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Providers:
         raise ToolDefinitionError(message + (f"; did you mean {close!r}?" if close else ""))
 
     def _off(self, provider: type[ToolAuthorization]) -> str | None:
-        """Return the name of the disabled plugin that defines a provider's class, None without one."""
+        """Return the name of the disabled plugin that defines a provider's class, or None."""
         module = provider.__module__
         return next((origin.name for origin in self._disabled if _brings(origin, module)), None)
 

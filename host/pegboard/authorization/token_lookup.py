@@ -26,15 +26,16 @@ TokenSources = Sequence[tuple[str, TokenSource]]
 async def with_token(
     bound: BoundFunction, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str = ""
 ) -> Call:
-    """Return the call with the token that its tool requires: the request's own, or that of the first source with one.
+    """Return the call with the token that its tool requires: from the request, else from the first source that has a
+    token.
 
     Args:
         bound: the tool.
         required: the authorization that the tool requires.
         call: the call.
         sources: the token sources.
-        seconds: the seconds that each source may take.
-        hint: how the operator sets the token; only callers on this machine receive it.
+        seconds: the time limit of each source in seconds.
+        hint: advice on setting the token. Only callers on this machine receive the hint.
 
     Raises:
         AuthorizationRequiredError: no source has a token.
@@ -52,14 +53,19 @@ async def with_token(
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
         why = f"{error.status}; {hint}" if hint else error.status
         logger.warning(
-            "%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, why, extra={"call": call}
+            "%s requires a token of %s, and user %r has none: %s",
+            bound.name,
+            whose,
+            request.user_id,
+            why,
+            extra={"call": call},
         )
         raise
     return call._replace(supplied=supplied._replace(authorization=found))
 
 
 def _is_of_this_machine(call: Call) -> bool:
-    """Return True for a call of this machine's user that names no other user."""
+    """Return True if a call comes from this machine's user and names no other user."""
     named = call.caller.subject or (None if call.supplied is None else call.supplied.user_id)
     return call.caller.trusted and named is None
 
@@ -98,11 +104,11 @@ async def _find(request: TokenRequest, sources: TokenSources, seconds: float, hi
 
 
 class _FailedError(Exception):
-    """A source raised an exception, or returned an invalid value."""
+    """A token source raised an exception, or returned an invalid value."""
 
 
 async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> Authorization | None:
-    """Return the token of a source, None if it has none.
+    """Return the token of a source, or None if the source has no token.
 
     Raises:
         AuthorizationRequiredError: the source requires authorization.
@@ -120,7 +126,7 @@ async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> 
         if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
             raise
         if limit.expired():
-            raise _FailedError(f"it did not answer within {seconds:g} seconds") from None
+            raise _FailedError(f"it did not return within {seconds:g} seconds") from None
         raise _FailedError(f"it raised {type(error).__name__}") from error
     if found is None or (isinstance(found, Authorization) and found.token == ""):
         return None

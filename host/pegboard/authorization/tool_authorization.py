@@ -1,4 +1,4 @@
-"""The authorization that a tool declares: its check, and its description for clients."""
+"""The check of the authorization that a tool declares, and the description of it for clients."""
 
 from __future__ import annotations
 

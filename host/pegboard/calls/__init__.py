@@ -1,1 +1,1 @@
-"""The execution of functions that authors wrote, each in its own call."""
+"""The execution of authors' functions, each in its own call."""

@@ -1,4 +1,4 @@
-"""Exceptions that callbacks of a call raise on the event loop, outside of any task. They fail that call alone."""
+"""Exceptions that callbacks of a call raise on the event loop, outside of any task. They fail only that call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pegboard.context import Context, _current
 
 
 def fail_call(error: BaseException) -> str | None:
-    """Fail the call whose callback raised an exception. Return its name, None if it is unknown.
+    """Fail the call whose callback raised an exception. Return the name of the call, or None if the call is unknown.
 
-    An exception of a task stays with the task: the code that awaits the task receives it.
+    Exceptions of tasks are not handled here: the code that awaits a task receives its exception.
     """
     handle = _handle_of(error)
     variables: Variables | None = getattr(handle, "_context", None)
@@ -25,7 +25,7 @@ def fail_call(error: BaseException) -> str | None:
 
 
 def _handle_of(error: BaseException) -> asyncio.Handle | None:
-    """Return the event loop's handle that ran the callback, None under uvloop."""
+    """Return the event loop's handle of the callback, or None under uvloop."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is asyncio.Handle._run.__code__:

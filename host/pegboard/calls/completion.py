@@ -1,4 +1,4 @@
-"""Completion of arguments of prompts and resource templates."""
+"""Completion of the arguments of prompts and resource templates."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion
 
 MAX_COMPLETION_VALUES = 100
-"""The most values of a completion (completion/complete)."""
+"""The largest number of values in a completion (completion/complete)."""
 
 
 class BoundCompleter(NamedTuple):
-    """The source of the values of one argument.
+    """The source of completions for one argument.
 
     Attributes:
-        values: all values, None if a function returns them.
-        function: takes the typed string, and may take other arguments by their names.
-        typed: the parameter that takes the typed string.
-        others: the parameters that take other arguments, each with True if the argument may be absent.
-        context: the parameter that takes the Context, None without one.
+        values: all values, or None if `function` returns the values.
+        function: receives the typed string, and may receive other arguments by name.
+        typed: the parameter for the typed string.
+        others: the parameters for other arguments, each with True if the argument may be absent.
+        context: the parameter for the Context, or None.
     """
 
     values: tuple[str, ...] | None = None
@@ -42,18 +42,18 @@ async def complete(
     call: Call,
     runtime: Runtime,
 ) -> Completion:
-    """Return values for an argument.
+    """Return completions for an argument.
 
     Args:
         completer: the source of the values.
         bound: the prompt or template that has the argument.
         typed: the string that the user has typed.
-        chosen: the other arguments, as far as they are known.
+        chosen: the other arguments that are already known.
         call: the call.
         runtime: the parts of the host that every call uses.
 
     Raises:
-        ToolRuntimeError, MCPContextError: the function failed, or returned other things than strings.
+        ToolRuntimeError, MCPContextError: the function failed, or returned a value that is not a string.
     """
     if completer.function is None:
         return _cut(_beginning(completer.values or (), typed))
@@ -78,7 +78,7 @@ def _texts(given: Any) -> tuple[str, ...]:
 
 
 def _beginning(values: Iterable[str], typed: str) -> Completion:
-    """Return the values that begin with the typed string, ignoring case."""
+    """Return the values that begin with `typed`, ignoring case."""
     wanted = typed.casefold()
     return Completion(tuple(value for value in values if value.casefold().startswith(wanted)))
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 async def awaited(running: Awaitable[Any], uri: str | None = None) -> Any:
-    """Return the value of a running function. Errors that its author raised for clients keep their type.
+    """Wait for a running function and return its value. Errors that its author raised for clients keep their type.
 
     Args:
-        running: the function.
-        uri: of the resource that is read; None for prompts and completions.
+        running: the running function.
+        uri: the URI of the resource that is read; None for prompts and completions.
 
     Raises:
         ToolRuntimeError, MCPContextError: the function failed.
@@ -34,7 +34,7 @@ async def awaited(running: Awaitable[Any], uri: str | None = None) -> Any:
 
 
 def unsendable(what: str, error: Exception) -> FatalToolError:
-    """Return the error for a value that cannot be sent; `what` names its origin for the log."""
+    """Return the error for a value that cannot be sent. The log names `what` as the source of the value."""
     return FatalToolError("It failed unexpectedly.", f"{what} returned a value that cannot be sent: {error}")
 
 
@@ -42,13 +42,13 @@ def check_result_size(name: str, limit: int, result: ResourceResult | PromptResu
     """Check the size of a result.
 
     Args:
-        name: of the resource or prompt, for the log.
-        limit: the most bytes that the result may have; 0 for no limit.
+        name: the name of the resource or prompt, for the log.
+        limit: the size limit in bytes; 0 for no limit.
         result: the result.
         kind: "resource" or "prompt".
 
     Raises:
-        FatalToolError: the result is larger.
+        FatalToolError: the result exceeds the limit.
     """
     if not limit:
         return

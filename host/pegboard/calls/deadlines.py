@@ -1,7 +1,7 @@
 """Time limits of functions. Calls with the same limit share one timer.
 
-Calls under one limit end in the order in which they began, so they form a queue. The timer waits for the first of them.
-A call without a limit, or one that ends without waiting, has no deadline.
+Calls with the same limit expire in the order in which they began, so they form a queue. The timer waits for the first
+call of the queue. A call without a limit has no deadline, nor has a call that ends without waiting.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pegboard.context import Context
 
 MAX_CLEANUP_SECONDS = 2.0
-"""The seconds that a function may take to clean up after its time limit. After that it is closed."""
+"""The seconds that a function may take to clean up after its time limit. Then the host closes the function."""
 
 
 class Deadlines:
@@ -31,7 +31,7 @@ class Deadlines:
 
         Args:
             limit: the seconds that the function may run.
-            context: the function's context. Open questions to the client pause the clock.
+            context: the function's context. The deadline is paused while questions to the client are open.
         """
         queue = self._queues.get(limit)
         if queue is None:
@@ -48,9 +48,9 @@ class Deadlines:
 
 
 class _Queue:
-    """The deadlines under one limit, in the order of their ends.
+    """The deadlines with the same limit, earliest first.
 
-    The timer has an empty set of context variables. With the variables of a call it would keep the call's tool alive.
+    The timer runs without context variables. The context variables of a call would keep the call's tool in memory.
     """
 
     __slots__ = ("clocks", "handle", "limit", "loop")
@@ -84,12 +84,14 @@ class _Queue:
 
 
 class Deadline:
-    """The time limit of one running function. The function is cancelled at its end, and closed a while later.
+    """The deadline of one running function.
+
+    The function is cancelled at the deadline. It is closed if it still runs `MAX_CLEANUP_SECONDS` later.
 
     Attributes:
-        due: the end, in the time of the event loop.
-        cancelled: how many times the function was cancelled: once at its limit, twice if it did not end then.
-        error: the exception that ended the function early, None for the end of its time.
+        due: the time of the deadline, on the clock of the event loop.
+        cancelled: 0 before the deadline, 1 after the function was cancelled, 2 after it was cancelled again.
+        error: the exception that ended the function early, or None if the deadline ended it.
     """
 
     # class attributes, since most deadlines never change them
@@ -111,23 +113,23 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """True if the time to clean up is over, too."""
+        """True if the time to clean up is over."""
         return self.cancelled > 1
 
     def pause(self) -> None:
-        """Stop the clock."""
+        """Pause the deadline."""
         if not self.cancelled:
             self._left = self.due - self._queue.loop.time()
             self._forget()
 
     def resume(self) -> None:
-        """Start the clock again."""
+        """Resume the deadline."""
         if not self.cancelled:
             self.due = self._queue.loop.time() + self._left
             self._handle = self._queue.loop.call_later(self._left, self.expire)
 
     def stop(self) -> bool:
-        """End the deadline after its function. Return True if its time was over and nothing else cancelled it."""
+        """Remove the deadline when its function has ended. Return True if only the deadline cancelled the function."""
         self._context.clock = None
         if self._handle is None:
             self._queue.clocks.pop(self, None)
@@ -139,7 +141,7 @@ class Deadline:
         return left == 0
 
     def expire(self) -> None:
-        """Cancel the function because its time is over."""
+        """Cancel the function at its deadline."""
         self._context.cancelled = True
         self._handle = self._queue.loop.call_later(MAX_CLEANUP_SECONDS, self._cancel)
         self._cancel()
@@ -164,17 +166,17 @@ class Deadline:
 
 @coroutine
 def driven(function: Coroutine[Any, Any, Any], waits_for: Any, clock: Deadline) -> Generator[Any, Any, Any]:
-    """Run a waiting coroutine to its end, but not beyond its time to clean up.
+    """Run a waiting coroutine until it returns or its time to clean up is over.
 
-    The coroutine stays in the task that it began in, so that timeouts and task groups inside it work.
+    The coroutine stays in the task that started it, so that timeouts and task groups inside the coroutine work.
 
     Args:
         function: the coroutine.
         waits_for: the awaitable that the coroutine waits for.
-        clock: its deadline.
+        clock: the deadline of the coroutine.
 
     Raises:
-        asyncio.CancelledError: the coroutine did not end when it was cancelled, and was closed.
+        asyncio.CancelledError: the coroutine ignored its cancellation and was closed.
         BaseException: the exception of the coroutine.
     """
     while True:

@@ -8,11 +8,11 @@ from pegboard.types.calls import Call
 
 
 class Deprecation:
-    """Warns the client of each call, and the host's log once.
+    """Warns the client at each call of a deprecated tool, and writes the warning to the host's log once.
 
     Args:
         name: the tool's name on the wire.
-        message: the replacement of the tool.
+        message: the author's advice, such as the tool to use instead.
     """
 
     __slots__ = ("_logged", "_name", "_text")
@@ -23,7 +23,7 @@ class Deprecation:
         self._logged = False
 
     def warn(self, call: Call) -> None:
-        """Send the warning to the client of a call, and log it the first time."""
+        """Send the warning to the client of a call. Log the warning at the first call."""
         if not self._logged:
             self._logged = True
             logging.getLogger(f"pegboard.tools.{self._name}").warning("%s", self._text)

@@ -21,12 +21,12 @@ _MAX_GROUP_ERRORS = 1000
 def raise_mapped(error: BaseException, adapters: Adapters) -> None:
     """Raise the error that a caller sees for an exception.
 
-    Call it where the exception is handled.
+    Call this function inside the `except` block of the exception.
 
     Raises:
-        ToolRuntimeError, ProtocolError: the author raised it, or an adapter made it of the exception. A group of typed
-            errors becomes the gravest of them.
-        FatalToolError: any other exception, masked, with the exception as its cause.
+        ToolRuntimeError, ProtocolError: the typed error that the author raised, or that an adapter returned for the
+            exception. For a group of typed errors, the gravest error of the group.
+        FatalToolError: the exception has no typed error. The exception becomes the cause, and its text is masked.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
     found = [(leaf, _mapped(leaf, adapters)) for leaf in leaves]
@@ -42,7 +42,7 @@ def raise_mapped(error: BaseException, adapters: Adapters) -> None:
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    """Yield the exceptions of a group at any depth, up to a limit."""
+    """Yield the exceptions in a group and its nested groups, up to a limit."""
     found: list[BaseException] = [group]
     for one in found:
         if isinstance(one, BaseExceptionGroup):
@@ -63,14 +63,14 @@ def _mapped(error: BaseException, adapters: Adapters) -> Mapped | None:
 
 
 def _on_purpose(error: BaseException) -> Mapped | None:
-    """Return the error that the author raised for the caller, None for any other exception."""
+    """Return `error` if it is a typed error that the author raised for the caller, else None."""
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
         return error
     return ToolExecutionError(error.message) if isinstance(error, MCPContextError) and speaks(error) else None
 
 
 def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
-    """Return the error of the first adapter that knows an exception, None if no adapter does."""
+    """Return the typed error of the first adapter that recognizes an exception, or None if no adapter does."""
     if not isinstance(error, Exception):
         return None
     for adapter in adapters:

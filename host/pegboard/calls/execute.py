@@ -1,4 +1,4 @@
-"""The execution of one function in one call. It knows neither names, protocols nor middleware."""
+"""The execution of one function in one call. This module is independent of names, protocols and middleware."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ logger = logging.getLogger("pegboard")
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
 
 Mode = Literal["async", "inline", "thread"]
-"""How a function runs: awaited, called on the event loop, or called in a thread of the host."""
+"""The ways to run a function: awaited, called on the event loop, or called in a thread of the host."""
 
 
 class Function(NamedTuple):
-    """An author's function and how it runs."""
+    """An author's function and the way to run it."""
 
     function: Callable[..., Any]
     mode: Mode
 
     @classmethod
     def of(cls, function: Callable[..., Any], *, inline: bool = False) -> Function:
-        """Return a function with the mode that its kind requires."""
+        """Return an author's function with the way to run it: async, inline or in a thread."""
         target = function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
         if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(target):
             return cls(function, "async")
@@ -55,15 +55,15 @@ class Function(NamedTuple):
 
 
 class BoundTool(NamedTuple):
-    """A tool with everything that one host knows about it.
+    """A tool with everything that one host knows about the tool.
 
     Attributes:
-        owner: the data of its plugin.
-        requirements: what a call needs beside arguments, None for nothing.
-        timeout: the seconds that its function may run; 0 for no limit.
-        max_result_bytes: the largest result as JSON; 0 for no limit.
-        adapters: map exceptions to typed errors, in this order.
-        deprecation: warns callers to use another tool; None unless the tool is deprecated.
+        owner: the data of the tool's plugin.
+        requirements: the secrets, tokens and metadata that a call requires, or None.
+        timeout: the time limit of the tool's function in seconds; 0 for no limit.
+        max_result_bytes: the size limit of a result as JSON; 0 for no limit.
+        adapters: the error adapters, in the order in which they are tried.
+        deprecation: the warning for callers; None unless the tool is deprecated.
     """
 
     tool: Tool
@@ -83,7 +83,7 @@ class BoundTool(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """True if its author declares that a second call changes nothing more."""
+        """True if the author declares the tool idempotent: repeating a call has no further effect."""
         hints = self.tool.annotations
         return hints is not None and bool(hints.read_only or hints.idempotent)
 
@@ -92,12 +92,12 @@ class Runtime(NamedTuple):
     """The parts of a host that every call uses.
 
     Attributes:
-        threads: run sync functions.
-        deadlines: the time limits of functions.
+        threads: the threads for sync functions.
+        deadlines: the deadlines of running functions.
         host_access: the parts of the host that a context uses.
-        token_sources: provide tokens for tools, in this order, each with the name of its plugin.
-        token_seconds: the seconds that one token source may take.
-        middleware: ends middleware that takes too long.
+        token_sources: the sources of tokens, in the order of lookup, each with the name of its plugin.
+        token_seconds: the time limit of one token source in seconds.
+        middleware: the time limits of middleware.
     """
 
     threads: Threads
@@ -120,19 +120,19 @@ async def invoke(
 ) -> Any:
     """Run a function and return its value.
 
-    An exception fails this call alone. `SystemExit` and `KeyboardInterrupt` would end the event loop if they left the
+    An exception fails only this call. `SystemExit` and `KeyboardInterrupt` would end the event loop if they left the
     task, and `StopIteration` would leave a future open. Tasks that the function starts are not covered.
 
     Args:
         bound: the tool, resource or prompt.
         function: the function.
-        keywords: its arguments.
+        keywords: the arguments of the function.
         runtime: the parts of the host that every call uses.
-        rounds: the questions of the outermost call, None without any.
+        rounds: the questions of the outermost call in rounds, or None.
 
     Raises:
-        ToolRuntimeError, ProtocolError: the error that the author raised, or that an adapter made of an exception.
-        FatalToolError: any other exception, masked, with the original as its cause.
+        ToolRuntimeError, ProtocolError: the error that the author raised, or that an adapter returned for an exception.
+        FatalToolError: the function raised another exception. Its text is masked; it is the cause of the error.
         asyncio.CancelledError: the call was cancelled.
     """
     try:
@@ -162,8 +162,8 @@ async def invoke_within(
 ) -> Any:
     """Run a function like `invoke`, for at most `bound.timeout` seconds. Inline functions cannot be interrupted.
 
-    A function that awaits is cancelled at its limit, and closed if it does not end soon after. Its return value is then
-    ignored. A function in a thread goes on without its call.
+    At the limit, an async function is cancelled, and closed if it does not end soon after. Its return value is then
+    ignored. A function in a thread continues after its call has failed.
 
     Raises:
         ToolTimeoutError: the function took longer.
@@ -197,18 +197,18 @@ async def invoke_within(
 
 
 def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: BaseException | None) -> ToolTimeoutError:
-    """Return the error for a function that took longer than its limit, and log it.
+    """Log that a function took longer than its limit, and return the error for the caller.
 
     Raises:
-        ToolRuntimeError, ProtocolError: an exception ended the function early, not its limit.
+        ToolRuntimeError, ProtocolError: an exception ended the function before its limit.
     """
     if error is not None:
         raise_mapped(error, bound.adapters)
     seconds = f"{bound.timeout:g} second{'' if bound.timeout == 1 else 's'}"
     if job is not None and job.begun is None:
-        logger.warning("%s found no thread within its limit of %s: all are busy", bound.name, seconds)
+        logger.warning("%s could not start within its limit of %s: all threads are busy", bound.name, seconds)
         return ToolTimeoutError(
-            f"The server is busy: this could not begin within {seconds}.",
+            f"The server is busy: the call could not start within {seconds}.",
             additional_prompt_content="Nothing was done. Try again later.",
             can_retry=True,
         )
@@ -216,8 +216,8 @@ def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: Ba
         logger.warning("%s took longer than its limit of %s and was cancelled", bound.name, seconds)
     else:
         logger.warning(
-            "%s took longer than its limit of %s; nothing can stop it, so it keeps its thread until it ends, as %d of "
-            "%d do that are busy",
+            "%s took longer than its limit of %s; its thread cannot be stopped and stays busy until the function "
+            "returns, like %d of the %d busy threads",
             bound.name,
             seconds,
             threads.given_up,
@@ -232,7 +232,7 @@ def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: Ba
 
 
 async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:
-    """Check what the tool requires, validate the arguments, run the tool, and check its result.
+    """Check the requirements of the tool, validate the arguments, run the tool, and check its result.
 
     Raises:
         ToolRuntimeError: the call failed; the message is for the model.
@@ -268,12 +268,12 @@ async def run_function(
     arguments: Mapping[str, Any],
     keywords: dict[str, Any],
 ) -> Any:
-    """Run a function in its context. Return its value, or an `InputRequired` if it asked its client.
+    """Run a function with a Context. Return its value, or an `InputRequired` if the function asked the client.
 
     Args:
         bound: the tool, resource or prompt.
         function: the function.
-        parameter: the parameter that takes the Context, None without one.
+        parameter: the name of the Context parameter, or None.
         call: the call.
         runtime: the parts of the host that every call uses.
         arguments: the arguments as the client sent them.
@@ -306,7 +306,7 @@ def _result(bound: BoundTool, value: Any) -> Any:
     """Return a tool's value as JSON-ready data, or as a `ToolResult`.
 
     Raises:
-        RetryableToolError: the result is larger than its limit.
+        RetryableToolError: the result exceeds the size limit.
     """
     limit = bound.max_result_bytes
     if not limit:

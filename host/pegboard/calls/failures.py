@@ -26,10 +26,10 @@ logger = logging.getLogger("pegboard")
 
 
 MAX_LOGGED_NAME_CHARACTERS = 200
-"""The most characters of a client's name for a tool that are logged."""
+"""The number of characters of a requested tool name that are logged."""
 
 MAX_ERROR_TEXT_CHARACTERS = 16_384
-"""The most characters of an error's text that callers receive. The rest is cut off."""
+"""The number of characters of an error message that callers receive. The rest is cut off."""
 
 
 def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
@@ -37,7 +37,7 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
 
     Args:
         error: the exception.
-        rounds: the questions of the call, which end it in the same way; None without any.
+        rounds: the questions of the call in rounds, or None. They also cancel the task to end a round.
     """
     if not isinstance(error, asyncio.CancelledError):
         return False
@@ -46,10 +46,10 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
 
 
 def as_failure(call: Call, error: BaseException) -> Failure:
-    """Return the failure for an exception of a call. The host calls this once for every call that fails.
+    """Return the failure for an exception of a call. The host calls this function once for each failed call.
 
-    An untyped exception is masked, and logged under the id in the failure. A service that refused or did not answer is
-    logged in one line. Secrets are masked in everything that is sent or logged.
+    An untyped exception is masked, and logged with the id that the failure contains. The failure of a service is logged
+    in one line. Secrets are masked in everything that is sent or logged.
 
     Args:
         call: the call.
@@ -80,7 +80,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
 
 
 def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, story: BaseException) -> None:
-    """Log in one line that a service refused or did not answer, with the traceback at the level debug."""
+    """Log the failure of a service in one line. The traceback is logged at the level debug."""
     name = _name(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
     detail_text = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
@@ -96,7 +96,7 @@ def _name(call: Call) -> str:
 
 
 def _shortened(error: MCPError) -> MCPError:
-    """Cut the texts of an error to a length that a model can use, and return it."""
+    """Shorten the strings of an error to `MAX_ERROR_TEXT_CHARACTERS` characters, and return the error."""
     error.args = tuple(_cut(argument) for argument in error.args)
     if isinstance(error, ToolkitError) and error.additional_prompt_content is not None:
         error.additional_prompt_content = _cut(error.additional_prompt_content)
@@ -110,7 +110,7 @@ def _cut(text: Any) -> Any:
 
 
 def _in_authors_code(error: BaseException) -> BaseException | None:
-    """Return a typed error whose traceback holds only code of authors, None if there is none."""
+    """Return a typed error with a traceback of only the authors' code, or None for any other exception."""
     places: list[TracebackType] = []
     at = error.__traceback__
     while at is not None:

@@ -1,6 +1,7 @@
-"""Results of tools that middleware replaced, checked against the tools' output schemas (MCP, server/tools).
+"""The check of results that middleware returns in place of a tool's result, against the tool's output schema (MCP,
+server/tools).
 
-Results of the tools themselves are checked when they are called.
+The results of the tools themselves are checked during the call.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OutputSchemas:
-    """The output schemas of tools, each compiled when it is first needed.
+    """The output schemas of tools. Each schema is compiled at its first use.
 
     Args:
         tools: the tools by name.
@@ -29,7 +30,7 @@ class OutputSchemas:
         self._compiled: dict[str, JsonSchema | None] = {}
 
     def problem(self, call: Call, outcome: Outcome) -> str | None:
-        """Return the reason why an outcome does not fit the tool's output schema, None if it fits."""
+        """Return the reason why an outcome does not fit the tool's output schema, or None if it fits."""
         bound = self._tools.get(str(call.params.get("name")))
         if not isinstance(outcome, ToolResult) or outcome.is_error or bound is None or bound.tool.output_schema is None:
             return None
@@ -44,7 +45,7 @@ class OutputSchemas:
         return f"a ToolResult that does not fit the tool's output schema: {_problem_lines(found)}" if found else None
 
     def _schema(self, tool: Tool) -> JsonSchema | None:
-        """Return the compiled schema of a tool, None for one that only pydantic supports."""
+        """Return the compiled schema of a tool, or None if only pydantic supports the schema."""
         if tool.name not in self._compiled:
             from pegboard.schemas.json_schema import compile_schema
 

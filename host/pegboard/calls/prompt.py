@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class BoundPrompt(NamedTuple):
-    """A prompt with everything that one host knows about it. The fields are those of a `BoundResource`.
+    """A prompt with everything that one host knows about the prompt. `BoundResource` documents the other fields.
 
     Attributes:
-        parsed: the arguments whose strings are read as JSON, since their types are not single values.
+        parsed: the arguments that clients send as JSON in a string, because their types are lists or objects.
     """
 
     name: str
@@ -42,7 +42,7 @@ class BoundPrompt(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """True, since a prompt changes nothing."""
+        """Always True: a prompt has no effects."""
         return True
 
 
@@ -74,7 +74,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
 
 
 def _read(arguments: Mapping[str, Any], parsed: frozenset[str]) -> dict[str, Any]:
-    """Return the arguments, with those in `parsed` read as JSON."""
+    """Return the arguments. The strings of arguments in `parsed` are decoded as JSON."""
     read = dict(arguments)
     for name, text in arguments.items():
         if not isinstance(text, str):

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class BoundResource(NamedTuple):
-    """A resource or template with everything that one host knows about it.
+    """A resource or template with everything that one host knows about the resource.
 
     Attributes:
-        name: its URI, or the template.
-        mime_type: the type of its content, None unless its author declares one.
-        matcher: matches the URIs of a template, None for a resource with one URI.
-        owner: the data of its plugin.
-        completers: the completers of its variables, by name.
-        requirements: what a call needs beside the URI, None for nothing.
-        adapters: map exceptions to typed errors, in this order.
-        timeout: the seconds that each of its functions may run; 0 for no limit.
-        max_result_bytes: the largest content; 0 for no limit.
+        name: the URI or the template.
+        mime_type: the media type that the author declares, or None.
+        matcher: the matcher for the URIs of a template, or None for a resource with one URI.
+        owner: the data of the resource's plugin.
+        completers: the completers of the template's variables, by name.
+        requirements: the secrets, tokens and metadata that a call requires, or None.
+        adapters: the error adapters, in the order in which they are tried.
+        timeout: the time limit of each function in seconds; 0 for no limit.
+        max_result_bytes: the size limit of the content; 0 for no limit.
     """
 
     name: str
@@ -50,7 +50,7 @@ class BoundResource(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """True, since reading changes nothing."""
+        """Always True: reading has no effects."""
         return True
 
 
@@ -62,13 +62,13 @@ async def read_resource(
     Args:
         bound: the resource or template.
         uri: the URI.
-        values: the variables of the URI.
-        keywords: the variables as the function takes them (`bound.signature.bind`).
+        values: the values of the template's variables in the URI.
+        keywords: the arguments of the function, as `bound.signature.bind` returns them.
         call: the call.
         runtime: the parts of the host that every call uses.
 
     Raises:
-        NotFoundError: the function found nothing.
+        NotFoundError: the function found no resource for the URI.
         ToolRuntimeError, MCPContextError: the function failed, or returned a value that cannot be sent.
     """
     running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
@@ -89,5 +89,5 @@ async def read_resource(
 
 
 def not_found(uri: str, why: str = "") -> NotFoundError:
-    """Return the error for a URI without a resource."""
+    """Return the error for a URI that no resource has."""
     return NotFoundError(f"Resource not found{why}", data={"uri": uri})

@@ -16,18 +16,19 @@ _SCALARS = frozenset((int, float, bool, type(None)))
 _BUFFERS = (str, bytes, bytearray, memoryview)
 
 _MIN_ITEM_BYTES, _MIN_MEMBER_BYTES = 2, 5
-"""The fewest bytes of an item of an array (`1,`) and of a member of an object (`"":1,`)."""
+"""The smallest sizes in bytes: of an array item (`1,`) and of an object member (`"":1,`)."""
 _MAX_EXPANSION = 16
-"""How many times its lower bound JSON-ready data may take: characters are escaped, and numbers have many digits."""
+"""The largest ratio of the actual size to the lower bound: characters may be escaped, and numbers may have many
+digits."""
 _MAX_DEPTH = 256
-"""The deepest level that is examined. JSON is never nested that deeply; a list that contains itself ends here."""
+"""The depth at which the examination stops. It protects against lists that contain themselves."""
 
 
 class TooLarge(Exception):
-    """A result is larger than its limit.
+    """A result exceeds its size limit.
 
     Args:
-        size: its bytes, or a lower bound of them.
+        size: the size of the result in bytes, or a lower bound of the size.
     """
 
     def __init__(self, size: int) -> None:
@@ -36,7 +37,7 @@ class TooLarge(Exception):
 
 
 def log_too_large(name: str, error: TooLarge, limit: int) -> None:
-    """Log that a result is too large, with the setting that limits it."""
+    """Log that a result is too large, and name the setting of the limit."""
     text = (
         "the result of %s is too large: %d bytes or more; the limit (its max_result, or [host] max_result_bytes) is %d"
     )
@@ -44,18 +45,18 @@ def log_too_large(name: str, error: TooLarge, limit: int) -> None:
 
 
 def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
-    """Return the JSON-ready form of a value that takes at most `limit` bytes.
+    """Return the JSON-ready form of a value, if its JSON has at most `limit` bytes.
 
-    A value that is certainly too large is rejected before it is converted or encoded.
+    Most values that are too large are rejected before they are converted or encoded.
 
     Args:
-        limit: the most bytes.
+        limit: the size limit in bytes.
         value: the value that a function returned.
-        convert: makes the value JSON-ready.
+        convert: returns the JSON-ready form of the value.
 
     Raises:
-        TooLarge: the value takes more bytes.
-        ToolOutputError: the value holds an iterator; or an error of `convert`.
+        TooLarge: the JSON exceeds the limit.
+        ToolOutputError: the value contains an iterator, or `convert` raised the error.
     """
     kind = type(value)
     if kind in _SCALARS or (kind is str and len(value) * _MAX_EXPANSION <= limit):
@@ -68,7 +69,10 @@ def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _lower_bound(value: Any, limit: int) -> tuple[int, bool]:
-    """Return the fewest bytes that a value takes, and True if it is JSON-ready; other objects may become anything."""
+    """Return a lower bound of the size of a value as JSON, and True if the value is JSON-ready.
+
+    Objects that are not JSON-ready do not count: their size is unknown until they are converted.
+    """
     bound, is_json = 0, True
     level: list[Collection[Any]] = [(value,)]
     for _ in range(_MAX_DEPTH):
@@ -107,7 +111,7 @@ def _name_bytes(objects: Iterable[Iterable[Any]]) -> int:
 
 
 def _unpack(one: Any, following: list[Collection[Any]]) -> int:
-    """Append the content of an object to `following`. Return the fewest bytes of the object itself."""
+    """Append the items of a value to `following`. Return a lower bound of the size of the value without its items."""
     if isinstance(one, _BUFFERS):
         return len(one)
     if isinstance(one, Iterator | AsyncIterator):

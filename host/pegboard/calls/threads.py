@@ -1,6 +1,7 @@
-"""The threads of one host for sync functions. The log names the functions that hold them if others wait for long.
+"""The threads of one host for sync functions.
 
-A function in a thread cannot be stopped. It holds its thread until it returns, even after its call has ended.
+If functions wait long for a thread, the log names the functions that occupy the threads. A function in a thread cannot
+be stopped. It occupies its thread until it returns, even after its call has ended.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from typing import Any
 logger = logging.getLogger("pegboard.threads")
 
 LONG_WAIT_SECONDS = 5.0
-"""The seconds that a function waits for a thread before the log says so."""
+"""The seconds that a function may wait for a thread before the host logs a warning."""
 _MAX_NAMED_JOBS = 5
-"""The most functions that the log names as holders of threads."""
+"""The number of running functions that the warning names."""
 
 
 class Job:
-    """A function that runs in a thread, or waits for one.
+    """A function that runs in a thread or waits for a thread.
 
     Attributes:
         name: the tool's name, for the log.
-        begun: the time at which it began, None while it waits.
-        given_up: True once no call waits for it.
-        unawaited: the coroutine that it returned, if any.
+        begun: the time at which the function started, or None before it has started.
+        given_up: True after the call of the function has ended without waiting for the result.
+        unawaited: the coroutine that the function returned, if any.
     """
 
     __slots__ = ("begun", "function", "given_up", "keywords", "name", "unawaited")
@@ -43,16 +44,16 @@ class Job:
         self.unawaited: CoroutineType[Any, Any, Any] | None = None
 
     def drop(self) -> None:
-        """Close the coroutine that no call will await. Python would warn about it."""
+        """Close a returned coroutine that no call will await, so that Python does not warn."""
         if self.unawaited is not None:
             self.unawaited.close()
 
 
 class Threads:
-    """The threads of one host. They are created when the first is needed.
+    """The threads of one host. They are created when the first function runs.
 
     Args:
-        size: how many functions run at once.
+        size: the number of threads.
     """
 
     def __init__(self, size: int) -> None:
@@ -65,12 +66,12 @@ class Threads:
         self._logged = False
 
     async def run(self, job: Job) -> tuple[Any, BaseException | None]:
-        """Call a function in a thread. Return its value and its exception.
+        """Call a function in a thread. Return its value and its exception; one of the two is None.
 
-        The exception is returned, since a future that is given `StopIteration` stays open.
+        The exception is not raised, because a future cannot raise `StopIteration`.
 
         Raises:
-            asyncio.CancelledError: the call was cancelled. A function that has begun goes on.
+            asyncio.CancelledError: the call was cancelled. A function that has started continues.
         """
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="pegboard-tool")
@@ -118,7 +119,7 @@ class Threads:
 
     @property
     def busy(self) -> int:
-        """The number of functions that run now."""
+        """The number of running functions."""
         return len(self._running)
 
     @property
@@ -141,7 +142,7 @@ class Threads:
             self._look = loop.call_later(LONG_WAIT_SECONDS, self._log_waiting, loop, context=Context())
 
     def _log_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Log once that functions have waited for long, until none waits."""
+        """Warn once that functions have waited long for a thread, until no function waits."""
         self._look = None
         if not self._waiting:
             self._logged = False
@@ -161,7 +162,7 @@ class Threads:
         self._look = loop.call_later(LONG_WAIT_SECONDS, self._log_waiting, loop, context=Context())
 
     def _holders(self, now: float) -> str:
-        """Return the functions that run longest, for the log."""
+        """Return the names of the functions that have run longest, with their durations, for the log."""
         since = sorted((job.begun or now, job.name) for job in tuple(self._running))
         named = [f"{name} for {now - begun:.0f} s" for begun, name in since[:_MAX_NAMED_JOBS]]
         return ", ".join(named) + (", ..." if len(since) > _MAX_NAMED_JOBS else "")

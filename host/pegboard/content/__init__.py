@@ -1,1 +1,1 @@
-"""Content blocks: their rules, and the results of functions as content."""
+"""The rules for content blocks, and the conversion of functions' results to content."""

@@ -1,4 +1,4 @@
-"""Results of authors' functions as results of tools, prompts and resources, the same for all revisions."""
+"""The conversion of functions' results to results of tools, prompts and resources, independent of the revision."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pegboard.types.calls import PromptMessage, PromptResult, ResourceContents, 
 
 
 def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:
-    """Return the result for content or an MCP CallToolResult, or None for other values.
+    """Return the result of a tool that returned content or an MCP CallToolResult, or None for other values.
 
     Args:
         value: the value that the tool returned.
-        plain: converts a value to JSON and checks it against the declaration of the tool.
-        is_free: True if the tool declares no type of result.
+        plain: converts a value to JSON and checks it against the tool's declared result type.
+        is_free: True if the tool declares no result type.
 
     Raises:
         ToolOutputError: the content is invalid, or replaces the declared result.
@@ -69,7 +69,7 @@ def _tool_result(value: object) -> ToolResult | None:
 
 
 def prompt_result(value: object, description: str | None) -> PromptResult:
-    """Return the result of a prompt's function as messages.
+    """Convert the result of a prompt's function to messages.
 
     Raises:
         ContentError: a message is invalid.
@@ -94,13 +94,13 @@ def _message(item: object) -> PromptMessage:
 
 
 def resource_result(value: object, uri: str, mime_type: str | None, as_json: Callable[[Any], str]) -> ResourceResult:
-    """Return the result of a resource's function as contents.
+    """Convert the result of a resource's function to resource contents.
 
     Args:
         value: the value that the function returned.
         uri: the URI that was read.
         mime_type: the declared media type.
-        as_json: converts values other than strings and bytes to a string. Its exceptions are passed on.
+        as_json: converts values other than strings and bytes to JSON. Its exceptions are not handled here.
 
     Raises:
         ContentError: the contents are invalid.
@@ -116,7 +116,7 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
     if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):
         return ResourceResult((_part(value, uri, mime_type),))
     if isinstance(value, Iterator | AsyncIterator):
-        raise ContentError("it is an iterator, which may have no end; return a list")
+        raise ContentError("an iterator may be endless; return a list")
     if isinstance(value, list | tuple) and any(isinstance(one, ResourceContents) for one in value):
         return ResourceResult(tuple(_part(one, uri, mime_type) for one in value))
     return ResourceResult((ResourceContents(uri, as_json(value), mime_type or "application/json"),))

@@ -32,14 +32,14 @@ _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
 
 
 class ContentError(ValueError):
-    """Content breaks a rule of the specification. The message names the member and the problem."""
+    """Content violates a rule of the specification. The message names the member and the problem."""
 
 
 # --- records
 
 
 def checked(item: object) -> Content:
-    """Return a valid content block. Strings become text content, MCP objects become records.
+    """Validate a content block and return it. Strings become text content, and MCP objects become records.
 
     Raises:
         ContentError: the item is not content, or a member is invalid.
@@ -57,7 +57,7 @@ def checked(item: object) -> Content:
 
 
 def check_annotations(item: object) -> None:
-    """Check annotations.
+    """Check the annotations of a content block or resource.
 
     Raises:
         ContentError: a member is invalid.
@@ -79,7 +79,7 @@ def check_annotations(item: object) -> None:
 
 
 def check_role(role: object, where: str = "role") -> None:
-    """Check a role.
+    """Check the role of a message or audience.
 
     Raises:
         ContentError: the role is unknown.
@@ -114,7 +114,7 @@ def check_icons(items: object) -> None:
 
 
 def check_contents(item: object, where: str = "resource") -> ResourceContents:
-    """Return valid contents of a resource.
+    """Validate the contents of a resource and return them as records.
 
     Raises:
         ContentError: a member is invalid.
@@ -130,7 +130,7 @@ def check_contents(item: object, where: str = "resource") -> ResourceContents:
 
 
 def check_meta(meta: object, where: str = "the result") -> None:
-    """Check a `_meta`.
+    """Check the `_meta` of an item.
 
     Raises:
         ContentError: a key or a value is invalid.
@@ -172,7 +172,7 @@ def _check_link(item: ResourceLink) -> None:
 
 
 def check_size(size: object, where: str = "size") -> None:
-    """Check a size.
+    """Check the size of a resource.
 
     Raises:
         ContentError: the size is not a number of bytes.
@@ -236,7 +236,7 @@ def _decoded(text: str, where: str) -> bytes:
 
 
 def of_object(item: Mapping[str, Any]) -> Content:
-    """Return the record for an MCP ContentBlock.
+    """Convert an MCP ContentBlock object to a record.
 
     Raises:
         ContentError: the object is not a ContentBlock, or a member is unknown.
@@ -258,7 +258,7 @@ def is_block(item: object) -> bool:
 
 
 def members(item: object, what: str, required: Mapping[str, str], optional: Mapping[str, str]) -> dict[str, Any]:
-    """Return the members of an object by the field names of a record.
+    """Rename the members of an object to the field names of a record.
 
     Raises:
         ContentError: a member is missing or unknown.
@@ -290,7 +290,7 @@ def _icons(items: object) -> tuple[Icon, ...]:
 
 
 def contents_of_object(item: object) -> ResourceContents:
-    """Return the record for MCP ResourceContents.
+    """Convert an MCP ResourceContents object to a record.
 
     Raises:
         ContentError: the object is not ResourceContents.

@@ -1,4 +1,4 @@
-"""The `Context`: a function's view of the call that it serves. It is the same for tools, resources and prompts."""
+"""The `Context`: the call that a function serves. Tools, resources and prompts use the same class."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Context(Generic[ConfigT, StateT]):
     Attributes:
         arguments: the arguments as the client sent them.
         cancelled: True after the client cancelled the call; check it in long loops of a sync tool.
-        asked: for the host: the questions of the call in rounds, None without any.
-        clock: for the host: the time limit of the function, None without one.
-        waits_for_client: for the host: the number of unanswered questions. The clock is paused meanwhile.
+        asked: for the host: the questions of the call in rounds, or None.
+        clock: for the host: the deadline of the function, or None.
+        waits_for_client: for the host: the number of unanswered questions. The deadline is paused while it is not 0.
     """
 
     __slots__ = (
@@ -97,13 +97,13 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def config(self) -> ConfigT:
-        """The validated settings of the toolkit, None without any."""
+        """The validated settings of the toolkit, or None."""
         config: ConfigT = self._bound.owner.config
         return config
 
     @property
     def state(self) -> StateT:
-        """The value that the toolkit's lifespan yielded, None without one."""
+        """The value that the toolkit's lifespan yielded, or None."""
         state: StateT = self._bound.owner.state
         return state
 
@@ -124,7 +124,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def session_id(self) -> str | None:
-        """The id of the session, None without one."""
+        """The id of the session, or None."""
         return self._call.session_id
 
     @property
@@ -134,28 +134,28 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def user_id(self) -> str | None:
-        """The user of the call: from the request if it may name one, else the authenticated user, else the operator's.
+        """The user id: from the request if it may name a user, else from the caller, else from the operator.
 
-        It is None if none is known, and never a session id.
+        It is None if the user is unknown, and never a session id.
         """
         return user_of(self._bound.owner, self._call)
 
     @property
     def caller(self) -> Caller:
-        """The caller, as far as the transport has authenticated it."""
+        """The caller with the facts that the transport has authenticated."""
         return self._call.caller
 
     @property
     def auth_info(self) -> Caller | None:
-        """The authenticated caller with the claims of its token, None for an anonymous caller."""
+        """The authenticated caller with the claims of the caller's token, or None for an anonymous caller."""
         caller = self._call.caller
         return caller if caller.subject is not None else None
 
     @property
     def authorization(self) -> Authorization:
-        """The token that the tool requires (`requires_auth`), with the facts about its user.
+        """The token that the tool requires (`requires_auth`), with facts about the token's user.
 
-        The token is "" if the request came with none and its protocol lets it pass.
+        The token is "" if the request has no token and the protocol accepts that.
 
         Raises:
             ToolDefinitionError: the tool does not declare `requires_auth`.
@@ -163,7 +163,7 @@ class Context(Generic[ConfigT, StateT]):
         return authorization_of(self.name, self._bound.requirements, self._call.supplied)
 
     def get_auth_token_or_empty(self) -> str:
-        """Return the token that the tool requires, "" if it requires none."""
+        """Return the token that the tool requires, or "" if the tool requires no token."""
         required = self._bound.requirements
         return "" if required is None or required.authorization is None else self.authorization.token
 
@@ -174,21 +174,21 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def headers(self) -> Headers | None:
-        """The headers of the HTTP request without credentials, None for a call that did not come over HTTP."""
+        """The headers of the HTTP request without credentials, or None for a call over another transport."""
         from pegboard.context.request_headers import RequestHeaders
 
         return None if self._call.headers is None else RequestHeaders(self._call.headers)
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The declared secrets that are set, by name in any case. Printing them does not show their values."""
+        """The declared secrets that are set, by case-insensitive name. The repr does not show values."""
         return secrets_of(self._bound.requirements, self._call.supplied)
 
     def get_secret(self, name: str) -> str:
-        """Return a secret that the tool declared in `requires_secrets`. A secret in the request comes first.
+        """Return a secret that the tool declared in `requires_secrets`. Secrets in the request take precedence.
 
         Args:
-            name: its name, in any case.
+            name: the name of the secret, case-insensitive.
 
         Raises:
             ToolDefinitionError: the tool did not declare it.
@@ -199,7 +199,7 @@ class Context(Generic[ConfigT, StateT]):
         """Return metadata that the tool declared in `requires_metadata`: from the request, the caller, or the operator.
 
         Args:
-            key: such as "user_id" or a key of `[host] metadata`, in any case.
+            key: the key, such as "user_id" or a key of `[host] metadata`, case-insensitive.
 
         Raises:
             ToolDefinitionError: the tool did not declare it.
@@ -210,7 +210,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def progress(self) -> Progress:
-        """Progress notifications of the call. They are sent if the client requested them."""
+        """Progress notifications of the call. They are sent only if the client requested progress."""
         if self._progress is None:
             own = not (self._done or self._call.path)  # the progress token belongs to the outermost call
             self._progress = Progress(self._call.notify if own else None)
@@ -226,7 +226,7 @@ class Context(Generic[ConfigT, StateT]):
     def send_notification(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """Send a notification on the call's stream. Awaiting the result is optional.
 
-        In 2026-07-28 only progress and log messages are allowed there. Other notifications are dropped.
+        In revision 2026-07-28, only progress and log messages are sent. Other notifications are dropped.
         """
         if self._call.notify is not None and not self._done:
             self._call.notify(method, dict(params or {}))
@@ -245,7 +245,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def _rounds(self) -> Rounds | None:
-        """The rounds of questions of the call, created by the first context that may ask."""
+        """The questions of the call in rounds, created by the first context that may ask the client."""
         if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
             return self._call.rounds
         if self.asked is None:
@@ -272,7 +272,7 @@ class Context(Generic[ConfigT, StateT]):
         """Ask several questions at once: `await context.ask(who=Elicit("Who?", str), roots=ListRoots())`.
 
         Args:
-            questions: `Elicit`, `ElicitUrl`, `Sample` and `ListRoots`, by the names of their answers.
+            questions: `Elicit`, `ElicitUrl`, `Sample` and `ListRoots` objects. The answers have the same names.
 
         Raises:
             ClientCapabilityError, ClientError, InteractionError: as for a single question.
@@ -289,18 +289,18 @@ class Context(Generic[ConfigT, StateT]):
         reset_on_progress: bool = False,
         max_total: float | None = None,
     ) -> dict[str, Any]:
-        """Send a request to the client on the call's stream and wait for its result. It requires a session.
+        """Send a request to the client on the call's stream and wait for the result. The call must have a session.
 
         Args:
-            method: such as "ping".
-            params: in the form of the newest revision.
-            timeout: the seconds to wait, None for as long as the call may take.
+            method: the method, such as "ping".
+            params: the parameters, in the form of the newest revision.
+            timeout: the seconds to wait, or None to wait as long as the call may take.
             progress: called with each progress notification of the client.
-            reset_on_progress: True restarts the timeout with each notification.
-            max_total: the most seconds to wait, in spite of progress.
+            reset_on_progress: True restarts the timeout at each progress notification.
+            max_total: the seconds to wait in total, even if progress restarts the timeout.
 
         Raises:
-            ClientTimeoutError: no response came in time; the client was sent a cancellation.
+            ClientTimeoutError: no response came in time. The host has sent the client a cancellation.
             ClientError: the client responded with an error.
             InteractionError: there is no session.
         """
@@ -308,18 +308,19 @@ class Context(Generic[ConfigT, StateT]):
         return await self._asking.send(method, dict(params or {}), timeout=timeout, **options)
 
     async def once(self, key: str, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        """Run a step that must not be repeated, and return its result. A later round returns the same result.
+        """Run a step that must not be repeated, and return its result.
 
-        A call with questions runs again from the top with each answer. No question ends the call while a step runs.
+        A function that asks the client runs again from its start after each answer. `once` then returns the stored
+        result without running the step again. A step cannot ask the client.
 
         Args:
             key: the step's name, unique in a call.
-            function: sync or async; a sync function runs in the host's threads.
-            arguments: its positional arguments.
-            keywords: its keyword arguments.
+            function: the step, a sync or async function. A sync function runs in a thread of the host.
+            arguments: the positional arguments of the function.
+            keywords: the keyword arguments of the function.
 
         Returns:
-            The result of the function, as JSON represents it.
+            The result of the function, after encoding and decoding as JSON.
 
         Raises:
             InteractionError: the key is used twice, or the results of a call's steps take more than 64 KiB.
@@ -370,7 +371,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, resources and prompts of the toolkit or plugin, which may change while the host runs.
+        """The tools, resources and prompts of the toolkit or plugin. They may be changed while the host runs.
 
         Raises:
             InteractionError: the function runs without a host.
@@ -387,7 +388,7 @@ class Context(Generic[ConfigT, StateT]):
         return Notifications(ignore_change if self._host is None else self._host.emit)
 
     def close(self) -> None:
-        """End the call. Nothing is sent for it any more."""
+        """End the call. After that, the context sends nothing to the client."""
         self._done = True
         self._task = None
         if self._progress is not None:
@@ -395,5 +396,5 @@ class Context(Generic[ConfigT, StateT]):
 
 
 def current_context() -> Context | None:
-    """Return the context of the tool that runs in this task or thread, None outside of one."""
+    """Return the context of the tool that runs in this task or thread, or None outside of a tool."""
     return _current.get(None)

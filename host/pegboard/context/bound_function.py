@@ -17,10 +17,10 @@ class PluginData(NamedTuple):
     """The data that the functions of one plugin share.
 
     Attributes:
-        config: the plugin's validated settings, None without any.
-        state: the value that its lifespan yielded, None without one.
+        config: the plugin's validated settings, or None.
+        state: the value that the plugin's lifespan yielded, or None.
         user: the operator's user id, for calls without an authenticated user.
-        catalogue: its tools, resources and prompts, for changes; None without a host.
+        catalogue: the catalogue in which the plugin changes its tools, resources and prompts; None without a host.
     """
 
     config: Any = None
@@ -43,43 +43,43 @@ class BoundFunction(Protocol):
 
     @property
     def owner(self) -> PluginData:
-        """The data of its plugin."""
+        """The data of the function's plugin."""
         ...
 
     @property
     def timeout(self) -> float:
-        """The seconds that each of its functions may run; 0 for no limit."""
+        """The time limit of each function in seconds; 0 for no limit."""
         ...
 
     @property
     def repeatable(self) -> bool:
-        """True if a second call changes nothing more."""
+        """True if repeating a call has no further effect."""
         ...
 
     @property
     def requirements(self) -> Requirements | None:
-        """The requirements beside the arguments, None for nothing."""
+        """The secrets, tokens and metadata that a call requires, or None."""
         ...
 
     @property
     def adapters(self) -> tuple[ErrorAdapter, ...]:
-        """The error adapters, in the order in which they are asked."""
+        """The error adapters, in the order in which they are tried."""
         ...
 
 
 class TimeLimit(Protocol):
-    """The time limit of a running function."""
+    """The deadline of a running function."""
 
     def fail(self, error: BaseException) -> None:
         """End the function with an exception."""
         ...
 
     def pause(self) -> None:
-        """Stop the clock."""
+        """Pause the deadline."""
         ...
 
     def resume(self) -> None:
-        """Start the clock again."""
+        """Resume the deadline."""
         ...
 
 
@@ -87,8 +87,8 @@ class HostAccess(NamedTuple):
     """The parts of the host that a context uses.
 
     Attributes:
-        dispatch: the entry of every call.
-        emit: announces a change.
+        dispatch: handles a call like a call of a client.
+        emit: sends a change notification.
         in_thread: runs a sync function in a thread of the host.
     """
 

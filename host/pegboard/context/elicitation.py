@@ -38,7 +38,7 @@ _ALLOWED = {
 }
 _INTEGERS = ("minLength", "maxLength", "minItems", "maxItems")
 _DROPPED = {"examples", "deprecated", "readOnly", "writeOnly", "uniqueItems"}
-"""Keywords of pydantic that a form neither has nor needs."""
+"""Keywords in pydantic's schemas that are removed, because forms do not support them."""
 
 
 class Elicited(NamedTuple, Generic[T]):
@@ -46,7 +46,7 @@ class Elicited(NamedTuple, Generic[T]):
 
     Attributes:
         action: "accept", "decline" (an explicit no) or "cancel" (dismissed without a choice).
-        content: the content of the form, in the type of its schema; None unless accepted.
+        content: the content of the form, converted to the type of the schema; None unless accepted.
     """
 
     action: Literal["accept", "decline", "cancel"]
@@ -63,7 +63,7 @@ class Form(NamedTuple):
 
     Attributes:
         schema: the flat JSON Schema that is sent.
-        convert: returns valid content in the type of the schema. Raises ValueError if a validator rejects it.
+        convert: converts valid content to the type of the schema. Raises ValueError if a validator rejects it.
     """
 
     schema: Mapping[str, Any]
@@ -124,9 +124,9 @@ def _typed_form(kind: Any) -> Form:
 
 
 def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a schema of pydantic without references and null, and the names of required fields that may be null.
+    """Return pydantic's schema without references and null types, and the names of required fields that may be null.
 
-    A form has no null: a field that may be null is optional.
+    Forms do not support null, so fields that may be null become optional.
     """
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
@@ -175,7 +175,7 @@ def _field(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
 
 
 def _titled(branches: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the titled choices of a union of literals, an empty list for any other union."""
+    """Return the titled choices of a union of literals, or an empty list for any other union."""
     if not all(isinstance(branch.get("const"), str) for branch in branches):
         return []
     return [{"const": branch["const"], "title": branch.get("title", branch["const"])} for branch in branches]
@@ -221,7 +221,7 @@ def _complaint(field: Any) -> str | None:
 
 
 def _wrong_value(field: Mapping[str, Any]) -> str | None:
-    """Return the reason why a keyword of a field has an invalid value, None if all are valid."""
+    """Return the reason why a keyword of a field has an invalid value, or None if all keywords are valid."""
     for key in ("title", "description"):
         if not isinstance(field.get(key, ""), str):
             return f"its {key} must be a string"
@@ -248,7 +248,7 @@ def _wrong_choices(field: Mapping[str, Any]) -> str | None:
 
 
 def choices(field: Mapping[str, Any]) -> list[str] | None:
-    """Return the choices of a field, None if it has none."""
+    """Return the choices of a field, or None for a field without choices."""
     source = field.get("items", {}) if field.get("type") == "array" else field
     if not isinstance(source, Mapping):
         return None
@@ -275,7 +275,7 @@ def _invalid_form(why: str) -> InteractionError:
 
 
 def form_problem(schema: Mapping[str, Any], content: Any) -> str | None:
-    """Return the reason why content does not fit a form, None if it fits. Unknown members are ignored."""
+    """Return the reason why content does not fit a form, or None if it fits. Unknown members are ignored."""
     if not isinstance(content, Mapping):
         return "the content must be an object"
     properties = schema["properties"]
@@ -330,7 +330,7 @@ def _array_problem(field: Mapping[str, Any], value: Any) -> str | None:
 
 
 def has_format(name: str | None, value: str) -> bool:
-    """Return True if a string has one of the formats. Every string has the format None."""
+    """Return True if a string matches one of the formats. Every string matches the format None."""
     if name is None:
         return True
     if _PATTERNS[name].fullmatch(value) is None:

@@ -1,4 +1,4 @@
-"""Calls that a function makes of its own host. They pass the same checks as the calls of clients."""
+"""Calls from a running function to its own host. They pass the same checks as calls from clients."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from pegboard.context.interaction import Interaction
 
 MAX_NESTED_CALLS = 10
-"""The most tools on the path of a call."""
+"""The largest depth of nested calls."""
 
 Dispatch = Callable[[Call], Awaitable[Outcome]]
 Emit = Callable[[Change], None]
 
 
 class HostCalls:
-    """Calls of the host in the name of the same caller.
+    """Sends calls to the host on behalf of the same caller.
 
     Args:
-        asking: the call and its connection to the client.
-        dispatch: the host's entry.
+        asking: the running call and its connection to the client.
+        dispatch: handles a call like a call of a client.
     """
 
     __slots__ = ("_asking", "_dispatch")
@@ -35,11 +35,13 @@ class HostCalls:
         self._dispatch = dispatch
 
     async def outcome(self, method: str, params: Mapping[str, Any], name: str) -> Outcome:
-        """Return the outcome of a nested call. Errors are `Failure`s."""
+        """Run a nested call and return its outcome. Errors become `Failure`s."""
         asking = self._asking
         call = asking.call
         if len(call.path) >= MAX_NESTED_CALLS:
-            raise FatalToolError("This tool calls too many others.", f"calls are nested deeper than {MAX_NESTED_CALLS}")
+            raise FatalToolError(
+                "This tool calls too many others.", f"calls are nested deeper than {MAX_NESTED_CALLS} levels"
+            )
         path = asking.rounds.nested(call.path, name) if asking.rounds else (*call.path, name)
         supplied = call.supplied and call.supplied._replace(authorization=None)  # that token is for this tool alone
         nested = call._replace(
@@ -48,7 +50,7 @@ class HostCalls:
         return await self._dispatch(nested)
 
     async def result(self, method: str, params: Mapping[str, Any], name: str) -> Any:
-        """Return the result of a nested call.
+        """Run a nested call and return its result.
 
         Raises:
             MCPError: the nested call failed.
@@ -109,16 +111,16 @@ class Resources:
         """Return the content of a resource.
 
         Raises:
-            NotFoundError: there is no resource with the URI.
+            NotFoundError: no resource has the URI.
             MCPError: reading failed.
         """
         return cast(ResourceResult, await self._inside.result("resources/read", {"uri": uri}, uri))
 
     async def get(self, uri: str) -> Resource:
-        """Return a resource as lists show it.
+        """Return the description of a resource from the list of resources.
 
         Raises:
-            NotFoundError: this caller's list has no resource with the URI.
+            NotFoundError: the list for this caller has no resource with the URI.
         """
         for resource in await self.list():
             if resource.uri == uri:
@@ -134,7 +136,7 @@ class Resources:
         return await self._inside.all("resources/templates/list")
 
     def list_roots(self, *, name: str | None = None) -> Awaitable[Sequence[Root]]:
-        """Return the places in which the client lets servers work.
+        """Return the client's roots: the directories in which servers may work.
 
         Raises:
             ClientCapabilityError: the client does not declare roots.
@@ -155,7 +157,7 @@ class Prompts:
         """Return the messages of a prompt.
 
         Raises:
-            NotFoundError: there is no prompt with the name.
+            NotFoundError: no prompt has the name.
             MCPError: the prompt failed.
         """
         params = {"name": name, "arguments": dict(arguments or {})}
@@ -176,7 +178,7 @@ class ListNotifications:
         self._kind = kind
 
     def list_changed(self) -> None:
-        """Notify clients, from any thread. Changes through the catalogue are announced without this."""
+        """Notify clients, from any thread. The catalogue sends the notifications of its own changes."""
         self._emit(Change(self._kind))
 
 
@@ -186,7 +188,7 @@ class ResourceNotifications(ListNotifications):
     __slots__ = ()
 
     def updated(self, uri: str) -> None:
-        """Notify subscribers that the content of a resource has changed, from any thread."""
+        """Notify subscribers that the content of a resource has changed. May be called in any thread."""
         self._emit(Change("resource", uri))
 
 
@@ -202,9 +204,9 @@ class Notifications:
 
 
 def no_host(call: Call) -> Awaitable[Outcome]:
-    """Raise the error for a function that runs without a host."""
+    """Raise an error, because the function runs without a host."""
     raise InteractionError("This tool uses its host, but runs without one.")
 
 
 def ignore_change(change: Change) -> None:
-    """Ignore a change: there is no host."""
+    """Ignore a change, because the function runs without a host."""

@@ -1,4 +1,4 @@
-"""The questions that a call can ask its client, with the capability that each needs and the answers that it accepts."""
+"""The questions that a call can ask its client: the required capability, the request, and the check of the answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class QuestionKind(Protocol):
         """Return the value that the author receives for an answer.
 
         Raises:
-            ValueError: the answer is invalid; the text gives the reason.
+            ValueError: the answer is invalid. The message states the reason.
         """
         ...
 
@@ -110,9 +110,9 @@ class Sampled(NamedTuple):
 
     Attributes:
         content: the content blocks, as MCP objects.
-        role: "assistant", mostly.
+        role: usually "assistant".
         model: the model's name.
-        stop_reason: such as "endTurn", "maxTokens" or "toolUse"; None if the client does not name it.
+        stop_reason: the reason, such as "endTurn", "maxTokens" or "toolUse"; None if the client does not name one.
     """
 
     content: tuple[Mapping[str, Any], ...]
@@ -127,22 +127,23 @@ class Sampled(NamedTuple):
 
 
 Messages: TypeAlias = str | Sequence[str | Mapping[str, Any]]
-"""The input of a model: a string of the user, or a list of strings and MCP SamplingMessage objects."""
+"""The messages for a model: one string as the user's message, or a list of strings and MCP SamplingMessage objects."""
 
 
 class Sample(NamedTuple):
     """A question to the client's model.
 
     Attributes:
-        messages: a string of the user, or a list of strings and MCP SamplingMessage objects (`role`, `content`).
-        max_tokens: the largest answer, in tokens.
+        messages: one string as the user's message, or a list of strings and MCP SamplingMessage objects
+            (`role`, `content`).
+        max_tokens: the size limit of the answer in tokens.
         system_prompt: the system prompt; the client may change it.
         temperature: the temperature of the model.
         stop_sequences: strings that end the answer.
         model_preferences: the preferred model (MCP ModelPreferences).
         tools: MCP Tool objects that the model may call; requires the client's capability sampling.tools.
         tool_choice: True to force a call (MCP ToolChoice).
-        metadata: for the model's provider.
+        metadata: data for the model's provider.
     """
 
     messages: Messages
@@ -192,7 +193,7 @@ class Sample(NamedTuple):
             raise ValueError("its content must be content blocks")
         role, model, stop_reason = answer.get("role"), answer.get("model"), answer.get("stopReason")
         if role not in ("user", "assistant") or not isinstance(model, str) or not isinstance(stop_reason, str | None):
-            raise ValueError("its role must be user or assistant, its model and stopReason text")
+            raise ValueError("its role must be user or assistant, its model and stopReason must be strings")
         return Sampled(tuple(blocks), role, model, stop_reason)
 
 
@@ -221,7 +222,7 @@ def _tool_ids(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
-    """Return the reason why messages are invalid (client/sampling, message content constraints), or None."""
+    """Return the reason why messages are invalid (client/sampling, message content constraints), else None."""
     used: list[Any] = []
     for number, message in enumerate(messages):
         where, blocks = f"message {number + 1} for the model", _blocks(message)
@@ -240,11 +241,11 @@ def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
 
 
 class Root(NamedTuple):
-    """A place in which the client lets servers work.
+    """A directory or file in which the client lets servers work.
 
     Attributes:
         uri: a `file://` URI.
-        name: a name for people, None without one.
+        name: a display name, or None.
     """
 
     uri: str
@@ -252,7 +253,7 @@ class Root(NamedTuple):
 
 
 class ListRoots(NamedTuple):
-    """A question for the places in which servers may work."""
+    """A question for the client's roots: the directories in which servers may work."""
 
     def needs(self) -> str:
         """Return the capability roots."""
@@ -263,7 +264,7 @@ class ListRoots(NamedTuple):
         return Question("roots/list", {})
 
     def parse(self, answer: Any) -> list[Root]:
-        """Return the places."""
+        """Return the client's roots."""
         roots = answer.get("roots") if isinstance(answer, Mapping) else None
         if not isinstance(roots, list) or not all(_is_root(root) for root in roots):
             raise ValueError("its roots must be a list of objects with a uri")
@@ -275,7 +276,7 @@ def _is_root(root: object) -> bool:
 
 
 def declares(client: Client, capability: str) -> bool:
-    """Return True if a client declares a capability. A bare `elicitation` stands for forms."""
+    """Return True if a client declares a capability. An empty `elicitation` capability means forms."""
     name, _, detail = capability.partition(".")
     declared = client.capabilities.get(name)
     if not isinstance(declared, Mapping):

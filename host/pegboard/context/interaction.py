@@ -1,4 +1,8 @@
-"""Questions of a call to its client: in a session at once, otherwise in rounds that end the call and repeat it."""
+"""Questions of a call to its client.
+
+In a session, a question is a request to the client. Without a session, the call ends with its questions, and the client
+repeats the call with the answers.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +23,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ANSWER_SECONDS = 300.0
-"""The seconds that a session's client may take to answer, unless the author sets another limit."""
+"""The default time limit for answers of a client in a session, in seconds."""
 
 
 class _TimedContext(Protocol):
-    """The fields of a context that pause its clock."""
+    """The fields of a context that pause its deadline."""
 
     clock: TimeLimit | None
     waits_for_client: int
 
 
 def pausing(ask: Ask, context: _TimedContext) -> Ask:
-    """Return `ask` with the clock of a context paused until the client answers."""
+    """Return `ask`, changed to pause the deadline of a context until the client answers."""
 
     async def asked(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
         context.waits_for_client += 1
@@ -51,8 +55,8 @@ class Interaction:
 
     Args:
         call: the call.
-        rounds: the questions of the call, if they are asked in rounds.
-        refusal: the reason why the function cannot ask, None if it can.
+        rounds: the questions of the call in rounds, or None in a session.
+        refusal: the reason why the function cannot ask the client, or None if it can.
     """
 
     __slots__ = ("call", "refusal", "rounds")
@@ -68,8 +72,8 @@ class Interaction:
         """Send a question and return an awaitable of the answer.
 
         Raises:
-            InteractionError: this function or this caller cannot be asked. Raised at once, before any await.
-            ClientCapabilityError: the client does not declare the capability. Raised at once.
+            InteractionError: this function cannot ask, or this client cannot be asked. Raised before any await.
+            ClientCapabilityError: the client does not declare the capability. Raised before any await.
             ClientTimeoutError, ClientError: the client did not answer, or answered with an error or an invalid result.
         """
         return self._asked(request, self._question(request), name, wait)
@@ -107,7 +111,8 @@ class Interaction:
             raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
         if in_step.get():
             raise InteractionError(
-                "This tool asks for input in a way that cannot work.", "a step of once asks; ask before it or after it"
+                "This tool asks for input in a way that cannot work.",
+                "a step of once asks the client: ask before or after the step",
             )
         if self.rounds is None and self.call.ask is None:
             raise InteractionError("This tool needs input, but this client cannot be asked.")
@@ -161,11 +166,11 @@ class UI:
             schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form with one field,
                 or a flat JSON Schema; None to ask only for consent.
             name: distinguishes this question from others that are asked at the same time.
-            timeout: the seconds to wait, if the client answers while the call runs.
+            timeout: the seconds to wait for the answer. Applies only in a session.
 
         Raises:
             ClientCapabilityError: the client cannot show forms.
-            ClientError: the client responded with an error, not in time (ClientTimeoutError), or with invalid content.
+            ClientError: the client responded with an error, too late (ClientTimeoutError), or with invalid content.
             InteractionError: the function cannot ask, or the schema is not a form.
         """
         return self._asking.ask(Elicit(message, schema), name, timeout)
@@ -175,13 +180,13 @@ class UI:
     ) -> Awaitable[Elicited[None]]:
         """Ask the person to open a page, for data that the client must not see: secrets, payments, consent.
 
-        "accept" means that the page was opened. Its result stays between the page and the server.
+        "accept" means only that the page was opened. The client does not learn the data that the person enters there.
 
         Args:
             message: the reason, for the person.
             url: the page, without credentials or personal data.
             name: distinguishes this question from others that are asked at the same time.
-            timeout: the seconds to wait, if the client answers while the call runs.
+            timeout: the seconds to wait for the answer. Applies only in a session.
 
         Raises:
             ClientCapabilityError: the client cannot open pages.
@@ -216,17 +221,18 @@ class Sampling:
         """Ask the client's model. The person may see and change the question and the answer.
 
         Args:
-            messages: a string of the user, or a list of strings and MCP SamplingMessage objects (`role`, `content`).
-            max_tokens: the largest answer, in tokens.
+            messages: one string as the user's message, or a list of strings and MCP SamplingMessage objects
+                (`role`, `content`).
+            max_tokens: the size limit of the answer in tokens.
             system_prompt: the system prompt.
             temperature: the temperature of the model.
             stop_sequences: strings that end the answer.
             model_preferences: the preferred model (MCP ModelPreferences).
             tools: MCP Tool objects that the model may call.
             tool_choice: True to force a call (MCP ToolChoice).
-            metadata: for the model's provider.
+            metadata: data for the model's provider.
             name: distinguishes this question from others that are asked at the same time.
-            timeout: the seconds to wait, if the client answers while the call runs.
+            timeout: the seconds to wait for the answer. Applies only in a session.
 
         Raises:
             ClientCapabilityError: the client offers no model, or no model that calls tools.

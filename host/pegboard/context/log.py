@@ -28,7 +28,7 @@ _LEVELS = {
 class Log:
     """Log messages to the client and to the host's log.
 
-    A client receives messages of the level that it set. Secrets that the host knows are masked.
+    A client receives messages of at least the level that the client set. Secrets that the host knows are masked.
     """
 
     __slots__ = ("_name", "_notify")
@@ -38,12 +38,12 @@ class Log:
         self._name = name
 
     def log(self, level: Level, data: Any, **extra: Any) -> Any:
-        """Send a message at once, also from a sync tool's thread. Awaiting the result is optional.
+        """Send a message immediately. May be called in a sync tool's thread. Awaiting the result is optional.
 
         Args:
             level: the severity.
             data: a string, or any JSON value.
-            extra: further values for programs; the client then receives `{"message": data, ...}`.
+            extra: further values for programs. With them, the client receives `{"message": data, ...}`.
 
         Raises:
             ValueError: the level is unknown.

@@ -10,7 +10,7 @@ from pegboard.types.calls import Notify
 
 
 class _Sent:
-    """The result of a send that is already done. Awaiting it gives the event loop a turn."""
+    """The result of a notification that was already sent. Awaiting the result lets other tasks run."""
 
     __slots__ = ()
 
@@ -31,12 +31,12 @@ class Progress:
         self._last: float | None = None
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> Any:
-        """Send a notification at once, also from a sync tool's thread. Awaiting the result is optional.
+        """Send a notification immediately. May be called in a sync tool's thread. Awaiting the result is optional.
 
         Args:
-            progress: the amount done, in any unit. A value that is not finite or not greater than the last one is not
-                sent (MCP requires progress to increase).
-            total: the total amount in the same unit; left out unless finite.
+            progress: the amount done, in any unit. MCP requires progress to increase, so a value that is not finite
+                or not greater than the previous value is not sent.
+            total: the total amount in the same unit. A value that is not finite is omitted.
             message: the current activity, for people.
         """
         if self._notify is not None and _is_number(progress) and (self._last is None or progress > self._last):
@@ -50,7 +50,7 @@ class Progress:
         return SENT
 
     def close(self) -> None:
-        """Send nothing more: progress must stop when the call has ended (MCP, utilities/progress)."""
+        """Stop sending progress, because the call has ended (MCP, utilities/progress)."""
         self._notify = None
 
 

@@ -1,4 +1,4 @@
-"""HTTP headers without credentials for this host or for a proxy in front of it."""
+"""HTTP headers without credentials for this host or for a proxy in front of the host."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ client-cert client-cert-chain x-client-cert x-ssl-client-cert ssl-client-cert x-
 x-forwarded-tls-client-cert x-arr-clientcert
 """
 CREDENTIALS = frozenset(_NAMES.split())
-"""Names of headers with credentials: of HTTP, of gateways, and of proxies that pass on verified identities.
+"""Names of headers with credentials, as used by HTTP, by gateways, and by proxies that authenticate users.
 
-A token for this host must not be passed on (MCP, "Token Passthrough").
+A token for this host must not reach a tool (MCP, "Token Passthrough").
 """
 CREDENTIAL_PREFIXES = ("x-amzn-oidc-", "x-amzn-mtls-", "x-ms-token-", "x-ms-client-principal")
 
@@ -33,11 +33,11 @@ class RequestHeaders:
         self._headers = headers
 
     def get(self, key: str, /) -> str | None:
-        """Return the first header with a name."""
+        """Return the value of the first header with a name."""
         return None if is_credential(key) else self._headers.get(key)
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
-        """Return all headers with a name, in order."""
+        """Return the values of all headers with a name, in order."""
         return default if is_credential(key) else self._headers.getall(key, default)
 
 

@@ -1,4 +1,4 @@
-"""Requirements of functions beside their arguments, and the values that a call has for them."""
+"""The secrets, tokens and metadata that functions require, and their values in a call."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Requirements(NamedTuple):
     """The declared requirements of a function, with the host's values for them.
 
     Attributes:
-        secrets: the secrets by declared name; None for one that is not set.
-        authorization: the provider and scopes of the token that it needs, None for no token.
-        scopes: the scopes that the caller's own token needs.
+        secrets: the secrets by declared name; None for a secret that is not set.
+        authorization: the provider and scopes of the required token, or None if no token is required.
+        scopes: the scopes that the caller's own token must have.
         metadata: the metadata by key in lower case; None for unknown values.
-        token_hint: how the operator sets the token for this machine's user; empty if no setting does.
+        token_hint: advice on the setting of the token for this machine's user; "" if no setting applies.
     """
 
     secrets: Mapping[str, str | None] = EMPTY
@@ -40,7 +40,7 @@ class Requirements(NamedTuple):
 
 
 class DeclaredSecrets(Mapping[str, str]):
-    """The declared secrets that are set, by name in any case. Its repr does not show values."""
+    """The declared secrets that are set, by case-insensitive name. The repr of this mapping does not show values."""
 
     __slots__ = ("_values",)
 
@@ -80,9 +80,9 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
 
     Args:
         function: the tool's name.
-        required: the requirements that it declared.
+        required: the requirements that the tool declares.
         supplied: the values in the request.
-        name: the name of the secret, in any case.
+        name: the name of the secret, case-insensitive.
 
     Raises:
         ToolDefinitionError: the secret was not declared, or is not set.
@@ -98,7 +98,7 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
 
 
 def spelt(name: str, names: Collection[str]) -> str | None:
-    """Return the spelling among names of a name in any case, None if it is missing."""
+    """Return the item of `names` that equals `name` when case is ignored, or None."""
     if name in names:
         return name
     folded = name.casefold()
@@ -110,7 +110,7 @@ def _given(supplied: Supplied | None) -> Mapping[str, str]:
 
 
 def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
-    """Return the request's own value, else the host's."""
+    """Return the value from the request, else the value from the host."""
     if not given:
         return kept
     key = spelt(name, given)
@@ -121,12 +121,12 @@ def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
 
 
 def missing_metadata(required: Requirements, call: Call) -> list[str]:
-    """Return the declared keys of metadata that are unknown for a call."""
+    """Return the keys of declared metadata whose values are unknown for a call."""
     return [key for key, kept in required.metadata.items() if not _metadata(key, kept, call)]
 
 
 def metadata_of(function: str, required: Requirements | None, call: Call, key: str) -> str:
-    """Return one declared value of metadata: from the request, else the caller, else the host.
+    """Return one declared metadata value: from the request, else from the caller, else from the host.
 
     Raises:
         ToolDefinitionError: the key was not declared, or its value is unknown.
@@ -136,7 +136,7 @@ def metadata_of(function: str, required: Requirements | None, call: Call, key: s
         raise ToolDefinitionError(f"the tool {function} does not declare the metadata {key!r} in requires_metadata")
     value = _metadata(key.lower(), declared[key.lower()], call)
     if not value:
-        raise ToolDefinitionError(f"the metadata {key!r} is not known")
+        raise ToolDefinitionError(f"the metadata {key!r} has no value")
     return value
 
 
@@ -149,10 +149,10 @@ def _metadata(key: str, kept: str | None, call: Call) -> str | None:
 
 
 def authorization_of(function: str, required: Requirements | None, supplied: Supplied | None) -> Authorization:
-    """Return the token that a function requires, an empty one if the call has none.
+    """Return the token that a function requires, or an empty token if the call has no token.
 
     Raises:
-        ToolDefinitionError: the function does not declare that it requires one.
+        ToolDefinitionError: the function does not declare `requires_auth`.
     """
     if required is None or required.authorization is None:
         raise ToolDefinitionError(f"the tool {function} does not declare requires_auth")
@@ -161,6 +161,6 @@ def authorization_of(function: str, required: Requirements | None, supplied: Sup
 
 
 def user_of(owner: PluginData, call: Call) -> str | None:
-    """Return the user that the request names if it may, else the authenticated one, else the operator's."""
+    """Return the user id: from the request if it may name one, else from the caller, else from the operator."""
     named = None if call.supplied is None else call.supplied.user_id
     return named or call.caller.subject or owner.user

@@ -1,7 +1,8 @@
 """Rounds of questions: a call ends with its questions, and the client repeats it with the answers.
 
-The function runs again from the top. Earlier answers come from memory, so that the function reaches its next question
-or its end (MCP 2026-07-28, multi round-trip requests). This module knows no protocol and seals nothing.
+In each round the function runs again from its start. Questions of earlier rounds return their stored answers, so that
+the function reaches its next question or its end (MCP 2026-07-28, multi round-trip requests). This module is
+independent of protocols, and does not encrypt the stored answers.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ from pegboard.wire.codec import decode, encode
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 MAX_ROUNDS = 20
-"""The most rounds of one call."""
+"""The largest number of rounds of one call."""
 
 MAX_STEP_RESULTS_BYTES = 64 * 1024
-"""The most bytes of JSON that the results of one call's steps may take."""
+"""The size limit of the results of all steps of one call, in bytes of JSON."""
 
 T = TypeVar("T")
 in_step: ContextVar[bool] = ContextVar("pegboard.in_step", default=False)
-"""True in a step of `once` and in everything that it starts. No round ends during a step, so it cannot ask."""
+"""True in a step of `once` and in the tasks and threads that the step starts. They cannot ask questions."""
 CallPath = tuple[str, ...]
 
 
 class Rounds:
     """The questions and answers of one call.
 
-    A round ends as `asyncio.timeout` does: the task of the call is cancelled in the next turn of the event loop, so
-    that simultaneous questions go out together. The cancellation is taken back when the call ends.
+    A round ends in the same way as `asyncio.timeout`: by cancelling the task of the call. The cancellation happens in
+    the next turn of the event loop, so that simultaneous questions are sent together. It is undone when the call ends.
 
     Args:
         before: the state of the earlier rounds, with the client's new answers. An answer to a question that was not
-            asked before counts only if the author named the question. An answered question keeps its answer.
-        task: runs the call; None if the call cannot end a round.
+            asked before is used only if the author named the question. A stored answer is never replaced.
+        task: the task of the call, or None if the call cannot ask in rounds.
     """
 
     def __init__(self, before: Round, task: asyncio.Task[Any] | None = None) -> None:
@@ -62,13 +63,13 @@ class Rounds:
 
     @property
     def ended(self) -> bool:
-        """True if the round is over. Then all tasks that wait for answers are cancelled."""
+        """True if the round is over. All tasks that wait for answers are then cancelled."""
         return self._ended
 
     # --- for functions ---
 
     def nested(self, path: CallPath, name: str) -> CallPath:
-        """Return the path of a call that the call at `path` makes. It is the same in every round."""
+        """Return a path for a nested call of the call at `path`. Each round returns the same path."""
         return (*path, self._count((*path, name), name))
 
     async def ask(self, question: Question, parse: Callable[[Any], T], path: CallPath, name: str | None) -> T:
@@ -76,13 +77,13 @@ class Rounds:
 
         Args:
             question: the question.
-            parse: converts an answer for the function. Raises ValueError with the reason if the answer is invalid.
-            path: the calls that lead to the one that asks.
-            name: the author's name for the question; without one its position identifies it.
+            parse: converts an answer. Raises ValueError with the reason if an answer is invalid.
+            path: the path of the call that asks.
+            name: the author's name for the question. A question without a name is identified by its position.
 
         Raises:
-            InteractionError: an earlier round asked another question here, the name is used twice, or there are too
-                many rounds.
+            InteractionError: an earlier round asked a different question here, the name is used twice, or the call
+                exceeds the limit of rounds.
             ProtocolError: the answer is invalid for this question.
         """
         await self._refuse_late()
@@ -106,9 +107,9 @@ class Rounds:
         return await waiting
 
     async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: CallPath) -> Any:
-        """Return the result of a step, as JSON represents it. The step runs in the first round only.
+        """Run a step in its first round, and return its result after encoding and decoding as JSON.
 
-        No round ends while a step runs.
+        Later rounds return the stored result. No round ends while a step runs.
 
         Raises:
             InteractionError: the key is used twice, or the results are too large, or not JSON.
@@ -134,7 +135,7 @@ class Rounds:
             raise self._wrong(f"the step {key!r} returned a value that is not JSON: {error}") from error
         self._kept += len(encoded)
         if self._kept > MAX_STEP_RESULTS_BYTES:
-            raise self._wrong(f"its steps leave more than {MAX_STEP_RESULTS_BYTES} bytes for the next round")
+            raise self._wrong(f"the results of its steps exceed {MAX_STEP_RESULTS_BYTES} bytes")
         self._results[place] = decode(encoded)
         return self._results[place]
 
@@ -149,7 +150,7 @@ class Rounds:
         digest = sha256(encode([question.method, question.params])).hexdigest()[:16]
         if name is None and self._asked.get(key, digest) != digest:
             raise self._wrong(
-                "it asks another question than before: ask the same questions in every round, "
+                "it asks a different question than before: ask the same questions in every round, "
                 "and name questions that are asked at the same time"
             )
         self._asked[key] = digest
@@ -190,7 +191,7 @@ class Rounds:
 
         Raises:
             InteractionError: the function asked, and then returned or raised without waiting for the answer.
-            BaseException: the exception of the function. An error in a question or an answer comes first.
+            BaseException: the error in a question or an answer, or else the exception of the function.
         """
         ours = self._ended and self._task is not None and self._task.uncancel() <= self._cancelled_before
         self.close()
@@ -208,7 +209,7 @@ class Rounds:
         return value
 
     def close(self) -> None:
-        """Cancel everything that still waits for an answer."""
+        """Cancel all tasks that still wait for an answer."""
         self._task = None
         self._ended = True
         if self._handle is not None:

@@ -1,4 +1,4 @@
-"""Calls of authors' functions while the host assembles."""
+"""Calls of authors' functions during the start of the host."""
 
 from __future__ import annotations
 

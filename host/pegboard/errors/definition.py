@@ -11,7 +11,7 @@ from pegboard.errors.protocol import MCPError
 
 
 class ErrorKind(StrEnum):
-    """The kind of an error, for programs. The values are part of the public API."""
+    """The kinds of errors, for programs. The values are part of the public API."""
 
     TOOLKIT_LOAD_FAILED = "TOOLKIT_LOAD_FAILED"
     TOOL_DEFINITION_BAD_DEFINITION = "TOOL_DEFINITION_BAD_DEFINITION"
@@ -47,7 +47,7 @@ class ToolkitError(MCPError):
         can_retry: True if the same call may succeed later.
         status_code: the HTTP status that describes the error, if any.
         retry_after_ms: the milliseconds to wait before a retry, if known.
-        additional_prompt_content: additional instructions for the model, sent with the message.
+        additional_prompt_content: instructions for the model, sent with the message.
     """
 
     default_kind: ClassVar[ErrorKind] = ErrorKind.UNKNOWN
@@ -78,7 +78,7 @@ class ToolkitError(MCPError):
         """Return the error as JSON-ready values for a log or a trusted caller, including `developer_message`.
 
         Args:
-            stacktrace: include the stack trace of the cause, if any.
+            stacktrace: True to include the stack trace of the cause.
         """
         return {
             "message": self.message,
@@ -139,14 +139,14 @@ class ToolSerializationError(ToolRuntimeError):
 
 
 class ToolInputError(ToolSerializationError):
-    """The arguments do not fit the input schema of the tool. The model can correct them."""
+    """The arguments do not fit the input schema of the tool. The model can correct the arguments."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE
     default_status = 400
 
 
 class ToolOutputError(ToolSerializationError):
-    """The result does not fit the declaration of the tool."""
+    """The result does not fit the declared result type of the tool."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_OUTPUT_VALUE
     default_status = 500

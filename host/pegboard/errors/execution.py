@@ -43,7 +43,7 @@ class RetryableToolError(ToolExecutionError):
 
 
 class ContextRequiredToolError(ToolExecutionError):
-    """The model must ask the user for information before it retries. `additional_prompt_content` names it."""
+    """The model must ask the user for information before a retry. `additional_prompt_content` names the information."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED
 
@@ -69,7 +69,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         authorization_id: the id of the authorization request.
         status: "not_started"; "pending" if the provider waits for the user; "failed" if the authorization failed.
         title: the display name of the provider.
-        hint: how the operator provides the token, such as "the secret ACME_TOKEN is not set; ...".
+        hint: advice for the operator on setting the token, such as "the secret ACME_TOKEN is not set; ...".
         developer_message: details for the log.
 
     Raises:
@@ -95,7 +95,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         developer_message: str | None = None,
     ) -> None:
         if url is not None and not _may_be_opened(url):
-            raise ValueError("the URL must begin with https://, or with http:// and this machine's own name")
+            raise ValueError("the URL must begin with https://, or with http:// and a name of this machine")
         self.provider = provider
         self.scopes = tuple(scopes)
         self.url = url
@@ -140,9 +140,9 @@ class UpstreamError(ToolExecutionError):
     """A service that the tool uses responded with an error.
 
     Args:
-        message: the problem, without URLs and bodies of the service.
+        message: the problem, without URLs and response bodies of the service.
         developer_message: details for the log.
-        status_code: the HTTP status of the service. It decides `kind` and `can_retry`.
+        status_code: the HTTP status of the service. It determines `kind` and `can_retry`.
         extra: JSON-ready values for programs.
     """
 
@@ -240,7 +240,7 @@ class ClientCapabilityError(ClientError, SessionError):
     """The client does not declare the capability that a request of the tool requires.
 
     Args:
-        capability: its name, such as "sampling" or "elicitation.url".
+        capability: the capability, such as "sampling" or "elicitation.url".
     """
 
     capability: str = ""
@@ -259,7 +259,7 @@ class ClientCapabilityError(ClientError, SessionError):
 
 
 class ToolTimeoutError(ToolExecutionError, TimeoutError):
-    """The tool exceeded its time limit. Its effects until then may have happened. The host raises this error.
+    """The tool exceeded its time limit. The tool may have had effects before that. The host raises this error.
 
     Args:
         message: the message for the caller.
@@ -288,7 +288,7 @@ class ToolTimeoutError(ToolExecutionError, TimeoutError):
 
 
 class InteractionError(ToolExecutionError):
-    """The tool cannot ask the client: it is a sync function, or its questions differ from those before the retry."""
+    """The tool cannot ask the client, for example because the tool is a sync function."""
 
     default_status = 500
 

@@ -70,7 +70,7 @@ class ProtocolError(MCPRuntimeError):
     Args:
         code: the JSON-RPC or MCP error code.
         message: one sentence.
-        data: details as a JSON value. None is left out.
+        data: details as a JSON value. The response omits None.
     """
 
     code: int = -32603  # internal error, for subclasses that do not call this constructor
@@ -90,7 +90,7 @@ class TransportError(MCPRuntimeError):
 
     Args:
         message: the problem and its fix, for the operator.
-        final: the transport has ended. The host does not restart it, and the command exits with 1.
+        final: True if the transport has ended. The host does not restart the transport, and the command exits with 1.
     """
 
     final: bool = False

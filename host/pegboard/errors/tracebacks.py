@@ -1,6 +1,6 @@
-"""Exceptions as strings, in the format of Python. Very long tracebacks are shortened.
+"""Exceptions formatted as by Python, but very long tracebacks are shortened.
 
-Formatting takes time for every frame, cause and member of a group: seconds for an endless recursion.
+Formatting takes time for every frame, cause and member of a group. For an endless recursion, it would take seconds.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from itertools import islice
 from types import TracebackType
 
 MAX_FRAMES = 1200
-"""The number of frames of all exceptions that are formatted in full. The default recursion limit fits."""
+"""The limit of frames of all exceptions up to which tracebacks are not shortened. It exceeds the default recursion
+limit."""
 MAX_EXCEPTIONS = 40
-"""The number of causes, contexts and members of groups that are formatted in full."""
+"""The limit of causes, contexts and members of groups up to which they are not shortened."""
 EDGE_FRAMES = 20
 """The number of frames shown at each end of a long traceback."""
 SHOWN_EXCEPTIONS = 10
-"""The number of exceptions shown of a long chain or a large group."""
+"""The number of exceptions shown for a long chain or a large group."""
 
 
 class ShortFormatter(logging.Formatter):
     """A log formatter that shortens very long tracebacks."""
 
     def formatException(self, ei: tuple[object, BaseException | None, object]) -> str:  # noqa: N802 - as logging has it
-        """Return the exception as a string."""
+        """Format an exception as a string."""
         return "" if ei[1] is None else traceback_text(ei[1], ei[2]).rstrip("\n")  # type: ignore[arg-type]  # a traceback
 
 
@@ -33,7 +34,7 @@ def traceback_text(error: BaseException, trace: TracebackType | None = None) -> 
 
     Args:
         error: the exception.
-        trace: the traceback to show instead of its own.
+        trace: the traceback to show instead of the exception's own traceback.
     """
     from traceback import format_exception
 

@@ -1,1 +1,1 @@
-"""Messages for models: problems of arguments and results, and invisible characters."""
+"""Messages for models about invalid arguments and results, and checks for invisible characters."""

@@ -19,7 +19,7 @@ MAX_NAME_CHARACTERS = 80
 MAX_LINE_CHARACTERS = 300
 """The length above which the problem of a field is cut off."""
 MAX_ERRORS = 1_000
-"""The number of errors that are examined. There may be as many as there are values."""
+"""The number of errors that are examined. A large value may have one error for each of its items."""
 
 
 class _Problem(NamedTuple):
@@ -27,8 +27,8 @@ class _Problem(NamedTuple):
 
     Attributes:
         path: the path of the field.
-        form: the form of a union that the error belongs to, None outside of unions.
-        depth: the length of the path to that union.
+        form: the form of a union that the error belongs to, or None outside of unions.
+        depth: the length of the path to the union.
         kind: pydantic's type of the error.
         text: the problem.
     """
@@ -43,7 +43,7 @@ class _Problem(NamedTuple):
 def input_error(
     error: ValidationError, arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
 ) -> ToolInputError:
-    """Return the error of invalid arguments.
+    """Return the error for invalid arguments.
 
     Args:
         error: the error of pydantic.
@@ -54,7 +54,7 @@ def input_error(
 
 
 def output_problems(error: ValidationError, value: Any) -> str:
-    """Return the problems of a tool's result, for its author."""
+    """Return the problems of a tool's result, for the author of the tool."""
     kind = "None" if value is None else type(value).__name__
     return f"it returned {kind}: {'; '.join(_problems(error, value, {}))}"
 
@@ -82,7 +82,7 @@ def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> 
 
 
 def schema_error(problems: Iterable[tuple[FieldPath, str]], schema: Mapping[str, Any] | None = None) -> ToolInputError:
-    """Return the error of arguments that do not fit a JSON Schema.
+    """Return the error for arguments that do not fit a JSON Schema.
 
     Args:
         problems: the path and the problem of each field.
@@ -161,7 +161,7 @@ def _forms(forms: list[list[_Problem]]) -> str:
 
 
 def _suggestion(path: FieldPath, schema: Mapping[str, Any]) -> str:
-    """Return the known name that is nearest to an unknown name, as a question."""
+    """Return a suggestion such as "did you mean ...?" with the known name that is most similar to an unknown name."""
     known = _members(schema, path[:-1], schema.get("$defs", {}))
     if not known:
         return ""

@@ -11,16 +11,16 @@ from pegboard.wire.codec import decode, encode
 logger = logging.getLogger("pegboard")
 
 MAX_EXTRA_BYTES = 8 * 1024
-"""The size of the `extra` of an error as JSON. Larger values are removed."""
+"""The size limit of the `extra` of an error, in bytes of JSON. A larger `extra` is removed."""
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an exception as a line for the log."""
+    """Return a one-line description of an exception for the log."""
     return f"{type(error).__name__}: {error}" if speaks(error) else type(error).__name__
 
 
 def speaks(thing: object) -> bool:
-    """Return True if `str()` of an author's object works."""
+    """Return True if `str()` of an author's object raises no exception."""
     try:
         return bool(str(thing) or True)
     except Exception:  # noqa: BLE001 - the author's own __str__
@@ -28,7 +28,7 @@ def speaks(thing: object) -> bool:
 
 
 def presentable(error: ToolkitError) -> bool:
-    """Return True if all fields of an error have valid types, and convert `extra` to JSON."""
+    """Check the fields of an error and convert its `extra` to JSON. Return False if a field has an invalid type."""
     given: list[tuple[object, Any]] = [
         (error.additional_prompt_content, str | None),
         (error.retry_after_ms, int | None),

@@ -1,4 +1,4 @@
-"""The words for each type of validation error: the required value, never the actual one.
+"""The wording of each type of validation error. It states the required value, never the actual value.
 
 The table has every error type of pydantic, and a few more for JSON Schema. Arguments, results and settings use the same
 words. The errors of an author's own validators keep the author's words.
@@ -16,9 +16,9 @@ from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED
 MAX_CHOICES = 20
 """The number of choices that a message lists."""
 MAX_PARTS = 100
-"""The number of parts of a value that are removed from an author's message."""
+"""The number of parts of a value that are searched for in an author's message, and removed."""
 MIN_REMOVED_CHARACTERS = 3
-"""The length of a value below which it is not removed from an author's message."""
+"""The minimum length of a value that is removed from an author's message."""
 AUTHORS_TYPES = ("assertion_error", "value_error")
 """The error types whose message is the author's."""
 TYPES = {
@@ -197,7 +197,7 @@ _WORDS: Mapping[str, str] = {
     "too_few_members": "must have at least {min_length} {min_length:members}",
     "too_many_members": "must have at most {max_length} {max_length:members}",
 }
-"""By the type of the error."""
+"""The wording by the type of the error."""
 
 _CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | or )")
 """Constants as pydantic writes them among choices."""
@@ -206,7 +206,7 @@ _MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
 
 
 def words(detail: Mapping[str, Any]) -> str:
-    """Return the problem in words that a model can act on.
+    """Return a description of the problem that a model can act on.
 
     Args:
         detail: an error of `ValidationError.errors()`, or its type and context (`ctx`).
@@ -224,7 +224,7 @@ def words(detail: Mapping[str, Any]) -> str:
 
 
 class _Counted(str):
-    """A value of a context. `{limit:items}` formats as the noun that goes with the number."""
+    """A value of a context. `{limit:items}` formats the value with a noun in singular or plural."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The problems of fields as lines: path and problem."""
+"""The problems of fields, formatted as lines with path and problem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def line(path: Sequence[str | int], text: str) -> str:
 
 
 def alternatives(forms: Iterable[str]) -> str:
-    """Return the problems of all forms of a union as one string. Equal ones are listed once."""
+    """Return the problems of all forms of a union as one string. Equal problems are listed once."""
     texts = list(dict.fromkeys(forms))
     more = f", or {len(texts) - MAX_FORMS} other forms" if len(texts) > MAX_FORMS else ""
     return ", or: ".join(texts[:MAX_FORMS]) + more

@@ -1,7 +1,7 @@
 """The errors of jsonschema-rs as lines for a model.
 
-This module does not import jsonschema-rs. Of the value, messages repeat only the names of its members. They may repeat
-values of the schema, which is public.
+This module does not import jsonschema-rs. Messages never repeat values, only names of members. They may repeat values
+of the schema, because the schema is public.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _TYPES: Mapping[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
 
 
 def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the path and the text of each problem of an error.
+    """Yield the path and the description of each problem in an error.
 
     Args:
         error: a `jsonschema_rs.ValidationError`.

@@ -1,4 +1,4 @@
-"""Invisible characters in strings for clients: people do not see them, but a model reads them.
+"""The check for invisible characters in strings for clients. People do not see these characters, but models read them.
 
 Control characters, invisible characters, characters that change the order of text, private characters and lone
 surrogates are rejected. Joiners and variation selectors are accepted where scripts and emoji need them. Plain ASCII
@@ -27,7 +27,7 @@ _FLAGS = re.compile(
 _KEYCAP = "\u20e3"
 _UNNAMED = {"Cc": "a control character", "Co": "a character of private use", "Cs": "half a character"}
 _FIRST_JOINING = 0x0590
-"""The first character of the scripts that need joiners."""
+"""The first character of the blocks of scripts that need joiners."""
 
 
 def is_plain(text: str) -> bool:
@@ -40,7 +40,7 @@ def escape_invisible(text: str, kept: str = "") -> str:
 
     Args:
         text: the string.
-        kept: the characters to keep, such as line breaks.
+        kept: the characters that are not escaped, such as line breaks.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -64,7 +64,7 @@ def complaint(text: str) -> str | None:
 
 
 def complaints(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the path and the problem of each string in a JSON value that has invisible characters, names included."""
+    """Yield the path and the problem of each string and member name in a JSON value that has invisible characters."""
     if isinstance(value, str):
         if not is_plain(value) and (found := complaint(value)):
             yield path, found

@@ -1,1 +1,1 @@
-"""Middleware: helpers to write it, checks of its methods, and the chain around each handler."""
+"""Middleware: helpers for authors, the check of its methods, and the chain around each handler."""

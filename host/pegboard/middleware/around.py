@@ -8,12 +8,12 @@ from pegboard.plugin.middleware import Middleware, MiddlewareFunction
 
 
 class Around(Middleware):
-    """A middleware made of a function by `around`.
+    """The middleware that `around` makes from a function.
 
     Args:
         function: `async (call, call_next) -> Outcome`.
-        methods: the methods that it wraps, every message if empty.
-        name: its name in order lists.
+        methods: the wrapped methods; empty for all requests and notifications.
+        name: the name of the middleware in order lists.
     """
 
     def __init__(self, function: MiddlewareFunction, methods: tuple[str, ...] = (), name: str | None = None) -> None:
@@ -27,15 +27,15 @@ class Around(Middleware):
 
 
 def around(*methods: str, name: str | None = None) -> Callable[[MiddlewareFunction], Middleware]:
-    """Return a decorator that makes middleware of a function `async (call, call_next) -> Outcome`.
+    """Return a decorator that turns a function `async (call, call_next) -> Outcome` into middleware.
 
     Args:
-        methods: such as "tools/call", or methods of plugins; every request and notification if empty, as for a plain
-            function without this decorator.
-        name: its name in order lists; the plugin's name when None.
+        methods: the wrapped methods, such as "tools/call" or methods of plugins. Without methods, the function wraps
+            all requests and notifications, like a function without this decorator.
+        name: the name of the middleware in order lists; None for the plugin's name.
 
     Raises:
-        TypeError: the decorator is used without parentheses.
+        TypeError: `around` is used without parentheses.
     """
     if any(map(callable, methods)):
         raise TypeError(

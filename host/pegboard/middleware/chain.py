@@ -1,6 +1,6 @@
-"""The chain of middleware around each handler, built once. Faults of a middleware are logged with its name.
+"""The chain of middleware around each handler, built once. Faults are logged with the name of the middleware.
 
-The chain knows the meaning of no method, and decides no order.
+The chain is independent of the meaning of methods. Its caller decides the order.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
 _EVERY = _ANY.union(*_OUTCOMES.values())
 
 OutcomeCheck: TypeAlias = Callable[[Call, Outcome], str | None]
-"""Returns the reason why a middleware's outcome is invalid, None if it is valid."""
+"""Returns the reason why a middleware's outcome is invalid, or None if it is valid."""
 
 
 class MiddlewareLink(NamedTuple):
     """One middleware in the chain.
 
     Attributes:
-        name: its name in order lists.
-        owner: the plugin that contributed it, for the log.
+        name: the name of the middleware in order lists.
+        owner: the plugin of the middleware, for the log.
         middleware: the middleware.
     """
 
@@ -93,7 +93,7 @@ class MiddlewareLink(NamedTuple):
         return getattr(own, "__func__", own) is not getattr(Middleware, hook)
 
     def around(self, method: str) -> Iterator[tuple[str, MiddlewareFunction]]:
-        """Yield the methods that wrap the requests of a method, outermost first."""
+        """Yield the middleware methods that wrap requests of `method`, outermost first."""
         if isinstance(self.middleware, Around):
             if self.middleware.stands_around(method):
                 yield "on_message", self.middleware.on_message
@@ -108,7 +108,7 @@ class MiddlewareFault(Exception):
     """A middleware broke a rule or raised an untyped exception. The error is masked.
 
     Args:
-        developer_message: the middleware and its fault.
+        developer_message: the name of the middleware, and its fault.
     """
 
     def __init__(self, developer_message: str) -> None:
@@ -123,14 +123,14 @@ def chain(
     promises: OutcomeCheck | None = None,
     time: MiddlewareTime | None = None,
 ) -> CallNext:
-    """Return a method's handler inside its middleware, or the handler itself without any.
+    """Return a method's handler wrapped in middleware, or the handler itself if no middleware wraps the method.
 
     Args:
         method: the method.
         handler: runs the method.
         links: all middleware, outermost first.
-        promises: checks outcomes that a middleware replaced.
-        time: ends middleware that takes too long.
+        promises: the checks of outcomes that a middleware replaced.
+        time: the time limits of middleware.
     """
     for link in reversed(links):
         found = list(link.around(method))
@@ -163,7 +163,7 @@ def wrap(
     promises: OutcomeCheck | None = None,
     time: MiddlewareTime | None = None,
 ) -> CallNext:
-    """Return a handler inside one middleware method. A fault fails its call alone, and the log names the middleware."""
+    """Return a handler wrapped in one middleware method. Faults of the middleware fail only the call."""
     kinds = _kinds(method)
     time = time or MiddlewareTime(0)
     cuts = time.cuts
@@ -200,7 +200,7 @@ def wrap(
 
 
 def _kinds(method: str) -> frozenset[type[Any]] | None:
-    """Return the outcomes that a method may have. The outcome of a notification is ignored."""
+    """Return the types of outcomes that a method may return. The outcome of a notification is ignored."""
     return None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
 
 
@@ -208,9 +208,9 @@ class _Following:
     """The `call_next` of one middleware in one call.
 
     Attributes:
-        given: its last outcome, None before the first.
-        raised: its last exception.
-        inside: True while the middleware waits for `call_next`, whose code has its own limits.
+        given: the last outcome of `call_next`, or None before the first.
+        raised: the last exception of `call_next`.
+        inside: True while the middleware waits for `call_next`. That time does not count for the middleware.
     """
 
     __slots__ = ("_blame", "_call_next", "given", "inside", "raised")
@@ -248,7 +248,7 @@ class _Following:
 
 
 def _pass_on(blame: str, following: _Following, error: BaseException, call: Call) -> NoReturn:
-    """Raise the error that the caller of a middleware sees for an exception. Call it where the exception is handled."""
+    """Raise the error that the caller of a middleware sees for an exception. Call it in the `except` block."""
     if error is following.raised or isinstance(error, MiddlewareFault) or is_cancelled(error, call.rounds):
         raise error
     _raise_fault(blame, error)
@@ -270,4 +270,4 @@ def _raise_fault(blame: str, error: BaseException) -> NoReturn:
 LINK_CODE = next(one for one in wrap.__code__.co_consts if isinstance(one, CodeType))
 """The code that runs a middleware; its variable `blame` names the middleware."""
 CALL_NEXT_CODE = _Following.__call__.__code__
-"""The code by which a middleware passes a call on."""
+"""The code of `call_next`, which passes a call on."""

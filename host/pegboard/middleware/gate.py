@@ -14,31 +14,31 @@ from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplat
 class Gate(Middleware):
     """Middleware that hides tools, resources and prompts from callers, and refuses their use.
 
-    Override `allows`. Lists are cached by caller, so its result for a caller must stay the same until the catalogue
-    changes.
+    Override `allows`. Lists are cached by caller, so `allows` must return the same result for a caller until the
+    catalogue changes.
     """
 
     def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
-        """Return True if a caller may use something.
+        """Return True if a caller may use a tool, resource or prompt.
 
         Args:
             kind: "tools", "resources" or "prompts".
-            name: a name on the wire; for a resource its URI, and for a template its text.
+            name: the name of a tool or prompt on the wire, the URI of a resource, or a URI template.
             caller: the caller.
         """
         return True
 
     def asks(self, kind: ItemKind, name: str) -> frozenset[str]:
-        """Return the scopes that something requires, for the operator; none for a gate without scopes."""
+        """Return the scopes that a tool, resource or prompt requires, for the operator. The default is none."""
         return frozenset()
 
     def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
-        """Return the error for a caller that may not use something. By default it says that nothing is there.
+        """Return the error for a caller that may not use a tool, resource or prompt. By default: it does not exist.
 
         Args:
             kind: as in `allows`.
             name: as in `allows`.
-            call: the call; for a subscription only its method and caller are known.
+            call: the call. The call of a subscription has only a method and a caller.
         """
         if kind != "resources":
             return NotFoundError(f"Unknown {kind[:-1]}: {name}")
@@ -69,7 +69,7 @@ class Gate(Middleware):
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse to complete for a hidden prompt or template."""
+        """Refuse completion for a hidden prompt or template."""
         reference = call.params.get("ref")
         if isinstance(reference, dict):
             name, uri = reference.get("name"), reference.get("uri")
@@ -103,7 +103,7 @@ class Gate(Middleware):
 
 
 def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
-    """Return True if a gate hides a tool from a caller. A gate that fails hides it; the call then shows the error."""
+    """Return True if a gate hides a tool from a caller, or fails. A call then returns the gate's error."""
     try:
         return not all(gate.allows("tools", name, caller) for gate in gates)
     except Exception:  # noqa: BLE001 - any exception of a plugin
@@ -111,7 +111,7 @@ def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
 
 
 def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
-    """Return the error for a resource that a call may not see, None if it may. A gate that fails hides the resource."""
+    """Return the error for a resource that a gate hides, else None. A gate that fails hides the resource."""
     for gate in gates:
         try:
             if gate.wants(call) and not gate.allows("resources", uri, call.caller):
@@ -122,7 +122,7 @@ def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
 
 
 def listed_name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
-    """Return the name or URI by which a list identifies an item."""
+    """Return the name or URI that identifies an item of a list."""
     if isinstance(item, Resource):
         return item.uri
     return item.uri_template if isinstance(item, ResourceTemplate) else item.name

@@ -14,12 +14,12 @@ MIDDLEWARE_METHODS = tuple(name for name in vars(Middleware) if name.startswith(
 
 
 def as_middleware(item: object) -> object:
-    """Return the middleware for a plain function; anything else unchanged."""
+    """Return the middleware for a plain function. Return any other object unchanged."""
     return Around(item) if callable(item) and not isinstance(item, type | Middleware) else item
 
 
 def middleware_problem(item: Middleware) -> str | None:
-    """Return the reason why a middleware is invalid, None if it is valid."""
+    """Return the reason why a middleware is invalid, or None if it is valid."""
     what = type(item).__name__ if type(item) is not Around else "middleware"
     name: object = item.name
     if not isinstance(name, str | None):

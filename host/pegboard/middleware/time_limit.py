@@ -16,7 +16,7 @@ from pegboard.types.calls import Call
 MIDDLEWARE_CHECK_SECONDS = 0.5
 """The interval between two examinations."""
 MANY_TASKS = 500
-"""With more tasks than this, an examination takes longer and happens a tenth as often."""
+"""The number of tasks above which examinations happen a tenth as often."""
 
 logger = logging.getLogger("pegboard")
 
@@ -26,7 +26,7 @@ class Timed(Protocol):
 
     @property
     def timeout(self) -> float:
-        """The seconds that a call may take; 0 for no limit."""
+        """The time limit of a call in seconds; 0 for no limit."""
         ...
 
 
@@ -34,10 +34,10 @@ class Stage(NamedTuple):
     """A middleware that runs in one call.
 
     Attributes:
-        key: the `call_next` of the middleware, which has an attribute `inside`.
-        blame: its name, for the log.
+        key: the `call_next` of the middleware, with an attribute `inside`.
+        blame: the name of the middleware, for the log.
         call: the call.
-        task: runs it.
+        task: the task of the call.
     """
 
     key: Any
@@ -50,13 +50,13 @@ class MiddlewareTime:
     """The time that the middleware of one host takes.
 
     Attributes:
-        timer: waits for the next examination, None while no middleware runs.
+        timer: the timer for the next examination, or None while no middleware runs.
         tools: the served tools, whose limits apply to their calls.
         code: the code of the coroutine that runs a middleware; its variables are those of a `Stage`.
-        cuts: how many times each middleware was cancelled for taking too long.
+        cuts: the number of times that each middleware was cancelled at its limit.
 
     Args:
-        limit: the seconds that any other call may take; 0 for no limit.
+        limit: the time limit of all other calls in seconds; 0 for no limit.
     """
 
     def __init__(self, limit: float) -> None:
@@ -69,7 +69,7 @@ class MiddlewareTime:
         self._looked = 0.0
 
     def wake(self) -> None:
-        """Examine the middleware at intervals, for as long as any runs."""
+        """Examine the running middleware at intervals, until no middleware runs."""
         loop = asyncio.get_running_loop()
         self._looked = loop.time()
         self.timer = loop.call_later(MIDDLEWARE_CHECK_SECONDS, self._look, loop, context=Variables())
@@ -81,7 +81,7 @@ class MiddlewareTime:
             self.timer = None
 
     def settle(self, key: object) -> bool:
-        """Take back the cancellations of a middleware. Return False if its call was also cancelled otherwise."""
+        """Undo the cancellations of a middleware. Return False if its call was also cancelled for another reason."""
         task, left = asyncio.current_task(), 0
         for _ in range(self.cuts.pop(key, 0)):
             left = task.uncancel() if task is not None else 0
@@ -107,7 +107,7 @@ class MiddlewareTime:
             self.timer = loop.call_later(seconds, self._look, loop, context=Variables())
 
     def _stages(self, task: asyncio.Task[Any]) -> Iterator[Stage]:
-        """Yield the innermost middleware in which a task waits, if there is one."""
+        """Yield the innermost middleware in which a task waits, if any."""
         frame: Any = None
         at: Any = task.get_coro()
         while at is not None:

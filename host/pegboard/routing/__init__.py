@@ -1,1 +1,1 @@
-"""HTTP routes: which one answers a request, and which callers its policy admits."""
+"""HTTP routes, and the policies that decide which callers may use a route."""

@@ -1,6 +1,6 @@
-"""Bearer tokens in HTTP requests, and the responses that request one (RFC 6750).
+"""Bearer tokens in HTTP requests, and the responses that request a token (RFC 6750).
 
-It also checks the strength of secrets that strangers may try to guess.
+This module also checks the strength of secrets that strangers may try to guess.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from pegboard.types.http import Request, Response
 
 SECRET_BYTES = 32
-"""The fewest bytes of a secret that strangers may try to guess (RFC 7518, section 3.2, for HS256)."""
+"""The minimum size in bytes of a secret that strangers may try to guess (RFC 7518, section 3.2, for HS256)."""
 PROOF_WITHOUT_HEADER = (
     "connect to a Unix socket as the operator's user, or set `loopback_is_operator = true` for the HTTP server"
 )
-"""How a request proves that it comes from the operator if its `Authorization` header has another token."""
+"""The proof that a request comes from the operator, for requests whose `Authorization` header has another token."""
 PROOF = (
     "send the operator token as `Authorization: Bearer` (`pegboard operator-token` prints it), " + PROOF_WITHOUT_HEADER
 )
-"""How a request proves that it comes from the operator, for messages."""
+"""A description for messages: how a request proves that it comes from the operator."""
 _LEAST_VARIED = 8
-"""The fewest different characters of a random secret in any alphabet."""
+"""The minimum number of different characters in a random secret."""
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
@@ -33,7 +33,7 @@ def is_weak_secret(secret: str) -> bool:
 
 
 class BearerScheme:
-    """Reads tokens of requests, and refuses requests, for authenticators.
+    """Helper of authenticators: reads the tokens of requests, and builds the responses that refuse requests.
 
     Args:
         parameters: further parameters of every challenge, such as "resource_metadata" (RFC 9728, section 5.1).
@@ -45,8 +45,8 @@ class BearerScheme:
     def token(self, request: Request) -> str | Response:
         """Return the token of a request, or the response that refuses the request.
 
-        The response is 401 without an error if there is no token. It is 400 for several tokens, or one in the query,
-        where logs and histories would keep it.
+        A request without a token is refused with 401 and no error code. A request with several tokens, or with a token
+        in the query, is refused with 400. Logs and browser histories store queries.
         """
         if "access_token" in request.query:
             return self.refusal(400, "invalid_request", "A token belongs in the Authorization header, not in the URL.")
@@ -58,11 +58,11 @@ class BearerScheme:
         return token if scheme.lower() == "bearer" and token else self.refusal(401)
 
     def invalid(self, description: str) -> Response:
-        """Return 401 for an invalid token. The description is for the client's developer."""
+        """Return 401 for an invalid token, with a description for the client's developer."""
         return self.refusal(401, "invalid_token", description)
 
     def insufficient(self, scopes: Iterable[str], description: str) -> Response:
-        """Return 403 for a token with too few scopes. The scopes are all that the request requires."""
+        """Return 403 for a token without the required scopes. `scopes` are all scopes that the request requires."""
         return self.refusal(403, "insufficient_scope", description, scopes)
 
     def refusal(
@@ -72,9 +72,9 @@ class BearerScheme:
 
         Args:
             status: 400, 401 or 403.
-            error: the error code, None for a request without a token (RFC 6750, section 3.1).
-            description: the reason in words.
-            scopes: the required scopes; they replace the scope parameter.
+            error: the error code, or None for a request without a token (RFC 6750, section 3.1).
+            description: the reason for the client's developer.
+            scopes: the required scopes. They replace the scope parameter of the challenge.
         """
         given = {"error": error, "error_description": description, "scope": " ".join(scopes)}
         shown = {name: text for name, text in given.items() if text}
@@ -82,7 +82,7 @@ class BearerScheme:
         return Response(status, body, "text/plain", {"WWW-Authenticate": challenge({**self._parameters, **shown})})
 
     def complete(self, response: Response) -> Response:
-        """Return a response whose challenge of this scheme has all parameters."""
+        """Return a response with all parameters added to its Bearer challenge."""
         given = response.headers.get("WWW-Authenticate", "")
         more = {name: text for name, text in self._parameters.items() if f'{name}="' not in given}
         scheme, _, rest = given.partition(" ")
@@ -93,12 +93,12 @@ class BearerScheme:
 
 
 def is_scope(given: object) -> bool:
-    """Return True for the name of one scope (RFC 6749, section 3.3)."""
+    """Return True if a string is the name of one scope (RFC 6749, section 3.3)."""
     return isinstance(given, str) and _SCOPE.fullmatch(given) is not None
 
 
 def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the scopes of a setting.
+    """Validate the scopes of a setting and return them.
 
     Raises:
         ValueError: a scope is invalid.

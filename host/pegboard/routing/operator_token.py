@@ -1,7 +1,7 @@
 """The operator token: proof, over any channel, that a request comes from the operator of this host.
 
-`pegboard serve` creates it once in the state directory. The token belongs to the operator's user, not to a route
-policy. If authenticators are configured for a policy, they alone decide, and the token admits nobody there.
+`pegboard serve` creates the token once in the state directory. The token is independent of route policies. A policy
+with configured authenticators does not admit callers by the operator token: only its authenticators decide.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OperatorToken:
         self._longest = len(token) + 16  # with the scheme and optional spaces
 
     def recognize(self, request: Request) -> Request:
-        """Return the request, with the operator as its caller if it carries the token."""
+        """Return the request. If the request has the operator token, its caller is the operator."""
         given = request.headers.get("Authorization")
         if given is None or len(given) > self._longest:
             return request  # the common case: no token, or a longer one
@@ -47,10 +47,10 @@ class OperatorToken:
 
 
 def operator_token(environ: Mapping[str, str]) -> str:
-    """Return the operator token of the state directory. Create it if there is none.
+    """Return the operator token of the state directory. Create the token if it does not exist.
 
     Raises:
-        OSError: the file can neither be read nor created.
+        OSError: the file cannot be read or created.
         ConfigError: the file does not contain a valid token.
     """
     token = (

@@ -11,17 +11,18 @@ from pegboard.types.callers import EMPTY, Caller
 logger = logging.getLogger("pegboard.audit")
 
 MAX_LINES = 20
-"""The most refusals of one kind that are logged in a period."""
+"""The number of refusals of one kind that are logged in a period."""
 PERIOD_SECONDS = 60.0
-"""The length of a period."""
+"""The length of a period in seconds."""
 MAX_FACT_CHARACTERS = 200
-"""The most characters of a value that are logged."""
+"""The number of characters of a value that are logged."""
 
 
 class RefusalLog:
-    """Logs refusals, a few of each kind in a minute. The next line says how many were left out.
+    """Logs a limited number of refusals of each kind per minute. The next line has the number of omitted refusals.
 
-    Each line is a warning or less severe, and one line of printable ASCII. Its record has the same facts as `audit`.
+    Each refusal is one line of printable ASCII, with the level warning or lower. The attribute `audit` of the log
+    record has the same facts.
 
     Args:
         clock: returns monotonic seconds.
@@ -41,10 +42,10 @@ class RefusalLog:
         """Log a refusal.
 
         Args:
-            what: the refused thing, the same string for all refusals of its kind.
-            caller: the caller, as far as it is known.
-            facts: further facts by name. Use a `fingerprint` for a secret. None is not logged.
-            level: the level.
+            what: the kind of refusal.
+            caller: the caller, if known.
+            facts: further facts by name. Use a `fingerprint` for a secret. A fact that is None is not logged.
+            level: the log level.
         """
         if not logger.isEnabledFor(level):
             return
@@ -64,7 +65,7 @@ class _Period:
     """The refusals of one kind in a period.
 
     Attributes:
-        left_out: how many were not logged since the last line.
+        left_out: the number of refusals that were not logged since the last line.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The routing of HTTP requests, and the policies that admit their callers. It knows no server."""
+"""The routing of HTTP requests, and the policies that admit callers. Independent of any HTTP server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Routes = Mapping[str, Mapping[str, Route]]
 async def respond(
     routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
 ) -> Response | EventStream:
-    """Return the response of a request's route. Raise nothing but `asyncio.CancelledError`."""
+    """Run the route of a request and return its response. Raise no exception except `asyncio.CancelledError`."""
     if operator is not None:
         request = operator.recognize(request)
     methods = routes.get(request.path)
@@ -65,7 +65,7 @@ async def _head(answer: EventStream) -> Response:
 
 
 def protect(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:
-    """Return a route that admits the callers of its policy, None if the policy has no authenticator and is not open.
+    """Return a route that admits only callers of its policy, or None if its policy admits no caller.
 
     Args:
         route: the route.
@@ -93,19 +93,19 @@ async def authenticate(
 def check_reach(
     address: str, authenticators: Sequence[Authenticator], routes: Routes, *, local: bool, policy: str | None = None
 ) -> None:
-    """Refuse an address that callers of other machines can reach, unless all its routes may be served to them.
+    """Reject an address that other machines can reach, unless all routes may be served to other machines.
 
-    Warn about authenticators that admit the operator alone.
+    Log a warning about authenticators that admit only the operator.
 
     Args:
         address: the address.
         authenticators: the authenticators of all policies.
         routes: the routes that are served over HTTP.
-        local: True if only programs of this machine reach the address.
-        policy: the policy of message streams at the address; None without any.
+        local: True if only programs on this machine can reach the address.
+        policy: the policy of message streams at the address, or None.
 
     Raises:
-        ConfigError: an authenticator is for the operator alone, or a policy has no authenticator.
+        ConfigError: an authenticator admits only the operator, or a policy has no authenticator.
     """
     restricted = [(one, reason) for one in authenticators if (reason := getattr(one, "only_local", None))]
     if not local:
@@ -118,12 +118,12 @@ def check_reach(
 
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
-    """Return the hosts by which clients call the routes."""
+    """Return the host names that clients use for the routes."""
     return frozenset(host for one in authenticators for host in getattr(one, "public_hosts", ()))
 
 
 def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:
-    """Return a problem with its fix for each policy that has no authenticator and must not be open to everybody."""
+    """Return the problem and its fix for each policy that requires an authenticator but has none."""
     guarded = {"public", *(one.policy for one in authenticators)}
     served = [route for methods in routes.values() for route in methods.values() if route.auth not in guarded]
     wanted: dict[tuple[str, str], str] = {}
@@ -140,14 +140,14 @@ def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: 
 
 
 def _proof(authenticators: Iterable[Authenticator]) -> str:
-    """Return the ways to prove to be the operator that work beside the authenticators' own tokens."""
+    """Return the proofs of the operator that work in addition to the authenticators' own tokens."""
     return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
 
 
 class _Door:
-    """The authenticators of one policy. The first that knows the caller admits the request.
+    """The authenticators of one policy. The first authenticator that recognizes the caller admits the request.
 
-    If none does, the most specific refusal is the response.
+    If no authenticator recognizes the caller, the response is the most specific refusal.
     """
 
     def __init__(self, authenticators: Sequence[Authenticator]) -> None:
@@ -155,7 +155,7 @@ class _Door:
         self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
 
     async def ask(self, request: Request) -> tuple[Caller | Response, Authenticator | None]:
-        """Return the caller and the authenticator that knows it, or the response that refuses the request."""
+        """Return the caller and the authenticator that recognized the caller, or a refusal."""
         refusals: list[tuple[Response, Authenticator]] = []
         asked = self._authenticators if request.caller.trusted else self._for_others
         if not asked:
@@ -173,7 +173,7 @@ class _Door:
         return _completed(refusal, self._others(whose)), None
 
     def complete(self, answer: Response, first: Authenticator) -> Response:
-        """Return a response with a complete challenge. The parameters of one authenticator come first."""
+        """Return a response with the challenge parameters of all authenticators."""
         return _completed(answer, [first, *self._others(first)])
 
     def _others(self, authenticator: Authenticator) -> list[Authenticator]:
@@ -181,7 +181,7 @@ class _Door:
 
 
 class _Guarded:
-    """A route's handler behind the authenticators of its policy."""
+    """The handler of a route, protected by the authenticators of its policy."""
 
     def __init__(self, route: Route, door: _Door) -> None:
         self._handler = route.handler
@@ -225,7 +225,7 @@ def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Res
 
 
 def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
-    """Return a sort key: the most specific refusal, which knows the token, comes first."""
+    """Return a sort key for refusals. A refusal by the authenticator that recognized the token comes first."""
     status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
     kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
     return kind, -challenge.count('="')

@@ -1,6 +1,6 @@
 """Functions whose author wrote the JSON Schema of the arguments or of the result.
 
-The function receives the arguments unchanged: no conversions, no defaults of the schema.
+The function receives the arguments unchanged. They are not converted, and defaults in the schema are not applied.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _MAPPINGS = (dict, Mapping)
 
 
 class Arguments(NamedTuple):
-    """The schema of arguments, and how the function takes them.
+    """The author's schema of the arguments, and the function's parameters for them.
 
     Attributes:
         schema: the JSON Schema of the arguments.
-        whole: the parameter that takes all arguments as one dict, None if each argument has its own.
-        named: the parameters of the function, None if it takes any.
-        context_parameter: the parameter that takes the Context.
+        whole: the parameter that receives all arguments as one dict, or None if each argument has its own parameter.
+        named: the parameters of the function, or None if the function accepts any keyword arguments.
+        context_parameter: the parameter that receives the Context.
     """
 
     schema: JsonSchema
@@ -75,7 +75,7 @@ def compile_arguments(
             raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional; make it a keyword parameter")
     if context_parameter in properties:
         raise ToolInputSchemaError(
-            f"the property {context_parameter!r} has the name of the parameter for the Context; rename one of them"
+            f"the property {context_parameter!r} and the Context parameter have the same name; rename the parameter"
         )
     if len(parameters) == 1 and _takes_all(parameters[0], hints) and parameters[0].name not in properties:
         return Arguments(schema, parameters[0].name, None, context_parameter)
@@ -104,7 +104,7 @@ def _takes_all(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
 
 
 def compile_result(given: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
-    """Return the function that converts and validates a result, and the schema.
+    """Compile the author's schema of a result. Return the function that converts and validates results, and the schema.
 
     Raises:
         ToolOutputSchemaError: the schema is invalid.

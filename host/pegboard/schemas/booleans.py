@@ -1,4 +1,7 @@
-"""Booleans in place of numbers. Python accepts True as 1, but a model that sends `true` for a number made a mistake."""
+"""The check for booleans in place of numbers.
+
+Python accepts True as 1, but a model that sends `true` for a number made a mistake.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ class _Search:
         return [found for key, one in inner for found in self.of(value[key], one, (*path, key))]
 
     def _is_for(self, value: Any, form: Any) -> bool:
-        """Return True if the type of a form of a union fits the value."""
+        """Return True if a value has the type that one form of a union requires."""
         while isinstance(form, Mapping) and "$ref" in form:
             form = self._definitions.get(form["$ref"].rpartition("/")[2])
         kind = form.get("type") if isinstance(form, Mapping) else None

@@ -20,9 +20,9 @@ class Parts(NamedTuple):
     """The parameters of a function.
 
     Attributes:
-        given: the parameters that callers set, by the names of arguments.
-        renamed: the parameters whose arguments have another name, by that name.
-        context: the parameter that takes the Context, if any.
+        given: the parameters that callers set, by argument name.
+        renamed: the parameters whose name differs from the argument name, by argument name.
+        context: the parameter that receives the Context, if any.
     """
 
     given: Mapping[str, Parameter]
@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """Return the parameters of a callable, without the arguments that a partial sets.
+    """Return the parameters of a callable. For a `functools.partial`, omit the parameters that it sets.
 
     Raises:
         ToolDefinitionError: the object cannot be called as a tool.
@@ -56,13 +56,13 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
-    """Return True if a call of the function returns a generator."""
+    """Return True if calling the function returns a generator."""
     target = innermost(function)
     return inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target)
 
 
 def innermost(function: Any) -> Any:
-    """Return the function that has the annotations of a callable."""
+    """Return the function whose annotations apply to a callable."""
     while isinstance(function, partial):
         function = function.func
     function = inspect.unwrap(function, stop=lambda one: hasattr(one, "__signature__"))
@@ -84,7 +84,7 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _nonlocals(function: Any) -> dict[str, Any] | None:
-    """Return the names of enclosing functions that a function uses. Its annotations may name them too."""
+    """Return the variables of enclosing functions that a function uses. Annotations may refer to these variables."""
     function = getattr(function, "__func__", function)
     cells = getattr(function, "__closure__", None)
     if not cells:
@@ -99,7 +99,7 @@ def _nonlocals(function: Any) -> dict[str, Any] | None:
 
 
 def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -> ToolDefinitionError:
-    """Return the error for the annotation that cannot be resolved."""
+    """Return the error for an annotation that cannot be resolved. The message names the annotation."""
     written = getattr(function, "__annotations__", {})
     namespace = getattr(inspect.unwrap(function), "__globals__", {})
     for name, annotation in written.items():
@@ -117,15 +117,15 @@ def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -
 
 
 def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, declared: bool = False) -> Parts:
-    """Return the parameters by their role.
+    """Return the parameters of a function, grouped by role.
 
     Args:
         parameters: the parameters of the function.
         hints: their types.
-        declared: the author wrote a schema, so that types and descriptions are ignored.
+        declared: True if the author wrote a schema. Types and descriptions are then ignored.
 
     Raises:
-        ToolInputSchemaError: callers cannot set one of the parameters.
+        ToolInputSchemaError: callers cannot set a parameter.
     """
     given: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
@@ -151,7 +151,7 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
-    """Return the parameter of a function that takes the Context, if any.
+    """Return the parameter that receives the Context, if any.
 
     Raises:
         ToolDefinitionError: an annotation cannot be resolved.
@@ -161,7 +161,7 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
 
 
 def is_context(annotation: Any) -> bool:
-    """Return True if a parameter takes the Context. `| None` and Annotated may surround the annotation."""
+    """Return True if an annotation is the Context, also inside `| None` and Annotated."""
     if get_origin(annotation) in (Annotated, Union, UnionType):
         return any(is_context(part) for part in get_args(annotation))
     return annotation is Context or get_origin(annotation) is Context
@@ -192,7 +192,7 @@ def _advice(name: str) -> str:
 
 
 def _texts(name: str, extras: Sequence[Any]) -> tuple[str, str | None]:
-    """Return the name and the description of a parameter: the first of two strings in Annotated renames it."""
+    """Return the argument name and the description from Annotated. With two strings, the first is the argument name."""
     texts = [extra for extra in extras if isinstance(extra, str)]
     if len(texts) > 2:
         raise ToolInputSchemaError(

@@ -1,8 +1,8 @@
 """JSON Schemas by authors, checked and compiled once.
 
-The dialects are 2020-12 and draft-07. A reference must lead into the schema or to a dialect; no document is retrieved.
-Regular expressions run in linear time, so look-around and backreferences are not supported. `format` is an annotation,
-as in 2020-12. jsonschema-rs is imported with the first schema.
+The supported dialects are 2020-12 and draft-07. A reference must point into the schema or to a dialect; no documents
+are fetched. Regular expressions run in linear time, so look-around and backreferences are not supported. `format` is
+not validated, as in 2020-12. jsonschema-rs is imported when the first schema is compiled.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ DIALECTS = {
 }
 DEFAULT_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_SCHEMA_DEPTH = 100
-"""The depth of nesting of objects and lists in a schema."""
+"""The limit of the nesting depth of a schema."""
 MAX_VALUES = 50_000
-"""The number of values in a schema."""
+"""The limit of the number of values in a schema."""
 MAX_SUBSCHEMAS = 5_000
 MAX_SUBSCHEMA_VISITS = 10_000
-"""The number of subschemas that one part of a value may be compared with. Nested forms multiply."""
+"""The limit of comparisons of one part of a value with subschemas. Nested unions multiply the number of comparisons."""
 MAX_REGEX_BYTES = 1_000_000
-"""The size of a compiled regular expression."""
+"""The size limit of a compiled regular expression."""
 _LOOKS = re.compile(r"\(\?<?[=!]|\\(?:[1-9]|k<)")
 MAX_EXPLAINED_VISITS = 100_000
-"""The work above which the problems of a value are not described. To find out if it fits is always cheap."""
+"""The work above which problems of a value are not described. Checking if the value fits is always fast."""
 
 
 class JsonSchema:
@@ -55,7 +55,7 @@ class JsonSchema:
         self._effort = effort
 
     def problems(self, value: Any) -> list[tuple[FieldPath, str]]:
-        """Return the path and the text of each problem of a JSON value.
+        """Return the path and the description of each problem of a JSON value.
 
         Raises:
             ValueError: the value is not JSON.
@@ -68,16 +68,16 @@ class JsonSchema:
         return sorted(found, key=lambda problem: tuple(map(str, problem[0])))
 
     def _work(self, value: Any) -> int:
-        """Return an upper limit for the work to find all errors. Recursive schemas visit a value many times."""
+        """Return an upper bound of the work to find all errors. A recursive schema may visit a value many times."""
         values, depth = _extent(value)
         return int(values * self._effort.visits * max(1, self._effort.returns) ** depth)
 
 
 def compile_schema(schema: Any, title: str, refusal: type[ToolDefinitionError]) -> JsonSchema:
-    """Check and compile a schema, called `title` in messages.
+    """Check and compile a schema. Messages call the schema `title`.
 
     Raises:
-        ToolDefinitionError: the schema is invalid or exceeds a limit. The type is `refusal`.
+        ToolDefinitionError: the schema is invalid or exceeds a limit. The error has the class `refusal`.
     """
     try:
         return _compiled(_plain(schema, 0, [0]))
@@ -127,7 +127,7 @@ def _dialect(schema: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any, depth: int, count: list[int]) -> Any:
-    """Return a copy of a JSON value, so that the author cannot change it later."""
+    """Return a copy of a JSON value. Later changes of the original do not affect the copy."""
     count[0] += 1
     if depth > MAX_SCHEMA_DEPTH:
         raise _RefusedError(f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels")
@@ -150,7 +150,7 @@ def _plain(value: Any, depth: int, count: list[int]) -> Any:
 
 @cache
 def _linear() -> RegexOptions:
-    """Return the options of an engine that runs in linear time."""
+    """Return the options for regular expressions that run in linear time."""
     from jsonschema_rs import RegexOptions
 
     return RegexOptions(size_limit=MAX_REGEX_BYTES, dfa_size_limit=MAX_REGEX_BYTES)

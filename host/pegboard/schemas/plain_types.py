@@ -1,8 +1,8 @@
-"""JSON Schemas and core schemas of plain types, equal to those of pydantic, in a tenth of the time.
+"""JSON Schemas and core schemas of plain types. They equal pydantic's schemas, but take a tenth of the time.
 
-Plain types are str, int, float, bool, None, literals of strings, lists, dicts and tuples of plain types, `| None`,
-limits and descriptions; for results also TypedDicts of these. Most types are plain, and compiling types takes most of
-the time to start a tool. pydantic compiles all other types.
+Plain types are str, int, float, bool, None, literals of strings, and lists, dicts and tuples of plain types, also with
+`| None`, limits and descriptions. TypedDicts of plain types are plain for results. Most types are plain, and most of
+the start-up time of a tool is spent on compiling types. pydantic compiles all other types.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LIMITS: Mapping[str, Mapping[Any, tuple[str, str]]] = {
     "str": _limits(min_length="minLength", max_length="maxLength"),
     "list": _limits(min_length="minItems", max_length="maxItems"),
 }
-"""The limits by the type of the core schema: the name there, and the name in JSON Schema."""
+"""The limits by the type of the core schema, each with its names in the core schema and in JSON Schema."""
 
 _BLANK: Any = Field()
 _UNUSUAL = [
@@ -70,8 +70,8 @@ class Parameter(NamedTuple):
         name: the name of the argument.
         type: the type without Annotated.
         extras: the metadata of Annotated, without strings.
-        description: the description for clients, None if the extras may have one.
-        default: the default, `inspect.Parameter.empty` for a required parameter.
+        description: the description for clients, or None if `extras` may contain a description.
+        default: the default, or `inspect.Parameter.empty` for a required parameter.
     """
 
     name: str
@@ -107,7 +107,7 @@ def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
 
 
 def is_shown_default(default: object, json: JsonObject) -> bool:
-    """Return True if the schema shows a default. None is hidden unless it is a value of the type."""
+    """Return True if the schema contains a default. The default None is omitted unless the type accepts None."""
     return default is not None or "null" in json.get("type", "null")
 
 
@@ -161,7 +161,7 @@ def _nullable(plain: Plain) -> Plain:
 
 
 def _described(plain: Plain, extras: Sequence[Any], description: str | None = None) -> Plain:
-    """Add the limits and the description of Annotated."""
+    """Add the limits and the description from Annotated."""
     limits = []
     said = None
     for extra in extras:
@@ -191,7 +191,7 @@ def _limited(plain: Plain, limits: Sequence[Any]) -> Plain:
 
 
 class _Classes:
-    """The TypedDicts of one result, by their references."""
+    """The TypedDicts in the type of one result, by reference."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -238,7 +238,7 @@ class _Classes:
 
 
 def _is_bare(cls: Any) -> bool:
-    """Return True if a class and its bases are TypedDicts with nothing but fields."""
+    """Return True if a class and its bases are TypedDicts that contain only fields."""
     if not typing_extensions.is_typeddict(cls) or not cls.__name__.isascii():
         return False
     if type(cls).__module__ == "typing" and not hasattr(types, "get_original_bases"):  # pydantic rejects it

@@ -1,7 +1,7 @@
-"""Schemas and validators that pydantic makes of types. `plain_types` compiles simple types faster.
+"""Schemas and validators that pydantic compiles from types. `plain_types` compiles simple types faster.
 
-The arguments of a function are one TypedDict, so that parameters may have any name, and a missing argument takes the
-default of the function.
+The arguments of a function are compiled as one TypedDict. Parameters may therefore have any name, and the function
+applies its own defaults to missing arguments.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class _RefusedError(Exception):
-    """A type has a schema and cannot be served."""
+    """A type has a schema but cannot be served."""
 
 
 class _Schemas(GenerateJsonSchema):
@@ -94,7 +94,7 @@ class _Schemas(GenerateJsonSchema):
 
     def _check_choice(self, value: Any, is_plain: bool) -> None:
         if not is_plain and self.mode == "validation":
-            raise _RefusedError(f"no JSON value becomes {value!r}; use strings or numbers as choices")
+            raise _RefusedError(f"no JSON value can be converted to {value!r}; use strings or numbers as choices")
 
 
 def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]:
@@ -138,20 +138,20 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
 
 
 def _check_aliases(given: Mapping[str, Parameter]) -> None:
-    """Raise if two parameters have the same name for callers."""
+    """Raise an error if two parameters have the same argument name."""
     known: dict[str, str] = {}
     for name, one in given.items():
         said = [extra.validation_alias for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
         shown = next((alias for alias in reversed(said) if isinstance(alias, str)), name)
         if other := known.get(shown):
             raise ToolInputSchemaError(
-                f"parameters {other!r} and {name!r} are both called {shown!r} by callers; rename one"
+                f"parameters {other!r} and {name!r} have the same argument name {shown!r}; rename one argument"
             )
         known[shown] = name
 
 
 def _check_limits(given: Parameter) -> None:
-    """Raise for limits of length on types without a length, which pydantic would find only during a call."""
+    """Raise an error for length limits on types without a length. pydantic would detect them only during a call."""
     is_union = get_origin(given.type) in (Union, UnionType)
     kinds = get_args(given.type) if is_union else (given.type,)
     for extra in (*given.extras, given.default):
@@ -176,7 +176,7 @@ def _field(given: Parameter) -> Any:
 
 
 def _check_unions(schema: JsonObject) -> None:
-    """Raise for unions in which two forms have the same members: the form of a value would be arbitrary."""
+    """Raise an error for a union of two objects with the same members, because the choice would be arbitrary."""
     definitions = schema.get("$defs", {})
     for one in subschemas(schema):
         forms = one.schema.get("anyOf", ())

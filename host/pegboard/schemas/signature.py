@@ -24,7 +24,7 @@ from pegboard.types.catalogue import Gives
 from pegboard.wire.codec import is_finite
 
 _CONTENT = "pegboard.types.content"
-"""The module of the content types. It is imported only if a tool returns content."""
+"""The module of the content types. It is imported only when a tool returns content."""
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """The types of results that are not iterators."""
@@ -34,7 +34,7 @@ _AWAITED = (Awaitable, Coroutine)
 
 
 class _Output(NamedTuple):
-    """The validator and the serializer of a result. Values of exactly the type `sound` are valid."""
+    """The validator and the serializer of a result. Values of exactly the type `sound` are valid without validation."""
 
     validator: Any
     serializer: Any
@@ -45,15 +45,15 @@ class Signature(NamedTuple):
     """The arguments and the result of a tool's function.
 
     Attributes:
-        input_schema: the JSON Schema of the arguments, an object.
-        output_schema: the JSON Schema of the result, None for strings and unknown types.
-        context_parameter: the parameter that takes the Context, if any.
+        input_schema: the JSON Schema of the arguments.
+        output_schema: the JSON Schema of the result, or None for strings and unknown types.
+        context_parameter: the parameter that receives the Context, if any.
         validate: validates and converts the arguments of a call.
-        renamed: the parameters that have another name in the schema, by that name.
+        renamed: the parameters whose name differs from the name in the schema, by the name in the schema.
         output: the validator of the result, if its type has a schema.
-        checked: validates the result against the schema of the author, in place of `output`.
+        checked: validates the result against the author's schema. Used instead of `output`.
         may_be_content: True if the result may be content or an MCP result.
-        gives: the kind of a result without a schema.
+        gives: the kind of result, for results without a schema.
     """
 
     input_schema: Mapping[str, Any]
@@ -85,7 +85,7 @@ class Signature(NamedTuple):
         return keywords
 
     def result(self, value: Any) -> Any:
-        """Return the result of the function as a JSON-ready value; content and MCP results as a `ToolResult`.
+        """Convert the result of the function to a JSON-ready value. Convert content and MCP results to a `ToolResult`.
 
         Raises:
             ToolOutputError: the result does not fit the declared type, or JSON cannot express it.
@@ -138,13 +138,13 @@ def compile_signature(
 
     Args:
         function: the function.
-        input_schema: the schema of the arguments, in place of the types of the parameters.
-        output_schema: the schema of the result, in place of its type.
-        strict: convert arguments only to types that JSON lacks.
-        with_result: False if the result has no schema, such as that of a prompt.
+        input_schema: the author's schema of the arguments, used instead of the parameters' types.
+        output_schema: the author's schema of the result, used instead of the return type.
+        strict: True to convert arguments only to types that JSON lacks.
+        with_result: False to compile no schema for the result, for example for prompts.
 
     Raises:
-        ToolInputSchemaError: a parameter has no schema. The message names it and the fix.
+        ToolInputSchemaError: a parameter has no schema. The message names the parameter and the fix.
         ToolOutputSchemaError: the result has no schema.
         ToolDefinitionError: an annotation cannot be resolved.
     """
@@ -168,7 +168,7 @@ def _declared(
     input_schema: Mapping[str, Any] | None,
     output_schema: Mapping[str, Any] | None,
 ) -> Signature:
-    """Return a signature with the schemas of the author."""
+    """Return a signature with the author's schemas."""
     from pegboard.schemas.authored_schemas import compile_arguments, compile_result
 
     if input_schema is not None:
@@ -195,7 +195,7 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
 
 
 def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]]:
-    """Return a validator of plain types. It tries without conversion first, which is fast and fits most arguments."""
+    """Return a validator of plain types. It tries to validate without conversion first, to save time."""
     check = validator.validate_python
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,14 +253,14 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
 
 
 def _gives(annotation: Any) -> Gives:
-    """Return the kind of a result without a schema."""
+    """Return the kind of result, for results without a schema."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     return "text" if annotation is str else "nothing" if annotation is type(None) else "anything"
 
 
 def _is_content(annotation: Any) -> bool:
-    """Return True if a result is declared as content: a block, several blocks, or a whole result."""
+    """Return True if the declared type of a result is content: a block, several blocks, or an MCP result."""
     if get_origin(annotation) in (Annotated, Union, UnionType, list, tuple, Sequence):
         return any(_is_content(part) for part in get_args(annotation))
     return annotation is ToolResult or getattr(annotation, "__module__", "") == _CONTENT

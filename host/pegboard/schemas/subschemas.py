@@ -9,15 +9,15 @@ from urllib.parse import unquote, urldefrag, urljoin
 from pegboard.messages.field_lines import FieldPath
 
 _NAMED = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"))
-"""Keywords whose members have any names, and schemas as values."""
+"""Keywords whose value is an object with a schema for each name."""
 _DATA = frozenset(("$vocabulary", "const", "default", "dependentRequired", "enum", "examples", "required"))
 """Keywords that never contain schemas."""
 _IN_PLACE = ("allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then")
 _REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
 _EACH = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "patternProperties")
-"""Keywords that apply to a member or item in addition to others."""
+"""Keywords that apply to a member or item in addition to other keywords."""
 _EITHER = (("additionalProperties", "properties"), ("additionalItems", "items", "prefixItems"))
-"""Keywords of which only one applies to each member or item."""
+"""Alternative keywords: only one of them applies to each member or item."""
 _MAX_REFERENCE_DEPTH = 200
 
 
@@ -27,7 +27,7 @@ class Subschema(NamedTuple):
     Attributes:
         path: its path from the root.
         schema: the schema.
-        base: the URI that its references are relative to.
+        base: the base URI of its references.
     """
 
     path: FieldPath
@@ -40,7 +40,7 @@ class Effort(NamedTuple):
 
     Attributes:
         visits: the number of subschemas that one part of a value is compared with.
-        returns: the number of ways in which a recursive schema refers to itself for one part of a value.
+        returns: the number of references from a recursive schema to itself that apply to one part of a value.
     """
 
     visits: int
@@ -86,7 +86,7 @@ def effort(schema: dict[str, Any]) -> Effort:
 
 
 class _Measure:
-    """The work of one schema. References to a dialect count as recursive, since those schemas are."""
+    """The work of one schema. References to a dialect count as recursive, because dialect schemas are recursive."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}
@@ -144,7 +144,7 @@ class _Measure:
 
 
 def _held(schema: dict[str, Any], keyword: str) -> list[Any]:
-    """Return the schemas of a keyword, including true and false."""
+    """Return the schemas in the value of a keyword. The values true and false are schemas, too."""
     value = schema.get(keyword)
     if isinstance(value, dict):
         return [one for one in value.values() if isinstance(one, dict | bool)] if keyword in _NAMED else [value]

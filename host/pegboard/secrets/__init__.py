@@ -1,1 +1,1 @@
-"""Secrets of the operator: stores, grants, and their removal from logs and errors."""
+"""The operator's secrets: their lookup in stores, their grants to toolkits, and their removal from logs and errors."""

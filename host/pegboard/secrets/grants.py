@@ -18,7 +18,7 @@ def is_granted(config: HostConfig, origin: Origin, name: str) -> bool:
 
 
 def refusal_reason(config: HostConfig, origin: Origin, names: Iterable[str]) -> str:
-    """Return the reason why a tool with these secrets is not served, "" if all of them are granted."""
+    """Return the reason why a tool that requires these secrets is not served, or "" if all secrets are granted."""
     refused = [name for name in names if not is_granted(config, origin, name)]
     if not refused:
         return ""

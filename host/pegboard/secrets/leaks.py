@@ -12,10 +12,10 @@ from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS
 _WORDS = frozenset(
     ("type", "format", "required", "name", "own_name", "owner", "version", "requires", "mirrors", "gives")
 )
-"""Members whose strings are keywords or names. A short secret could match them by chance."""
+"""Members whose strings are keywords or names. They are not searched, because a short secret could match by chance."""
 
 MIN_SUBSTRING_CHARACTERS = 16
-"""The shortest secret of letters alone that is searched for inside of strings."""
+"""The minimum length of a secret of only letters that is searched for inside longer strings."""
 
 
 def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
@@ -47,7 +47,7 @@ def _may_hold(written: str, value: str) -> bool:
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each string with its path."""
+    """Yield each string of a JSON value with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):

@@ -1,8 +1,12 @@
 """Removal of secrets from log lines, errors and printed output. Results of functions are not changed.
 
-Known secrets are values that stores gave to tools, values that configuration refers to or has under a telling key, and
-values in a request, during its call and later in its task if it failed. Values with fewer than `MIN_SECRET_CHARACTERS`
-characters are ignored: they would match parts of words.
+Known secrets are:
+
+- values that stores returned for tools
+- values in the configuration that come from references, or whose key suggests a secret
+- values in a request, during its call; if the call fails, also later in the same task
+
+Values with fewer than `MIN_SECRET_CHARACTERS` characters are ignored, because they would match parts of words.
 """
 
 from __future__ import annotations
@@ -21,11 +25,11 @@ from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
 from pegboard.types.calls import Call
 
 MIN_SECRET_CHARACTERS = 6
-"""The shortest secret that is searched for."""
+"""The minimum length of a secret that is searched for."""
 MIN_LINE_CHARACTERS = 16
-"""The shortest line of a secret that is searched for separately."""
+"""The minimum length of a line of a secret that is searched for separately."""
 MAX_REMEMBERED_SECRETS = 64
-"""The most secrets of failed calls that a task remembers."""
+"""The number of secrets of failed calls that a task remembers."""
 
 
 SecretSource: TypeAlias = Callable[[], Iterable[str]]
@@ -35,7 +39,7 @@ class Redactor:
     """A set of secrets that this process masks until the redactor is closed or collected.
 
     Args:
-        sources: return more secrets; called when a text is first searched.
+        sources: functions that return more secrets. They are called before the first search.
     """
 
     def __init__(self, *sources: SecretSource) -> None:
@@ -61,14 +65,16 @@ class Redactor:
             self._forms = None
 
     def spare(self, name: str) -> None:
-        """Exempt the name of a secret, which configuration may have under a key such as `secret`."""
+        """Exempt the name of a secret from masking. The configuration may have the name under a key such as
+        `secret`.
+        """
         self._names.add(name)
         if name in self._values:
             del self._values[name]
             self._forms = None
 
     def forms(self) -> list[Forms]:
-        """Return the written forms of each secret."""
+        """Return the written forms of all secrets."""
         while self._sources:
             for value in self._sources.pop()():
                 self.add(value)
@@ -84,10 +90,10 @@ _of_failed: ContextVar[tuple[str, ...]] = ContextVar("pegboard.secrets.redaction
 
 
 def redacted(text: str, *more: Redactor) -> str:
-    """Return a text with every written form of every secret masked.
+    """Return a string with every written form of every secret masked.
 
     Args:
-        text: the text.
+        text: the string.
         more: redactors to use in addition, even if they are closed.
     """
     known = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
@@ -106,7 +112,7 @@ def redacted(text: str, *more: Redactor) -> str:
 
 
 _CUT_SHORT = r"(?<=input_value=).*\.\.\..*(?=, input_type=)"
-"""Long values as pydantic shows them: a beginning and an end, which may be parts of a secret."""
+"""Long values as pydantic shortens them: the beginning and the end. Both may be parts of a secret."""
 
 
 def _known() -> Iterator[Forms]:
@@ -138,7 +144,7 @@ def _values(call: Call) -> list[str]:
 
 
 def redacted_error(error: MCPError) -> MCPError:
-    """Return an error with the secrets in its texts masked, or a replacement if its text cannot be changed."""
+    """Mask the secrets in an error and return it. If the error cannot be changed, return a replacement."""
     vars(error).update({name: redacted_data(value) for name, value in vars(error).items()})
     arguments = redacted_data(error.args)
     if arguments is not error.args:
@@ -150,7 +156,7 @@ def redacted_error(error: MCPError) -> MCPError:
 
 
 def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
-    """Return a JSON value with every secret masked. `inside` has the ids of the values around it."""
+    """Return a JSON value with every secret masked. `inside` has the ids of the values that contain the value."""
     if isinstance(value, str):
         text = redacted(value)
         return value if text == value else text
@@ -168,10 +174,10 @@ def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
 class RedactingFormatter(logging.Formatter):
     """A log formatter that removes secrets and terminal control characters.
 
-    A message stays on its line. Each line of a traceback is indented, so that it cannot pass for a record.
+    A message is always one line. Each line of a traceback is indented, so that it cannot look like a log record.
 
     Args:
-        inner: the formatter to use; None for messages alone.
+        inner: the formatter to use; None to log only messages.
     """
 
     def __init__(self, inner: logging.Formatter | None = None) -> None:
@@ -179,7 +185,7 @@ class RedactingFormatter(logging.Formatter):
         self._inner = inner or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one string."""
+        """Format a record as one string."""
         safe = copy(record)
         safe.msg, safe.args = escaped(record.getMessage()), None
         safe.name = escaped(record.name)
@@ -199,11 +205,11 @@ def _indented(text: str) -> str:
 
 
 def escaped(text: str, kept: str = "") -> str:
-    """Return a text with control and invisible characters escaped and secrets masked.
+    """Return a string with control and invisible characters escaped and secrets masked.
 
     Args:
-        text: the text.
-        kept: characters that stay, such as line breaks.
+        text: the string.
+        kept: the characters that are not escaped, such as line breaks.
     """
     if text.isascii() and text.isprintable():
         return text  # the common case, without importing `texts`
@@ -213,7 +219,7 @@ def escaped(text: str, kept: str = "") -> str:
 
 
 def redact_logs(handlers: Iterable[logging.Handler]) -> None:
-    """Mask secrets and escape control characters in all records that handlers write from now on."""
+    """Make log handlers mask secrets and escape control characters in all later records."""
     for handler in handlers:
         if not isinstance(handler.formatter, RedactingFormatter):
             handler.setFormatter(RedactingFormatter(handler.formatter))
@@ -227,7 +233,7 @@ class Forms(NamedTuple):
 
     Attributes:
         texts: the exact forms.
-        pattern: matches forms with quoted or escaped characters, None if no character needs that.
+        pattern: the pattern of forms with quoted or escaped characters, or None if no character can be quoted.
     """
 
     texts: tuple[str, ...] = ()
@@ -238,7 +244,7 @@ class Forms(NamedTuple):
 def forms_of(value: str) -> Forms:
     """Return the written forms of a secret: plain, URL-quoted, escaped for JSON and Python, and in base64.
 
-    A secret that is too short has none.
+    A secret that is too short has no forms.
     """
     if len(value.strip()) < MIN_SECRET_CHARACTERS:
         return Forms()
@@ -254,7 +260,7 @@ _PLAIN = r"[A-Za-z0-9_.~-]*"
 
 @lru_cache(256)
 def _written(char: str) -> str:
-    """Return a pattern of the ways in which a character is written. URL libraries differ in what they quote."""
+    """Return a pattern for all forms of a character. URL libraries differ in the characters that they quote."""
     if re.fullmatch(_PLAIN, char):
         return re.escape(char)
     import json
@@ -266,7 +272,7 @@ def _written(char: str) -> str:
 
 
 def _in_base64(value: str) -> set[str]:
-    """Return the base64 forms of a secret inside of other data, such as `name:password`, at each of three offsets."""
+    """Return the base64 forms of a secret inside longer data such as `name:password`, one for each of three offsets."""
     from base64 import b64encode, urlsafe_b64encode
 
     data = value.encode("utf-8", "replace")

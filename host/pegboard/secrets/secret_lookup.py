@@ -1,4 +1,4 @@
-"""The lookup of secrets in stores, in order and once for each secret."""
+"""The lookup of secrets in stores, in the order of the stores and once for each secret."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pegboard.plugin.secrets import SecretStore
 from pegboard.secrets.redaction import Redactor
 
 RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
-"""No tool gets a secret whose name begins with one of these."""
+"""The prefixes of secret names that are reserved for the host. Tools cannot require them."""
 
 
 def is_reserved(name: str, reserved: Collection[str]) -> bool:
-    """Return True if a name, in any case, belongs to a secret of the host."""
+    """Return True if a name is reserved for secrets of the host. Case is ignored."""
     return name.upper() in reserved or name.upper().startswith(RESERVED_PREFIXES)
 
 
@@ -28,8 +28,8 @@ class SecretStores:
     Args:
         stores: the stores in the order of lookup, with their plugins.
         settings: the validated settings of all plugins, whose fields may be secrets by type.
-        report: called with a plugin and a problem of its store.
-        redactor: receives every secret.
+        report: called with a plugin and the problem of its store.
+        redactor: masks every secret that is found.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class SecretStores:
         redactor.learn(lambda: [value for one in settings for value in _hidden(one)])
 
     def is_reserved(self, name: str) -> bool:
-        """Return True if no tool may have the secret of this name."""
+        """Return True if tools may not have the secret with this name."""
         return is_reserved(name, self._reserved)
 
     def get(self, name: str) -> str | None:
-        """Return a secret from the first store that has it, None if no store does. A blank value counts as missing.
+        """Return a secret from the first store that has it, or None. A blank value counts as missing.
 
         Raises:
-            ToolDefinitionError: the name belongs to a secret of the host.
+            ToolDefinitionError: the name is reserved for secrets of the host.
         """
         if self.is_reserved(name):
             raise ToolDefinitionError(
@@ -70,7 +70,7 @@ class SecretStores:
 
     @property
     def known(self) -> dict[str, str]:
-        """The values of declared secrets, by name."""
+        """Return the values of declared secrets, by name."""
         return {name: value for name, value in self._known.items() if value is not None}
 
     def _kept(self, name: str) -> Iterator[str | None]:
@@ -86,7 +86,7 @@ class SecretStores:
                 self._report(origin, f"the secret store {store.name!r} must return a string for {name}")
 
     def missing(self, name: str) -> str:
-        """Return the message about a secret that is not set, with the ways to set it."""
+        """Return a message for the operator about a secret that is not set, with the ways to set it."""
         ways = [_way(store, name) for _, store in self._stores]
         if not ways:
             return f"the secret {name} is not set, and no secret store runs: enable one"
@@ -95,7 +95,7 @@ class SecretStores:
 
 
 def _hidden(settings: Any) -> Iterator[str]:
-    """Yield the values in settings that are secrets by type (`pydantic.SecretStr`)."""
+    """Yield the secret values in settings: the fields of type `pydantic.SecretStr`."""
     if hasattr(settings, "get_secret_value"):
         yield str(settings.get_secret_value())
     elif isinstance(settings, BaseModel):

@@ -1,10 +1,8 @@
-"""The match of a URI against a template: the values of its variables.
+"""The matching of URIs against templates.
 
-Ambiguous templates are rejected: variables must be separated by a reserved character such as `/`, and at most one
-variable before the query may span several segments (`{+name}`, `{name*}`, `{;name}`).
-
-A value contains only the separators that its expression allows, and every other variable ends at the next separator.
-That is why each URI can be read in one way only.
+Each URI has at most one set of values, because ambiguous templates are rejected: variables must be separated by a
+reserved character such as `/`, and at most one variable before the query may span several segments (`{+name}`,
+`{name*}`, `{;name}`). Every other variable ends at the next separator.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from pegboard.uris.template import (
 )
 
 MAX_URI_CHARACTERS = 8192
-"""The length of a URI above which no template matches."""
+"""The number of characters of a URI above which no template matches."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _TRIPLET = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -36,7 +34,7 @@ _IN_PATHS = "!$&'()*+,;=:@"
 
 
 class _Group(NamedTuple):
-    """A group of the regular expression: the variable that it captures, and the operator of the expression."""
+    """The variable that a group of the regular expression captures, and the operator of the variable's expression."""
 
     variable: Variable
     operator: str
@@ -58,8 +56,8 @@ class Matcher:
 
     Attributes:
         template: the template.
-        names: its variables, in order.
-        rank: the sort key of the template. The more literal text, the earlier. Two templates never have the same rank.
+        names: the names of the variables, in order.
+        rank: the sort key of the template. Templates with more literal characters come first. Ranks are unique.
     """
 
     def __init__(self, template: str) -> None:
@@ -86,9 +84,9 @@ class Matcher:
     def match(self, uri: str) -> dict[str, str | list[str]] | None:
         """Return the values of the variables, or None if the URI does not match.
 
-        Variables outside of queries, fragments and lists are required and not empty. A URI does not match if one of its
-        values contains NUL, `..` as a segment, or invalid UTF-8, is an absolute path, or contains a slash (encoded or
-        not) outside of `{+name}` and `{#name}`.
+        Variables outside of queries, fragments and lists must have a value that is not empty. A URI does not match if a
+        value is an absolute path, or contains NUL, `..` as a segment, or invalid UTF-8. Only values of `{+name}` and
+        `{#name}` may contain a slash, whether encoded or not.
         """
         if len(uri) > MAX_URI_CHARACTERS:
             return None
@@ -106,7 +104,7 @@ class Matcher:
         return self._with_query(values, found["query"]) if self._query else values
 
     def _with_query(self, values: dict[str, str | list[str]], text: str | None) -> dict[str, str | list[str]] | None:
-        """Add the parameters of a query. They may come in any order; a parameter that is not a list comes once."""
+        """Add the parameters of a query. Parameters may have any order. Only list parameters may be repeated."""
         for pair in text.split("&") if text is not None else ():
             name, equals, raw = pair.partition("=")
             variable, value = self._query.get(name), _decoded(raw, slashes=False)
@@ -165,12 +163,12 @@ class Matcher:
 
 
 def _characters(reserved: Iterable[str]) -> str:
-    """Return the pattern of a value that may contain these reserved characters."""
+    """Return the pattern of a value that may contain the reserved characters `reserved`."""
     return rf"(?:[{_UNRESERVED}{re.escape(''.join(sorted(reserved)))}]|%[0-9A-F]{{2}})+"
 
 
 def _separators(parts: Sequence[TemplatePart]) -> set[str]:
-    """Return the characters that separate values somewhere in a template. No single value contains them."""
+    """Return the characters that separate values in a template. Values outside of lists do not contain them."""
     found: set[str] = set()
     for place, part in enumerate(parts):
         if isinstance(part, str):
@@ -198,7 +196,7 @@ def _check_variables(parts: Sequence[TemplatePart], found: Sequence[Variable]) -
 
 
 def _divided(parts: Sequence[TemplatePart]) -> tuple[list[TemplatePart], dict[str, Variable]]:
-    """Return the parts without those of the query, and the variables of the query."""
+    """Return the parts of a template before and after the query, and the variables of the query."""
     query: dict[str, Variable] = {}
     head: list[TemplatePart] = []
     before = ""
@@ -207,7 +205,7 @@ def _divided(parts: Sequence[TemplatePart]) -> tuple[list[TemplatePart], dict[st
             _check_query(part, before)
             query |= {one.name: one for one in part.variables}
         elif query and not _is_fragment(part):
-            raise UriTemplateError(f"{part} follows the query: move it before the query")
+            raise UriTemplateError(f"{part} follows the query: move {part} before the query")
         else:
             head.append(part)
         before += part if isinstance(part, str) else part.operator
@@ -216,7 +214,7 @@ def _divided(parts: Sequence[TemplatePart]) -> tuple[list[TemplatePart], dict[st
 
 def _check_query(part: Expression, before: str) -> None:
     if "#" in before:
-        raise UriTemplateError(f"{part} follows the fragment: move it before the #")
+        raise UriTemplateError(f"{part} follows the fragment: move {part} before the #")
     if part.operator == "?" and "?" in before:
         raise UriTemplateError(f"{part} begins a second query: use {{&...}}")
     if part.operator == "&" and "?" not in before:
@@ -224,7 +222,7 @@ def _check_query(part: Expression, before: str) -> None:
 
 
 def _check_separators(head: Sequence[TemplatePart]) -> None:
-    """Raise if two variables are not separated by a reserved character."""
+    """Raise an error if two variables are not separated by a reserved character."""
     last, between = None, ""
     for part in head:
         if isinstance(part, str):
@@ -245,13 +243,13 @@ def _check_separators(head: Sequence[TemplatePart]) -> None:
 
 
 def _check_lengths(head: Sequence[TemplatePart]) -> None:
-    """Raise if more than one variable may span several segments. The fragment does not count."""
+    """Raise an error if more than one variable may span several segments. Variables of the fragment do not count."""
     spans: list[str] = []
     for place, part in enumerate(head):
         if isinstance(part, str):
             continue
         if _is_fragment(part) and place < len(head) - 1:
-            raise UriTemplateError(f"{part} must end the template: move it to the end")
+            raise UriTemplateError(f"{part} is not at the end of the template: move {part} to the end")
         if part.operator in ("+", ";"):
             spans.append(str(part))
         else:
@@ -270,7 +268,7 @@ def _is_fragment(part: TemplatePart) -> bool:
 
 
 def _uppercase(uri: str) -> str:
-    """Return a URI with the hexadecimal digits of its encoded octets in upper case."""
+    """Return a URI with the hexadecimal digits of its percent-encodings in upper case."""
     return _TRIPLET.sub(lambda triplet: triplet[0].upper(), uri)
 
 

@@ -15,7 +15,7 @@ _NOT_LITERAL = re.compile(r'[\x00-\x20"<>\\^`{|}\x7f]|%(?![0-9A-Fa-f]{2})')
 
 
 class UriTemplateError(ValueError):
-    """A string is not a URI template, or the template is ambiguous."""
+    """A string is not a valid URI template, or the template is ambiguous."""
 
 
 class Operator(NamedTuple):
@@ -50,9 +50,9 @@ class Variable(NamedTuple):
     """A variable of an expression.
 
     Attributes:
-        name: its name.
-        prefix: the number of characters that a URI contains, None for all.
-        explode: True for a list whose items are written one by one.
+        name: the name of the variable.
+        prefix: the number of characters of the value that a URI contains, or None for the whole value.
+        explode: True for a list whose items are separate in the URI (`{name*}`).
     """
 
     name: str
@@ -77,10 +77,10 @@ TemplatePart: TypeAlias = str | Expression
 
 
 def parse_template(template: str) -> tuple[TemplatePart, ...]:
-    """Return the literals (percent-encoded) and the expressions of a template.
+    """Parse a template and return its percent-encoded literals and its expressions.
 
     Raises:
-        UriTemplateError: the string is not a template of RFC 6570.
+        UriTemplateError: the string is not a valid template (RFC 6570).
     """
     parts: list[TemplatePart] = []
     place = 0

@@ -1,1 +1,1 @@
-"""JSON, JSON-RPC and `_meta`: the formats that every protocol on the wire shares."""
+"""JSON, JSON-RPC and `_meta`: the formats that all protocols share."""

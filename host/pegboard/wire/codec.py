@@ -1,7 +1,7 @@
 """JSON: strict reading, tolerant writing.
 
-Reading rejects values that JSON (RFC 8259) lacks, NaN and Infinity, and values that Python cannot represent: numbers
-beyond a double, integers beyond 4,300 digits, nesting beyond 200 levels, lone surrogates, bytes that are not UTF-8.
+Reading rejects NaN and Infinity, because JSON (RFC 8259) does not have them. It also rejects numbers that do not fit a
+double, integers of more than 4,300 digits, nesting of more than 200 levels, lone surrogates, and invalid UTF-8.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json, to_jsonable_python
 
 MAX_DEPTH = 200
-"""The depth of nesting, which is the limit of pydantic_core. A test checks it."""
+"""The limit of the nesting depth. It equals the limit of pydantic_core, and a test compares the two."""
 REPEATED_MEMBERS: Final = object()
-"""A placeholder for `params` with a repeated member."""
+"""A placeholder for `params` that contain a repeated member."""
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _BEFORE_VALUES = (b'":', b" :", b"\t:", b"\n:", b"\r:")
-"""The bytes between a member and its value. Strings may contain them too."""
+"""The bytes between the name of a member and its value. Strings may contain the same bytes."""
 
 
 def decode(data: bytes) -> Any:
@@ -32,10 +32,10 @@ def decode(data: bytes) -> Any:
 
 
 def decode_message(data: bytes) -> tuple[Any, bool]:
-    """Read a JSON-RPC message or batch. Return it, and True if an envelope repeats a member.
+    """Read a JSON-RPC message or batch. Return the message, and True if an envelope repeats a member.
 
-    RFC 8259 section 4 leaves open which of the two counts, so two programs could read two different messages.
-    `params` that repeat a member at any depth are replaced by `REPEATED_MEMBERS`.
+    Programs may read a repeated member differently (RFC 8259 section 4). If `params` contain a repeated member at any
+    depth, `REPEATED_MEMBERS` replaces the `params`.
 
     Raises:
         ValueError: as for `decode`.
@@ -56,14 +56,14 @@ def _read(data: bytes) -> tuple[Any, int]:
 
 
 def _has_repeated_members(data: bytes, members: int) -> bool:
-    """Return True if the data has more members than were read, by counting the colons outside of strings."""
+    """Return True if the data repeats a member: it has more colons outside of strings than members were read."""
     if sum(map(data.count, _BEFORE_VALUES)) == members:
         return False
     return _STRING.sub(b"", data).count(b":") != members
 
 
 def _mark_repeated_members(data: bytes, message: Any) -> bool:
-    """Replace `params` that repeat a member. Return True if an envelope repeats one."""
+    """Replace `params` that repeat a member. Return True if an envelope repeats a member."""
     import json
 
     found = json.loads(data, object_pairs_hook=_Members)
@@ -123,12 +123,12 @@ def _to_json(value: Any) -> bytes:
 
 
 def is_finite(values: Any) -> bool:
-    """Return True if no number in these JSON values is NaN or infinite. Values must not contain themselves."""
+    """Return True if no number in the JSON values is NaN or infinite. Values must not contain themselves."""
     return _members(values) is not None
 
 
 def _members(values: Any) -> int | None:
-    """Return the number of members of all objects in these JSON values, or None if a number is NaN or infinite."""
+    """Return the number of object members in the JSON values, or None if a number is NaN or infinite."""
     found = list(values)
     members = 0
     for value in found:  # grows while it is read

@@ -19,7 +19,7 @@ MISSING_CLIENT_CAPABILITY = -32021
 
 
 def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, data: Any = None) -> bytes:
-    """Return an error response (JSON-RPC 2.0 section 5.1). The id is null if the request's could not be read."""
+    """Return an error response (JSON-RPC 2.0 section 5.1). The id is null if the id of the request cannot be read."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
@@ -27,7 +27,7 @@ def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, 
 
 
 def jsonrpc_result(request_id: RequestId, result: bytes) -> bytes:
-    """Return a response with a result that is already JSON."""
+    """Return a response with a result that is already encoded as JSON."""
     if type(request_id) is int:
         return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (request_id, result)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), result)

@@ -1,4 +1,4 @@
-"""The keys of `_meta`: their grammar, and the keys reserved for the protocol and the host (2026-07-28, `_meta`)."""
+"""The grammar of `_meta` keys, and the keys reserved for the protocol and the host (2026-07-28, `_meta`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from pegboard.wire.codec import encode, is_finite
 
 MAX_META_LEVELS = 100
-"""The depth of nesting of values by authors and plugins. Beyond 200, clients cannot read the list that contains it."""
+"""The limit of the nesting depth of values by authors and plugins. Clients cannot read lists nested beyond 200
+levels."""
 
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -35,21 +36,21 @@ _CORE = frozenset(
         ),
     }
 )
-"""Keys that the protocol writes or reads."""
+"""The keys that the protocol writes or reads."""
 
 _OF_EXTENSIONS = frozenset({"ui"})
-"""Names without a prefix, and prefixes, that official extensions reserve (MCP Apps 2026-01-26)."""
+"""The prefixes, and the names without a prefix, that official extensions reserve (MCP Apps 2026-01-26)."""
 
 _HOST = "pegboard"
 """The prefix of the host's own keys."""
 
 
 def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
-    """Return the problem of a key by the grammar, or None if it is valid.
+    """Return the problem if a key violates the grammar, or None if the key is valid.
 
     Args:
         key: "name" or "prefix/name".
-        prefixed: the key must have a prefix, like the identifier of an extension.
+        prefixed: True if the key must have a prefix, like the identifier of an extension.
     """
     prefix, slash, name = key.rpartition("/")
     if prefixed and not (slash and name):
@@ -62,11 +63,11 @@ def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
 
 
 def key_complaint(key: object, extension: str | None = None) -> str | None:
-    """Return the problem of a key that a plugin or an author writes, or None if it is valid.
+    """Return the problem of a key from a plugin or an author, or None if the key is valid.
 
     Args:
         key: the key.
-        extension: the identifier of the extension that writes the key. It may write the keys reserved for it.
+        extension: the identifier of the extension that writes the key. An extension may write its reserved keys.
     """
     if not isinstance(key, str):
         return f"the key {key!r} must be a string"
@@ -83,7 +84,7 @@ def key_complaint(key: object, extension: str | None = None) -> str | None:
 
 
 def meta_complaint(meta: object, extension: str | None = None) -> str | None:
-    """Return the problem of a `_meta` that a plugin or an author writes, or None if it is valid."""
+    """Return the problem of a `_meta` from a plugin or an author, or None if the `_meta` is valid."""
     if not isinstance(meta, dict):
         return f"it must be a dict, not {type(meta).__name__}"
     for key in meta:
@@ -99,6 +100,6 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
 
 
 def nests_within(value: Any, levels: int) -> bool:
-    """Return True if dicts and lists are nested no deeper than this."""
+    """Return True if the nesting depth of dicts and lists is at most `depth`."""
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
     return inner is None or (levels > 0 and all(nests_within(one, levels - 1) for one in inner))

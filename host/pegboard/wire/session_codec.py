@@ -1,4 +1,4 @@
-"""Session records as bytes, for stores that keep sessions outside the process."""
+"""Encoding of session records, for stores outside of the process."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pegboard.types.callers import Caller, Client
 from pegboard.wire.codec import decode, encode
 
 FORMAT_VERSION = 1
-"""The version of the format. It changes with the fields of the records."""
+"""The version of the format. It changes when the fields of the records change."""
 
 _Read: TypeAlias = Callable[[Any], Any]
 
 
 def encode_session(record: SessionRecord) -> bytes:
-    """Return a session record as bytes: JSON in UTF-8, on one line.
+    """Encode a session record as one line of JSON in UTF-8.
 
     Args:
         record: the record. `client.capabilities` and `caller.extra` must be JSON-ready.
@@ -29,12 +29,12 @@ def encode_session(record: SessionRecord) -> bytes:
 
 
 def decode_session(data: bytes) -> SessionRecord:
-    """Return the session record that `encode_session` encoded.
+    """Decode a session record that `encode_session` encoded.
 
-    A store treats bytes that cannot be decoded as an unknown session. The client then opens another one.
+    A store must treat bytes that cannot be decoded as an unknown session. The client then opens a new session.
 
     Raises:
-        ValueError: the bytes are not a session record, or one of another format version.
+        ValueError: the bytes are not a session record, or have another format version.
     """
     found = decode(data)
     if type(found) is not dict or found.pop("version", None) != FORMAT_VERSION:

@@ -166,7 +166,7 @@ async def refused() -> Authorization:
         (SystemExit(1), "it raised SystemExit"),
         (TimeoutError(), "it raised TimeoutError"),
         (refused, "it raised CancelledError"),
-        (never, "it did not answer within 0.01 seconds"),
+        (never, "it did not return within 0.01 seconds"),
         ("a string", "it returned str, not an Authorization with a token"),
         (AuthorizationRequiredError("acme", authorization_id=7), "it raised AuthorizationRequiredError"),  # type: ignore[arg-type]
         (Authorization(7), "it returned Authorization, not an Authorization with a token"),  # type: ignore[arg-type]
@@ -230,7 +230,7 @@ async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(capl
     )
     assert (error.kind, error.can_retry) == (ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED, False)
     assert (error.provider, error.scopes, error.url, error.status) == ("acme", ("read",), None, "not_started")
-    assert "work has no token of acme (scopes: read) for user 'ann': not_started" in caplog.text
+    assert "work requires a token of acme (scopes: read), and user 'ann' has none: not_started" in caplog.text
 
 
 async def test_a_source_that_knows_where_to_authorize_is_heard_when_no_other_has_a_token() -> None:

@@ -248,7 +248,7 @@ async def test_another_question_on_the_replay_is_an_error(catches: bool) -> None
                 raise
             return "a default that must never go out"
 
-    assert "another question than before" in interaction_error((await played(fickle))[0])
+    assert "a different question than before" in interaction_error((await played(fickle))[0])
 
 
 async def test_the_words_of_a_named_question_may_change_on_the_replay() -> None:

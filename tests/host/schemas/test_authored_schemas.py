@@ -109,7 +109,7 @@ def generator(**arguments: Any) -> Any:
         (lambda a, b: 1, "parameter 'b' has no default, and the input schema does not require it"),
         (lambda a, c, **more: 1, "parameter 'c' has no default"),
         (two_contexts, "both take the Context"),
-        (context_called_a, "the property 'a' has the name of the parameter for the Context"),
+        (context_called_a, "the property 'a' and the Context parameter have the same name"),
         (generator, "generator"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_path_stays_below_its_folder(template: str, before: str) -> None:
         ("t://x{#a,b}", "{#a,b} is ambiguous"),
         ("t://x{.all*}", "{.all*} is ambiguous"),
         ("t://{+all*}", "{+all*} is ambiguous"),
-        ("t://x{#at}/end", "{#at} must end the template"),
+        ("t://x{#at}/end", "{#at} is not at the end of the template"),
         ("t://{a:3}", "{a:3} matches only the beginning of a value: use {a}"),
         ("t://{a}/{a}", "duplicate variable 'a'"),
         ("t://{a}{?a}", "duplicate variable 'a'"),

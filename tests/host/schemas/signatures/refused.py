@@ -159,7 +159,7 @@ REFUSED = [
     Refused(three_texts, "parameter 'a' has 3 strings in Annotated; use a description, or a name and a description"),
     Refused(renamed_to_nothing, "parameter 'a' is renamed to ' '; use a name that is not blank"),
     Refused(same_name, "two parameters are called 'a'; rename one"),
-    Refused(same_alias, "parameters 'a' and 'b' are both called 'a' by callers; rename one"),
+    Refused(same_alias, "parameters 'a' and 'b' have the same argument name 'a'; rename one argument"),
     Refused(of_self, "parameter 'a': Self has no meaning here; use the class"),
     Refused(opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
     Refused(opaque_in_a_model, f"parameter 'b': the type {HERE}.Holder {NO_SCHEMA}"),
@@ -172,12 +172,13 @@ REFUSED = [
     Refused(iterator, f"parameter 'b': the type collections.abc.Iterator[int] {NO_SCHEMA}"),
     Refused(collection, f"parameter 'b': the type collections.abc.Collection[int] {NO_SCHEMA}"),
     Refused(
-        bytes_choice, f"parameter 'b': the type Literal[b'x'] cannot be served: no JSON value becomes b'x'; {CHOICES}"
+        bytes_choice,
+        f"parameter 'b': the type Literal[b'x'] cannot be served: no JSON value can be converted to b'x'; {CHOICES}",
     ),
     Refused(
         member_choice,
         (
-            f"parameter 'b': the type Literal[<Color.RED: 'red'>] cannot be served: no JSON value becomes "
+            f"parameter 'b': the type Literal[<Color.RED: 'red'>] cannot be served: no JSON value can be converted to "
             f"<Color.RED: 'red'>; {CHOICES}"
         ),
     ),
@@ -185,7 +186,7 @@ REFUSED = [
         tuple_choice,
         (
             f"parameter 'b': the type tests.host.schemas.signatures.types_of_tests.Pair cannot be served: no "
-            f"JSON value becomes <Pair.LEFT: (1, 2)>; {CHOICES}"
+            f"JSON value can be converted to <Pair.LEFT: (1, 2)>; {CHOICES}"
         ),
     ),
     Refused(alike, f"parameter 'b': {ALIKE}"),
