@@ -35,7 +35,7 @@ def check_requirements(required: Requirements, call: Call) -> None:
         keys = ", ".join(missing)
         raise FatalToolError(
             f"This tool needs metadata that is not set on the server: {keys}. Ask its operator to set it.",
-            f"the tool requires metadata without a value: {keys}: set {_ways(missing)}",
+            f"the tool requires metadata that has no value: {keys}; set {_ways(missing)}",
         )
 
 

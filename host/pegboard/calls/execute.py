@@ -216,7 +216,7 @@ def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: Ba
         logger.warning("%s took longer than its limit of %s and was cancelled", bound.name, seconds)
     else:
         logger.warning(
-            "%s took longer than its limit of %s; its thread cannot be stopped and stays busy until the function "
+            "%s took longer than its limit of %s: its thread cannot be stopped and stays busy until the function "
             "returns, like %d of the %d busy threads",
             bound.name,
             seconds,

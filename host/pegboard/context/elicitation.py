@@ -131,7 +131,7 @@ def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
     if "properties" not in root or root.get("patternProperties") or isinstance(root.get("additionalProperties"), dict):
-        raise _invalid_form("it has fields without names")
+        raise _invalid_form('its field names are not fixed: list the fields in "properties"')
     required = root.get("required", [])
     nullable = [name for name in required if _NULL in _resolved(root["properties"][name], definitions).get("anyOf", ())]
     flat: dict[str, Any] = {
@@ -199,7 +199,7 @@ def _check_form(schema: Mapping[str, Any]) -> None:
         raise _invalid_form('its schema is not an object with "properties"')
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) and name in properties for name in required):
-        raise _invalid_form('"required" names fields that it does not have')
+        raise _invalid_form('"required" names fields that are not in "properties"')
     for name, field in properties.items():
         if complaint := _complaint(field):
             raise _invalid_form(f"field {name!r}: {complaint}; a form has strings, numbers, booleans and choices")

@@ -40,7 +40,7 @@ class HostCalls:
         call = asking.call
         if len(call.path) >= MAX_NESTED_CALLS:
             raise FatalToolError(
-                "This tool calls too many others.", f"calls are nested deeper than {MAX_NESTED_CALLS} levels"
+                "This tool makes too many nested calls.", f"calls are nested deeper than {MAX_NESTED_CALLS} levels"
             )
         path = asking.rounds.nested(call.path, name) if asking.rounds else (*call.path, name)
         supplied = call.supplied and call.supplied._replace(authorization=None)  # that token is for this tool alone

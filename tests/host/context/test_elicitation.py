@@ -236,13 +236,13 @@ def test_a_type_that_no_form_can_hold_is_refused_by_its_field(kind: Any, field: 
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (dict[str, int], "fields without names"),
+        (dict[str, int], "field names are not fixed"),
         (5, "5 is not a type"),
         (Callable, "is not a type"),
         (Annotated[int, Field(gt=1.5)], "is not a type"),
         (Annotated[str, []], None),
         ({}, "not an object"),
-        ({"type": "object", "properties": {}, "required": [["a"]]}, "fields that it does not have"),
+        ({"type": "object", "properties": {}, "required": [["a"]]}, "fields that are not in"),
     ],
     ids=str,
 )

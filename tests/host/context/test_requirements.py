@@ -200,7 +200,7 @@ async def test_unknown_metadata_fails_the_call_before_the_tool_runs() -> None:
 async def test_the_log_names_the_setting(known: dict[str, Any], ways: str, caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(kit(), **known) as host:
         await failure(host, "x_who")
-    assert caplog.messages[-1].endswith(f"not known: {ways}")
+    assert caplog.messages[-1].endswith(f"has no value: {ways}")
 
 
 async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadata() -> None:
