@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit, ToolResult
+from pegboard import Context, ToolExecutionError, Toolkit, ToolResult
 from pegboard.plugin import ClientCapabilityError, InteractionError, ProtocolError
-from pegboard.types import Call, Elicit, Failure, Outcome, Sample
+from pegboard.types import Call, Elicit, Failure, InputRequired, ListRoots, Outcome, Sample
 from tests.host.hosting import WAIT, make_host, plugin_of
-from tests.support.rounds import ABLE, Rounds, accept, echo
+from tests.support.rounds import ABLE, LATER, Rounds, accept, echo
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -65,6 +65,9 @@ def invalid_params(outcome: Outcome) -> str:
     return outcome.error.message
 
 
+# --- the shapes in which a function can ask
+
+
 async def in_sequence(context: Context) -> str:
     return await say(context, "a") + await say(context, "b")
 
@@ -73,9 +76,24 @@ async def in_a_gather(context: Context) -> str:
     return "".join(await asyncio.gather(say(context, "a"), say(context, "b")))
 
 
+async def in_a_task_group(context: Context) -> str:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(say(context, text)) for text in "ab"]
+    return "".join(task.result() for task in tasks)
+
+
+async def in_a_task(context: Context) -> str:
+    first = asyncio.create_task(say(context, "a"))
+    return await first + await say(context, "b")
+
+
 async def under_a_timeout(context: Context) -> str:
     async with asyncio.timeout(WAIT):
         return await say(context, "a") + await say(context, "b")
+
+
+async def under_wait_for(context: Context) -> str:
+    return await asyncio.wait_for(say(context, "a"), WAIT) + await asyncio.wait_for(say(context, "b"), WAIT)
 
 
 async def behind_except_exception(context: Context) -> str:
@@ -84,6 +102,29 @@ async def behind_except_exception(context: Context) -> str:
     except Exception:  # noqa: BLE001
         first = "the default that must never go out"
     return first + await say(context, "b")
+
+
+async def behind_finally(context: Context) -> str:
+    try:
+        return await say(context, "a") + await say(context, "b")
+    finally:
+        await asyncio.sleep(0)
+
+
+async def behind_suppress(context: Context) -> str:
+    found = []
+    for text in "ab":
+        with suppress(Exception):
+            found.append(await say(context, text))
+    return "".join(found)
+
+
+async def in_an_async_generator(context: Context) -> str:
+    async def answers() -> Any:
+        for text in "ab":
+            yield await say(context, text)
+
+    return "".join([answer async for answer in answers()])
 
 
 async def with_names(context: Context) -> str:
@@ -126,12 +167,17 @@ async def in_a_loop_that_asks_again(context: Context) -> str:
 
 SEQUENTIAL = [
     in_sequence,
+    in_a_task,
     under_a_timeout,
+    under_wait_for,
     behind_except_exception,
+    behind_finally,
+    behind_suppress,
+    in_an_async_generator,
     with_names,
     in_a_loop_that_asks_again,
 ]
-AT_ONCE = [in_a_gather, in_nested_task_groups, in_wait, waiting_for_its_task_at_the_end]
+AT_ONCE = [in_a_gather, in_a_task_group, in_nested_task_groups, in_wait, waiting_for_its_task_at_the_end]
 
 
 @pytest.mark.parametrize("function", SEQUENTIAL, ids=lambda function: function.__name__)
@@ -149,12 +195,60 @@ async def test_questions_side_by_side_go_out_together(function: Function) -> Non
     assert [sorted(together) for together in asked] == [["a", "b"]]
 
 
+async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> None:
+    async def zip_of(context: Context) -> str:
+        async def sequence(name: str) -> str:
+            return await say(context, f"{name}1") + await say(context, f"{name}2")
+
+        return "".join(await asyncio.gather(sequence("a"), sequence("b")))
+
+    assert await played(zip_of) == (ToolResult("A1A2B1B2"), [["a1", "b1"], ["a2", "b2"]])
+
+
+@pytest.mark.requirement("ROUND-03")
+async def test_questions_of_three_kinds_have_the_names_of_their_answers() -> None:
+    async def all_of(context: Context) -> str:
+        got = await context.ask(**{"a/b c": Elicit("Who?", str)}, self=Sample("Capital?"), roots=ListRoots())
+        return f"{got['a/b c'].content} {got['self'].text} {got['roots'][0].uri}"
+
+    sampled = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "Paris"}}
+    given = {"a/b c": accept(value="Ann"), "self": sampled, "roots": {"roots": [{"uri": "file:///x"}]}}
+    asked, result = await answered(all_of, given)
+    assert isinstance(asked, InputRequired)
+    methods = {key: question.method for key, question in asked.questions.items()}
+    assert methods == {"a/b c": "elicitation/create", "self": "sampling/createMessage", "roots": "roots/list"}
+    assert result == ToolResult("Ann Paris file:///x")
+
+
+# --- answers
+
+
+@pytest.mark.requirement("ROUND-17")
+async def test_an_unanswered_question_is_asked_again_and_other_answers_are_kept() -> None:
+    async with make_host(kit_of(in_a_gather)) as host:
+        rounds = Rounds(host, "in_a_gather")
+        outcome = await rounds.finish(
+            lambda key, question: LATER if key == "question-1" and len(rounds.asked) == 1 else echo(key, question)
+        )
+        assert outcome == ToolResult("AB")
+        assert [sorted(asked) for asked in rounds.asked] == [["question-1", "question-2"], ["question-1"]]
+
+
 async def test_a_named_question_may_be_answered_early_and_keeps_its_first_answer() -> None:
     async with make_host(kit_of(with_names)) as host:
         early = {"first": accept(value="x"), "second": accept(value="y")}
         assert await Rounds(host, "with_names").step(early) == ToolResult("xy")
     changed = {"first": accept(value="another"), "second": accept(value="y")}
     assert (await answered(with_names, {"first": accept(value="x")}, changed))[-1] == ToolResult("xy")
+
+
+@pytest.mark.requirement("ROUND-16")
+async def test_an_answer_to_no_open_question_is_ignored() -> None:
+    async with make_host(kit_of(in_sequence)) as host:
+        rounds = Rounds(host, "in_sequence")
+        assert isinstance(await rounds.step({"question-1": accept(value="before it was asked")}), InputRequired)
+        assert isinstance(await rounds.step({"question-1": accept(value="x"), "else": {"a": 1}}), InputRequired)
+        assert await rounds.step({"question-2": accept(value="y")}) == ToolResult("xy")
 
 
 async def lenient(context: Context) -> str:
@@ -164,14 +258,22 @@ async def lenient(context: Context) -> str:
         return "a default that must never go out"
 
 
+async def translating(context: Context) -> str:
+    try:
+        return await say(context, "a")
+    except ProtocolError as error:
+        raise ToolExecutionError("in other words") from error
+
+
 @pytest.mark.requirement("ROUND-15")
+@pytest.mark.parametrize("function", [lenient, translating])
 @pytest.mark.parametrize(
     "answer",
     [{}, {"action": "maybe"}, {"action": "accept"}, accept(), accept(value=7), accept(value=["x"]), {"action": None}],
 )
-async def test_an_invalid_answer_is_refused_whatever_the_function_makes_of_it(answer: Any) -> None:
+async def test_an_invalid_answer_is_refused_whatever_the_function_makes_of_it(answer: Any, function: Function) -> None:
     better = {"question-1": accept(value="better")}
-    _, refused, result = await answered(lenient, {"question-1": answer}, better)
+    _, refused, result = await answered(function, {"question-1": answer}, better)
     assert "question-1" in invalid_params(refused)
     assert result == ToolResult("better")
 
@@ -185,6 +287,27 @@ async def test_an_invalid_answer_is_refused_while_another_question_is_open() -> 
     _, refused, result = await answered(both, {"a": accept(value="no number")}, good)
     assert "inputResponses: a: value must be a number" in invalid_params(refused)
     assert result == ToolResult("1x")
+
+
+@pytest.mark.requirement("ASK-07")
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_person_may_say_no(action: str) -> None:
+    async def ask(context: Context) -> str:
+        answer = await context.ui.elicit("Sure? \ud800")  # half a character is no failure
+        return f"{answer.accepted} {answer.action} {answer.content}"
+
+    assert (await answered(ask, {"question-1": {"action": action}}))[1] == ToolResult(f"False {action} None")
+
+
+@pytest.mark.parametrize("given", [10**400, -(10**400), 1e15])
+async def test_an_answer_may_be_any_number(given: Any) -> None:
+    async def number(context: Context) -> str:
+        return str((await context.ui.elicit("a", int)).content == given)
+
+    assert (await answered(number, {"question-1": accept(value=given)}))[1] == ToolResult("True")
+
+
+# --- functions that ask in a wrong way
 
 
 async def returned_without(context: Context) -> str:
@@ -268,6 +391,10 @@ async def same_step_twice(context: Context) -> str:
     return str([await context.once("x", lambda: 1), await context.once("x", lambda: 2)])
 
 
+async def large_step(context: Context) -> str:
+    return str(len(await context.once("big", lambda: "x" * 70_000)))
+
+
 async def large_steps_in_two_rounds(context: Context) -> str:
     first = str(await context.once("first", lambda: "x" * 40_000))
     await say(context, "a")
@@ -292,16 +419,26 @@ def sync_tool(context: Context) -> str:
     return "no"
 
 
+async def without_context() -> str:
+    from pegboard import current_context
+
+    context = current_context()
+    assert context is not None
+    return await say(context, "a")
+
+
 @pytest.mark.requirement("ASK-01", "ASK-21", "ERA-19")
 @pytest.mark.parametrize(
     ("function", "words"),
     [
         (same_name_twice, "the name 'x'"),
         (same_step_twice, "the key 'x'"),
+        (large_step, "65536 bytes"),
         (large_steps_in_two_rounds, "65536 bytes"),
         (step_without_json, "the step 'thing'"),
         (endless, "20 rounds"),
         (sync_tool, "async function with a Context"),
+        (without_context, "async function with a Context"),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )
@@ -379,6 +516,9 @@ async def test_a_task_that_asks_after_its_call_has_ended_is_cancelled() -> None:
     assert tasks[0].cancelled()
 
 
+# --- steps that are not repeated
+
+
 async def test_a_step_runs_once_however_many_rounds_there_are() -> None:
     ran: list[str] = []
     seen: list[Any] = []
@@ -434,11 +574,20 @@ async def step_that_asks(context: Context) -> str:
     return str(await context.once("x", say, context, "a"))
 
 
+async def step_whose_task_asks(context: Context) -> str:
+    async def step() -> str:
+        return await asyncio.create_task(say(context, "a"))
+
+    return str(await context.once("x", step))
+
+
 async def step_that_calls_what_asks(context: Context) -> str:
     return str(await context.once("x", nested, context, "a"))
 
 
-@pytest.mark.parametrize("function", [step_that_asks, step_that_calls_what_asks], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "function", [step_that_asks, step_whose_task_asks, step_that_calls_what_asks], ids=lambda one: one.__name__
+)
 async def test_a_step_cannot_ask_in_rounds_or_sessions(function: Function) -> None:
     async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
         return accept(value="x")
@@ -467,6 +616,20 @@ async def test_a_step_that_fails_is_not_kept() -> None:
     assert (await played(tool))[0] == ToolResult("done")
 
 
+async def test_questions_beside_steps_keep_their_order() -> None:
+    async def tool(context: Context) -> str:
+        async def after_a_step() -> str:
+            await context.once("x", asyncio.sleep, 0)
+            return await say(context, "a")
+
+        return "".join(await asyncio.gather(after_a_step(), say(context, "b")))
+
+    assert await played(tool) == (ToolResult("AB"), [["b", "a"]])
+
+
+# --- nested calls
+
+
 async def inner(text: str, context: Context) -> str:
     return await say(context, text)
 
@@ -490,11 +653,25 @@ async def by_nested_groups(context: Context) -> str:
     return "".join(task.result() for task in tasks)
 
 
+async def by_a_task_and_itself(context: Context) -> str:
+    task = asyncio.create_task(nested(context, "a"))
+    own = await say(context, "b")
+    return await task + own
+
+
+async def by_wait(context: Context) -> str:
+    tasks = [asyncio.create_task(nested(context, text)) for text in "ab"]
+    await asyncio.wait(tasks)
+    return "".join(task.result() for task in tasks)
+
+
 async def by_waiting_tools(context: Context) -> str:
     return "".join(await asyncio.gather(*[context.tools.call("inner_waits", {"text": text}) for text in "ab"]))
 
 
-@pytest.mark.parametrize("function", [by_nested_groups, by_waiting_tools], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "function", [by_nested_groups, by_a_task_and_itself, by_wait, by_waiting_tools], ids=lambda one: one.__name__
+)
 async def test_nested_calls_ask_in_every_shape_and_no_failure_is_logged(
     function: Function, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -519,6 +696,9 @@ async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> 
             ["inner-2/question-1", "inner-3/question-1"],
             ["question-1"],
         ]
+
+
+# --- around it
 
 
 async def test_middleware_sees_the_question_as_an_outcome() -> None:
@@ -575,24 +755,3 @@ async def test_a_round_cleans_up_and_leaves_nothing_running() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == before
-
-
-async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> None:
-    async def zip_of(context: Context) -> str:
-        async def sequence(name: str) -> str:
-            return await say(context, f"{name}1") + await say(context, f"{name}2")
-
-        return "".join(await asyncio.gather(sequence("a"), sequence("b")))
-
-    assert await played(zip_of) == (ToolResult("A1A2B1B2"), [["a1", "b1"], ["a2", "b2"]])
-
-
-async def test_questions_beside_steps_keep_their_order() -> None:
-    async def tool(context: Context) -> str:
-        async def after_a_step() -> str:
-            await context.once("x", asyncio.sleep, 0)
-            return await say(context, "a")
-
-        return "".join(await asyncio.gather(after_a_step(), say(context, "b")))
-
-    assert await played(tool) == (ToolResult("AB"), [["b", "a"]])
