@@ -74,7 +74,7 @@ class _ToolDecorator:
 
         def make(function: Callable[..., Any]) -> ToolFunction[..., Any]:
             if not callable(function):
-                raise TypeError(f"{function!r} is not a function: write @tool above one")
+                raise TypeError(f"{function!r} is not a function: write @tool above a function")
             return ToolFunction(as_definition(function)._replace(**fields))
 
         return make if function is None else make(function)
@@ -100,7 +100,9 @@ class _ToolDecorator:
             try:
                 setattr(function, "__deprecated__", message)  # noqa: B010 - type checkers do not know it
             except AttributeError:
-                raise TypeError(f"{function!r} cannot be marked: use the option deprecated={message!r}") from None
+                raise TypeError(
+                    f"{function!r} cannot be marked as deprecated: use the option deprecated={message!r}"
+                ) from None
             return function
 
         return mark

@@ -51,7 +51,7 @@ class ToolkitBase:
     ) -> None:
         given: object = name  # callers may not use a type checker
         if not isinstance(given, str) or not given.strip():
-            raise TypeError(f'{name!r} is not a name for a toolkit: write Toolkit("files")')
+            raise TypeError(f'{name!r} is not a valid toolkit name: write Toolkit("files")')
         self.name = name
         self.Config = config
         self.title = title

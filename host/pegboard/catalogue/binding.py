@@ -332,7 +332,7 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
     try:
         return bool(attempt(enabled, config))
     except ToolDefinitionError as error:
-        raise ToolDefinitionError(f"its `enabled`, which is given the settings, raised {error}") from error
+        raise ToolDefinitionError(f"its `enabled` function raised {error}") from error
 
 
 def is_prefixed(plugin: LoadedPlugin) -> bool:

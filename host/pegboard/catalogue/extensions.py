@@ -124,7 +124,7 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
             raise ValueError(f"no enabled extension defines the result type {result.result_type!r}")
         if call.path:
             kind = repr(result.result_type)
-            raise ValueError(f"the result type {kind} is for clients, not for a tool that calls another")
+            raise ValueError(f"the result type {kind} can be sent only to clients, not to a calling tool")
         require_declared(call.client, definer)
         extension = definer.identifier
     if "resultType" in result.value:

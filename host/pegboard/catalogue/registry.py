@@ -70,7 +70,10 @@ class Registry:
             return None
         if not is_granted(self._config, origin, name):
             logger.warning(
-                "%s gets no secret %s: [host.toolkits.%s] secrets does not grant it", origin, name, origin.name
+                "%s does not receive the secret %s: [host.toolkits.%s] secrets does not grant it",
+                origin,
+                name,
+                origin.name,
             )
             return None
         found = binder.secrets.get(name)

@@ -181,7 +181,9 @@ def schema_json(schema: Mapping[str, Any]) -> bytes:
     if not is_finite((schema,)):
         named = [name for name, about in schema.get("properties", {}).items() if not is_finite((about,))]
         what = f"parameter {named[0]!r}: its" if named else "its"
-        raise ToolDefinitionError(f"{what} schema holds NaN or an infinity, which JSON lacks; remove that bound")
+        raise ToolDefinitionError(
+            f"{what} schema contains NaN or infinity, which JSON does not support; remove that bound"
+        )
     text = to_json(schema)
     if len(text) > MAX_SCHEMA_BYTES:
         raise ToolDefinitionError(f"its schema has {len(text)} bytes, the limit is {MAX_SCHEMA_BYTES}")

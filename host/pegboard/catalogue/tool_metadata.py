@@ -182,7 +182,9 @@ def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
     for key in extra:
         own = key if key in _OWN_ARGUMENTS.values() else _OWN_ARGUMENTS.get(key)
         if own is not None:
-            raise ToolDefinitionError(f"its annotations: {key!r} is not for extra; write ToolAnnotations({own}=...)")
+            raise ToolDefinitionError(
+                f"its annotations: {key!r} is not allowed in extra; write ToolAnnotations({own}=...)"
+            )
         if not str(key).strip() or not str(key).isprintable():
             raise ToolDefinitionError(
                 f"its annotations: invalid name {key!r} in extra: use one such as com.example/name"

@@ -89,7 +89,7 @@ def _report(host: Host, before: Seen) -> None:
                 *(origin, _secrets(host, origin), origin.name),
             )
         elif version != origin.version:
-            logger.info("%s has another version than at the last start (%s)", origin, version)
+            logger.info("%s has a different version than at the last start (%s)", origin, version)
 
 
 def _secrets(host: Host, origin: Origin) -> str:

@@ -96,7 +96,7 @@ def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
         return trust(content, settings, os.environ)
     except OSError as error:
         raise StateError(
-            f"{content.path} cannot be trusted, as the state directory cannot be written: {error}; {_OTHER_DIRECTORY}"
+            f"{content.path} cannot be trusted: the state directory cannot be written: {error}; {_OTHER_DIRECTORY}"
         ) from error
 
 

@@ -96,7 +96,7 @@ def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> li
     known = set(known)
     sections = config.plugins if kind == "plugins" else config.toolkits
     return [
-        config.problem(f"no {kind[:-1]} of this name is installed", (kind, name), nearest(name, known))
+        config.problem(f"no {kind[:-1]} with this name is installed", (kind, name), nearest(name, known))
         for name in sections
         if name not in known and config.source((kind, name)).by_operator
     ]

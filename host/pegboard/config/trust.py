@@ -156,7 +156,7 @@ def _unless_others_can_change(
 
 def _changeable(content: files.FileContent, shown: str) -> ConfigProblem:
     advice = f"change its owner or permissions, or name it: --config {shown} (or PEGBOARD_CONFIG={shown})"
-    return ConfigProblem(f"is refused, as {content.risk}; {advice}", file=shown)
+    return ConfigProblem(f"is refused because {content.risk}; {advice}", file=shown)
 
 
 def _name(path: Path) -> str:

@@ -27,7 +27,9 @@ class ClosedPolicy:
     policy = DEFAULT_POLICY
 
     def __init__(self, names: Iterable[str]) -> None:
-        message = f"This is closed, as an authenticator is disabled: {', '.join(names)}. Its operator can enable it.\n"
+        message = (
+            f"This is closed because an authenticator is disabled: {', '.join(names)}. Its operator can enable it.\n"
+        )
         self._refusal = Response(403, message.encode(), "text/plain")
 
     async def authenticate(self, request: Request) -> Caller | Response:

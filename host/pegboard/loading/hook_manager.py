@@ -95,7 +95,7 @@ class HookManager(pluggy.PluginManager):
         if not caller.has_spec():
             close = nearest(caller.name, self._specs)
             hint = f"; did you mean {close!r}?" if close else ""
-            raise PluginError(f"there is no hook {caller.name!r}{hint}")
+            raise PluginError(f"unknown hook {caller.name!r}{hint}")
         for implementation in caller.get_hookimpls():
             if implementation.plugin is hooks:
                 _check_implementation(caller.name, implementation)
@@ -131,7 +131,7 @@ def _check_implementation(hook: str, implementation: pluggy.HookImpl) -> None:
     if implementation.wrapper or implementation.hookwrapper:
         raise PluginError(f"{hook!r} is a wrapper; hooks of pegboard cannot be wrapped")
     if implementation.tryfirst or implementation.trylast:
-        raise PluginError(f"{hook!r} asks for an order; order is the operator's, in [host]")
+        raise PluginError(f"{hook!r} has an ordering marker: remove it, because the operator sets the order in [host]")
     if inspect.iscoroutinefunction(inspect.unwrap(implementation.function)):
         raise PluginError(f"{hook!r} is async; hooks are plain functions that return contributions")
     if inspect.isasyncgenfunction(implementation.function):

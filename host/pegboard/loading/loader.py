@@ -109,7 +109,7 @@ class _Loader:
             named = any(choice.named for choice in choices)
             for choice in choices:
                 others = [other.origin for other in choices if other is not choice]
-                message = f"{' and '.join(map(_source, others))} has a {kind} of this name too, so neither runs; "
+                message = f"{' and '.join(map(_source, others))} has a {kind} with the same name, so neither runs; "
                 self.report(choice.origin, "find", message + _remedy(choice.origin, others), named=named)
         return set(twice)
 
@@ -131,7 +131,7 @@ class _Loader:
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
         """Report each section of `[host.toolkits]` whose toolkit is not installed: a misspelt limit has no effect."""
-        message = "no toolkit of this name is installed"
+        message = "no toolkit with this name is installed"
         for name in [name for name in self.config.host.toolkits if name not in known]:
             path = ("host", "toolkits", name)
             self.wrong_config([self.config.problem(message, path, nearest(name, known))])
@@ -148,7 +148,7 @@ class _Loader:
             named = [choice for choice in choices if names_origin(name, choice.origin)]
             if not named:
                 close = nearest(name, (choice.origin.name for choice in choices))
-                message = f"nothing of this name is installed: {name!r}"
+                message = f"no plugin or toolkit with this name is installed: {name!r}"
                 self.wrong_config([self.config.problem(message, ("host", key, place), close)])
             elif key == "required" and not any(choice.on or choice.reason == LEFT_OUT for choice in named):
                 message = f"{name!r} is required, but {named[0].reason}"

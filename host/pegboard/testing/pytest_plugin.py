@@ -77,7 +77,7 @@ def pegboard_snapshot(request: pytest.FixtureRequest) -> Snapshot:
 
         path = _path(request, name)
         if path in taken:
-            raise ValueError(f"this test takes two snapshots called {path.name}; give one of them a name")
+            raise ValueError(f"this test takes two snapshots called {path.name}; pass `name` to one of them")
         taken.add(path)
         compare(_definitions(subject), path, update=request.config.getoption("--pegboard-update"))
 

@@ -223,8 +223,11 @@ def test_its_options_are_those_of_a_toolkit() -> None:
         (lambda: decorator(execution="optional"), "there is no option 'execution': the host does not support tasks"),
         (lambda: decorator("name"), "'name' is not a function: write @tool(name=...)"),
         (lambda: decorator.deprecated(old), 'is not a message: write @tool.deprecated("use add instead")'),
-        (lambda: decorator.deprecated("use new")(len), "cannot be marked: use the option deprecated='use new'"),
-        (lambda: decorator()(5), "5 is not a function: write @tool above one"),
+        (
+            lambda: decorator.deprecated("use new")(len),
+            "cannot be marked as deprecated: use the option deprecated='use new'",
+        ),
+        (lambda: decorator()(5), "5 is not a function: write @tool above a function"),
         (lambda: Toolkit.tool(old), "create an object, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
         (lambda: Toolkit("x").run(port=1), 'only HTTP has an address: kit.run("http", port=8001)'),
     ],

@@ -221,7 +221,7 @@ INVALID: list[tuple[Any, dict[str, Any], str]] = [
     (simple(), {"requires_secrets": ["../x"]}, "invalid secret name '../x'"),
     (simple(), {"requires_secrets": [""]}, "invalid secret name ''"),
     (simple(), {"requires_secrets": ["Mcp_Key"]}, "Mcp_Key, which is reserved for the host"),
-    (simple(), {"enabled": raising}, "its `enabled`, which is given the settings, raised KeyError"),
+    (simple(), {"enabled": raising}, "its `enabled` function raised KeyError"),
     (simple(), {"enabled": leaving}, "SystemExit"),
 ]
 

@@ -219,7 +219,7 @@ async def test_a_result_type_is_not_for_a_tool_that_calls_another(caplog: pytest
     async with make_host(kit, plugins={"p": adding(JOB, middleware=around)}) as host:
         outcome = await host.dispatch(Call("tools/call", {"name": "outer", "arguments": {}}, client=DECLARES))
     assert isinstance(outcome, Failure)
-    assert "is for clients, not for a tool that calls another" in caplog.text
+    assert "can be sent only to clients, not to a calling tool" in caplog.text
 
 
 DEEP: Any = 1

@@ -246,11 +246,14 @@ async def test_a_read_only_tool_cannot_be_destructive() -> None:
         ({"readOnlyHint": True}, "must be ToolAnnotations(read_only=..., extra={...}), not"),
         (ToolAnnotations(extra=WRONG), "its annotations: extra must be a dict, not 5"),
         *(
-            (ToolAnnotations(extra={name: True}), f"{name!r} is not for extra; write ToolAnnotations({argument}=...)")
+            (
+                ToolAnnotations(extra={name: True}),
+                f"{name!r} is not allowed in extra; write ToolAnnotations({argument}=...)",
+            )
             for hint, argument in HINTS.items()
             for name in (hint, argument)
         ),
-        (ToolAnnotations(extra={"title": "x"}), "'title' is not for extra"),
+        (ToolAnnotations(extra={"title": "x"}), "'title' is not allowed in extra"),
         (ToolAnnotations(extra={"": 1}), "invalid name '' in extra: use one such as com.example/name"),
         (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as"),
         (ToolAnnotations(extra={WRONG: 1}), "extra must have string keys, not 5"),

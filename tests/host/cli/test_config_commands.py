@@ -55,7 +55,7 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
         "demo_ecko",
         "hostconfig.toml:9: toolkits.demo.word: expected a string",
         'hostconfig.toml:10: toolkits.demo.wrod: unknown key; did you mean "word"?',
-        'plugins.mpc: no plugin of this name is installed; did you mean "mcp"?',
+        'plugins.mpc: no plugin with this name is installed; did you mean "mcp"?',
         'toolkitss: unknown section; did you mean "toolkits"?',
         "PEGBOARD__HOST__TOOL_NAMES",
     ):

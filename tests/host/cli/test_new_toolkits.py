@@ -45,7 +45,7 @@ def test_another_distribution_is_new_and_another_version_is_not(started: Command
     (info / "METADATA").write_text("Name: dist-weather\nVersion: 2.0\n")
     told = started("stdio", "-v").err
     assert NEW not in told
-    assert "toolkit 'weather' from dist-weather 2.0 has another version than at the last start (1.2.3)" in told
+    assert "toolkit 'weather' from dist-weather 2.0 has a different version than at the last start (1.2.3)" in told
     (info / "METADATA").write_text("Name: evil-weather\nVersion: 2.0\n")
     assert f"toolkit 'weather' from evil-weather 2.0 {NEW}" in started("stdio").err
     shutil.rmtree(info)

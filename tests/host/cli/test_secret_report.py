@@ -116,7 +116,7 @@ def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
 def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) -> None:
     pegboard.install("weather", ASKS, target="Asks")
     grant(pegboard, '["WEATHER_KEY"]')
-    told = "toolkit 'weather' from dist-weather 1.2.3 gets no secret BANK_PIN"
+    told = "toolkit 'weather' from dist-weather 1.2.3 does not receive the secret BANK_PIN"
     for name, value in (("WEATHER_KEY", "12345"), ("BANK_PIN", "None")):
         done = pegboard("call", "ask", f"name={name}", env=SECRETS)
         assert (value in done.out, told in done.err) == (True, name == "BANK_PIN")
@@ -125,7 +125,7 @@ def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) ->
 @pytest.mark.parametrize(
     ("section", "told"),
     [
-        ('[host.toolkits.wether]\nsecrets = ["A"]', 'no toolkit of this name is installed; did you mean "weather"?'),
+        ('[host.toolkits.wether]\nsecrets = ["A"]', 'no toolkit with this name is installed; did you mean "weather"?'),
         ('[host.toolkits.weather]\nsecret = ["A"]', 'unknown key; did you mean "secrets"?'),
         ('[host.toolkits.weather]\nsecrets = "A"', 'host.toolkits.weather.secrets: expected a list, found text "A"'),
         ("[host]\ntoolkits = 1", "expected a table"),

@@ -118,7 +118,7 @@ def test_several_files_are_one_server(bare: Command, demo: Path) -> None:
     assert {row[0] for row in rows(bare("list", *files).out)} == {"demo_add", "other_add", "sums_add"}
     bare.write(DEMO, "other.py")
     twice = bare("list", *files)
-    assert (twice.code, "there are two toolkits of the name 'demo'" in twice.err) == (3, True)
+    assert (twice.code, "two toolkits are named 'demo'" in twice.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -298,10 +298,10 @@ def test_unknown_sections_and_patterns_are_reported_with_the_nearest_name(tmp_pa
     text = '[host]\ndisabled_tools = [\n  "github_*",\n  "githbu_*",\n]\n[plugins.htpp]\n[plugins.mcp]\n[toolkits.z]\n'
     config = load(tmp_path, text, {"ARCADE_DISABLED_TOOLS": "Math.Add"})
     assert [str(one) for one in unknown_sections(config, "plugins", ["http", "mcp"])] == [
-        'hostconfig.toml:6: plugins.htpp: no plugin of this name is installed; did you mean "http"?'
+        'hostconfig.toml:6: plugins.htpp: no plugin with this name is installed; did you mean "http"?'
     ]
     assert [str(one) for one in unknown_sections(config, "toolkits", ["files"])] == [
-        "hostconfig.toml:8: toolkits.z: no toolkit of this name is installed"
+        "hostconfig.toml:8: toolkits.z: no toolkit with this name is installed"
     ]
     forms = spellings("github", "delete_repo")
     unmatched = config.disabled_tools.unmatched(forms)

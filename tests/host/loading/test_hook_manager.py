@@ -115,7 +115,7 @@ def test_each_plugin_is_called_through_pluggy_and_a_failure_affects_one() -> Non
 def test_a_refused_plugin_leaves_nothing_behind() -> None:
     hooks = HookManager()
     wrong = plugin_with(register_tools=hookimpl(lambda self: []), on_tuesdays=hookimpl(lambda self: []))
-    assert refusal(wrong, hooks) == "there is no hook 'on_tuesdays'"
+    assert refusal(wrong, hooks) == "unknown hook 'on_tuesdays'"
     assert not hooks.get_plugins()
     assert not hooks.hook.register_tools.get_hookimpls()
 
@@ -170,14 +170,14 @@ def plain(self: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("hooks", "cause"),
     [
-        ({"regsiter_tools": hookimpl(wrapped(plain))}, "no hook 'regsiter_tools'; did you mean 'register_tools'?"),
+        ({"regsiter_tools": hookimpl(wrapped(plain))}, "unknown hook 'regsiter_tools'; did you mean 'register_tools'?"),
         ({"register_tools": plain}, "'register_tools' is the name of a hook, but the function lacks the marker"),
         ({"register_tools": hookimpl(functools.partial(plain, 1))}, "is an object of partial; write it with `def`"),
         ({"register_tools": hookimpl(wrapped(wrapped(async_hook)))}, "'register_tools' is async; hooks are plain"),
         ({"register_tools": hookimpl(async_generator)}, "'register_tools' is an async generator; return a list"),
         ({"lifespan": hookimpl(async_generator)}, "put @contextlib.asynccontextmanager on it"),
         ({"register_tools": hookimpl(wrapper=True)(wrapper)}, "'register_tools' is a wrapper"),
-        ({"register_tools": hookimpl(tryfirst=True)(wrapped(plain))}, "order is the operator's, in [host]"),
+        ({"register_tools": hookimpl(tryfirst=True)(wrapped(plain))}, "the operator sets the order in [host]"),
         ({"register_tools": hookimpl(lambda self, context, host: [])}, "has no parameter 'host'; it has: context"),
         (
             {"register_a": hookimpl(specname="lifespan")(lambda self, ctx: None)},

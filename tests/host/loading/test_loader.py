@@ -247,10 +247,10 @@ def test_unknown_names_in_the_configuration_prevent_the_start() -> None:
     report = loaded({"labour": Worker}, config=config)
     assert all(problem.fatal and problem.stage == "config" for problem in report.problems)
     assert messages(report) == [
-        'plugins.labuor: no plugin of this name is installed; did you mean "labour"?',
-        "toolkits.labour: no toolkit of this name is installed",
-        "host.plugins[0]: nothing of this name is installed: 'labuor'; did you mean \"labour\"?",
-        "host.required[0]: nothing of this name is installed: 'nobody'",
+        'plugins.labuor: no plugin with this name is installed; did you mean "labour"?',
+        "toolkits.labour: no toolkit with this name is installed",
+        "host.plugins[0]: no plugin or toolkit with this name is installed: 'labuor'; did you mean \"labour\"?",
+        "host.required[0]: no plugin or toolkit with this name is installed: 'nobody'",
     ]
 
 

@@ -208,7 +208,7 @@ async def test_routes_stay_closed_while_their_authenticator_is_disabled(
     command: list[str | Path] = [PEGBOARD, "serve", *arguments]
     async with Served(fixture_site, http_config(host=host, more=DOOR), env=env, command=command) as served:
         refused = await served.request("POST", "/mcp")
-        told = "This is closed, as an authenticator is disabled: auth_token. Its operator can enable it.\n"
+        told = "This is closed because an authenticator is disabled: auth_token. Its operator can enable it.\n"
         assert (refused.status, refused.text) == (403, told)
         assert (await served.request("POST", "/mcp", [served.proof])).status == 415  # the operator gets as far as MCP
         assert "it may authenticate callers of the policy 'mcp', which does not open without it" in served.stderr

@@ -82,10 +82,14 @@ HOOKS = (
     _hooks(
         "misspelt",
         "hooks",
-        "there is no hook 'regsiter_tools'; did you mean 'register_tools'?",
+        "unknown hook 'regsiter_tools'; did you mean 'register_tools'?",
         target="broken_hooks.misspelt",
     ),
-    _hooks("pushy", "hooks", "'register_tools' asks for an order; order is the operator's, in [host]"),
+    _hooks(
+        "pushy",
+        "hooks",
+        "'register_tools' has an ordering marker: remove it, because the operator sets the order in [host]",
+    ),
     _hooks("quitting", "contribute", "SystemExit: I quit"),
     _hooks("rubbish", "contribute", "'register_tools' returned str, not ToolDefinition or ToolFunction"),
     _hooks("single", "contribute", "'register_tools' returned one ToolDefinition, not a list of contributions"),

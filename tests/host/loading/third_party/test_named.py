@@ -86,7 +86,7 @@ words = ["a", 5]
     redact = "plugin 'redact' from acme-polish 2.0.1 (acme_polish:RedactPlugin), config: hostconfig.toml"
     assert sorted(refused(pegboard(samples(), "stdio", config=config))) == sorted(
         [
-            'hostconfig.toml:10: plugins.shuot: no plugin of this name is installed; did you mean "shout"?',
+            'hostconfig.toml:10: plugins.shuot: no plugin with this name is installed; did you mean "shout"?',
             f"{redact}:9: plugins.redact.words[1]: expected a string, found the number 5; put it in quotes",
             f"{weather}:5: toolkits.weather.station: is required and missing",
             f"{weather}:6: toolkits.weather.days: expected at most 14, found the number 99",

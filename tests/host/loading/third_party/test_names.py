@@ -25,7 +25,7 @@ OWNERS = (("twin-blue 2.0.0", "twin_blue"), ("twin-red 1.0.0", "twin_red"))
 def both(kind: str, name: str, target: str, key: str) -> list[str]:
     """Return the lines about two distributions with one name: each names the other, and how to select its own."""
     return [
-        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} has a {kind} of this name too, so neither "
+        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} has a {kind} with the same name, so neither "
         f'runs; select one, such as [host] {key} = ["{own.split()[0]}:{name}"]'
         for (own, module), (other, _) in (OWNERS, OWNERS[::-1])
     ]
@@ -77,7 +77,10 @@ def test_two_plugins_with_one_name_prevent_the_start() -> None:
 )
 def test_distribution_and_name_select_one_of_two_toolkits(config: str, arguments: tuple[str, ...]) -> None:
     done = pegboard(twins(), "stdio", *arguments, config=config)
-    assert (done.returncode, [line for line in complaints(done.stderr) if "of this name" in line]) == (0, [])
+    assert (
+        done.returncode,
+        [line for line in complaints(done.stderr) if "this name" in line or "same name" in line],
+    ) == (0, [])
     rows = json_of(twins(), "plugins", *arguments, config=config)
     assert {row["distribution"]: row["state"] for row in rows if row["name"] == "twin"} == {
         "twin-blue": "off",
@@ -95,7 +98,10 @@ def test_distribution_and_name_select_one_of_two_plugins() -> None:
 @pytest.mark.parametrize(("key", "name"), [("required", "twin-green:twin"), ("plugins", "twin-green:twins")])
 def test_selecting_an_unknown_distribution_is_an_error(key: str, name: str) -> None:
     done = pegboard(twins(), "stdio", config=f'[host]\ndisabled_toolkits = ["twin"]\n{key} = ["{name}"]\n')
-    assert (done.returncode, f"nothing of this name is installed: '{name}'" in done.stderr) == (CANNOT_START, True)
+    assert (done.returncode, f"no plugin or toolkit with this name is installed: '{name}'" in done.stderr) == (
+        CANNOT_START,
+        True,
+    )
 
 
 @pytest.mark.parametrize(("disabled", "colour"), [("twin-blue:twin", "red"), ("Twin_Red:TWIN", "blue")])

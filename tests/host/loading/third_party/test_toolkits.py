@@ -142,8 +142,8 @@ def test_a_pattern_without_a_match_is_reported_as_a_warning() -> None:
 @pytest.mark.parametrize(
     ("host", "arguments", "reason"),
     [
-        ('plugins = ["redcat"]', [], "host.plugins[0]: nothing of this name is installed"),
-        ('required = ["greter"]', [], "host.required[0]: nothing of this name is installed"),
+        ('plugins = ["redcat"]', [], "host.plugins[0]: no plugin or toolkit with this name is installed"),
+        ('required = ["greter"]', [], "host.required[0]: no plugin or toolkit with this name is installed"),
         ('required = ["greeter"]\ndisabled_toolkits = ["greeter"]', [], "'greeter' is required, but disabled by"),
         ("", ["--only", "greter"], "--only: no installed toolkit is called 'greter'; did you mean 'greeter'?"),
     ],

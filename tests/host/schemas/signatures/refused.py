@@ -201,7 +201,10 @@ REFUSED = [
         ),
     ),
     Refused(wrong_pattern, "parameter 'b': regex parse error: ( ^ error: unclosed group"),
-    Refused(infinite_bound, "parameter 'b': its schema holds NaN or an infinity, which JSON lacks; remove that bound"),
+    Refused(
+        infinite_bound,
+        "parameter 'b': its schema contains NaN or infinity, which JSON does not support; remove that bound",
+    ),
     Refused(only_for_checkers, f"parameter 'b': the annotation 'Decimal' names 'Decimal', {NOT_FOUND}"),
     Refused(unknown, f"parameter 'b': the annotation 'list[Nothing]' names 'Nothing', {NOT_FOUND}"),
     Refused(unknown_result, f"the result: the annotation 'Nothing' names 'Nothing', {NOT_FOUND}"),
