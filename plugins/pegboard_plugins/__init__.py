@@ -1,1 +1,1 @@
-"""Built-in plugins of pegboard; each folder or module is one plugin, loaded by its entry point alone."""
+"""Built-in plugins of pegboard; each folder or module is one plugin, loaded by its own entry point."""

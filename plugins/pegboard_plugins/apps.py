@@ -45,11 +45,11 @@ class AppsPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return middleware for reads: clients prefer the `_meta` of the contents to that of the list."""
+        """Return middleware for reads. Clients prefer the `_meta` in the contents to the `_meta` in the list."""
         return [around("resources/read")(self.read)]
 
     def describe(self, item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
-        """Return the `_meta` of an item (see `ui_metadata`), and keep that of interfaces for reads."""
+        """Return the `_meta` of an item (see `ui_metadata`). Store the `_meta` of interfaces for reads."""
         entries = ui_metadata(item, value, resources)
         if entries is not None and isinstance(item, Resource):
             self._described[item.uri] = entries
@@ -72,7 +72,7 @@ class AppsPlugin(Plugin):
 
 
 def ui_metadata(item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
-    """Return the `_meta` of an interface or of a tool with one, or None for other items.
+    """Return the `_meta` of an interface, or of a tool that has an interface. Return None for other items.
 
     Raises:
         ToolDefinitionError: `ui=` breaks a rule of the extension.

@@ -50,12 +50,12 @@ from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outco
 logger = logging.getLogger("pegboard.plugins.audit")
 
 KEY_FILE = "audit.key"
-"""The file with the key of the digests, in the state directory."""
+"""The name of the file in the state directory that holds the digest key."""
 KEY_BYTES = 32
 _MAX_TEXT_CHARACTERS = 200
-"""The recorded length of a string that a client chose."""
+"""The maximum recorded length of a string from a client."""
 MAX_KEPT_LINES = 1000
-"""The number of lines that are kept in memory while the file cannot be written."""
+"""The maximum number of lines held in memory while the file cannot be written."""
 TOO_MANY_REQUESTS = 429
 
 
@@ -83,7 +83,7 @@ class AuditConfig(PluginConfig):
 
 
 class AuditPlugin(Plugin):
-    """The middleware, and its file while the host runs."""
+    """The plugin: its middleware, and the audit file while the host runs."""
 
     Config = AuditConfig
 
@@ -137,7 +137,7 @@ class Audit(Middleware):
             raise TransportError(f"the audit file or its key cannot be used: {error}") from error
 
     def close(self) -> None:
-        """Write the kept lines and close the file."""
+        """Write the lines held in memory and close the file."""
         self._write_kept()
         if self._file is not None:
             self._file.close()
@@ -150,15 +150,15 @@ class Audit(Middleware):
     # --- calls
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record the call of a tool."""
+        """Record a tool call."""
         return await self._record_call(call, call_next)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record the read of a resource."""
+        """Record a resource read."""
         return await self._record_call(call, call_next)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record the request of a prompt."""
+        """Record a prompt request."""
         return await self._record_call(call, call_next)
 
     async def _record_call(self, call: Call, call_next: CallNext) -> Outcome:
@@ -185,7 +185,7 @@ class Audit(Middleware):
         return outcome
 
     def _facts(self, call: Call, began: float) -> dict[str, Any]:
-        """Return the facts known before a call runs. The function may change its arguments."""
+        """Return the facts known before a call runs: the called function may change its arguments."""
         arguments = call.params.get("arguments")
         uri = call.params.get("uri")
         return {
@@ -216,13 +216,13 @@ class Audit(Middleware):
     # --- the file
 
     async def _append_and_wait(self, line: bytes) -> bool:
-        """Append a line, in a thread with `sync`. Return True if it was written."""
+        """Append a line; with `sync`, do so in a thread. Return True if the line was written."""
         if self._config.sync:
             return await asyncio.to_thread(self._append, line, sync=True)
         return self._append(line, sync=False)
 
     def _append(self, line: bytes, *, sync: bool) -> bool:
-        """Append a line after the kept lines, or keep it. Return True if it was written."""
+        """Append a line after the lines held in memory, or hold it too. Return True if the line was written."""
         with self._lock:
             waited = bool(self._kept)
             self._lost += len(self._kept) == MAX_KEPT_LINES
@@ -230,7 +230,7 @@ class Audit(Middleware):
             return self._write_all(waited=waited, sync=sync)
 
     def _write_kept(self) -> bool:
-        """Write the kept lines. Return True if none is left."""
+        """Write the lines held in memory. Return True if all were written."""
         if not self._kept:
             return True
         with self._lock:
@@ -246,7 +246,7 @@ class Audit(Middleware):
                 logger.warning("the audit file cannot be written: %s", error.strerror or error)
             return False
         if waited:
-            logger.warning("the audit file is written again; %d lines were lost", self._lost)
+            logger.warning("the audit file can be written again: %d lines were lost", self._lost)
             self._lost = 0
         return True
 
@@ -265,7 +265,7 @@ def _outcome_and_kind(outcome: Outcome) -> tuple[str, str | None]:
 
 
 def _error_outcome(error: BaseException) -> tuple[str, str | None]:
-    """Return the outcome and the kind of an error. The outcome is "refused" if nothing was called."""
+    """Return the outcome and the kind of an error. The outcome is "refused" if no tool, resource or prompt ran."""
     if not isinstance(error, MCPError):
         return "error", "internal"
     kind = error.kind.value if isinstance(error, ToolkitError) else type(error).__name__

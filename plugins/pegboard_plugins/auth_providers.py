@@ -1,4 +1,4 @@
-"""The built-in auth providers: a class for each, for `requires_auth`.
+"""The built-in auth providers: one class per provider, for `requires_auth`.
 
     from pegboard_plugins.auth_providers import GitHub
 
@@ -19,7 +19,7 @@ class OAuth2(ToolAuthorization):
     """A provider that the operator names.
 
     Args:
-        id: the name of its tokens.
+        id: the name under which token sources provide its tokens.
         scopes: the scopes of the token, as the provider names them.
     """
 

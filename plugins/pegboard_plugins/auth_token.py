@@ -120,7 +120,7 @@ class StaticBearer:
     """The authenticator for static tokens.
 
     Attributes:
-        only_local: the reason to admit callers on this machine only, None if there is none.
+        only_local: the reason to admit callers on this machine only; None to admit all.
     """
 
     policy = "mcp"

@@ -1,6 +1,6 @@
 """Details of failed tool calls in their error messages, for debugging. Off unless the operator accepts the leak.
 
-This is the only place where text for the log is sent to callers.
+No other module sends messages written for the log to callers.
 """
 
 from __future__ import annotations
@@ -58,19 +58,19 @@ class DebugErrorsConfig(PluginConfig):
 
 
 class DebugErrorsPlugin(Plugin):
-    """The middleware, if a switch is on."""
+    """The plugin: its middleware, if a setting is enabled."""
 
     Config = DebugErrorsConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware, or nothing if both switches are off."""
+        """Return the middleware, or nothing if both settings are disabled."""
         exposed = DebugErrors(developer_message=self._is_on("developer_message"), stacktrace=self._is_on("stacktrace"))
         return [exposed] if exposed.developer_message or exposed.stacktrace else []
 
     @hookimpl
     def lifespan(self) -> Lifespan:
-        """Warn at the start about enabled settings, and about invalid values."""
+        """Warn about enabled settings and invalid values when the host starts."""
         return self._warn()
 
     @asynccontextmanager
@@ -101,7 +101,7 @@ class DebugErrors(Middleware):
         self.stacktrace = stacktrace
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Turn a typed error into a failure with its details."""
+        """Return a typed error as a failure with the error's details."""
         try:
             return await call_next(call)
         except ToolkitError as error:
@@ -111,7 +111,7 @@ class DebugErrors(Middleware):
             return failure._replace(debug=self.details(error))
 
     def details(self, error: ToolkitError) -> str | None:
-        """Return the details of an error with secrets masked, or None if there are none."""
+        """Return the details of an error with secrets masked, or None for an error without details."""
         parts = []
         if self.developer_message and error.developer_message:
             parts.append(f"[DEBUG] developer_message: {error.developer_message}")

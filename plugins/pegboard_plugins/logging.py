@@ -15,7 +15,7 @@ from pegboard.plugin import Middleware, Plugin, ToolkitError, WidensAccess, hook
 from pegboard.types import Call, CallNext, Failure, Outcome
 
 _MAX_NAME_CHARACTERS = 200
-"""The logged length of a name that a client chose."""
+"""The maximum logged length of a name from a client."""
 
 logger = logging.getLogger("pegboard.calls")
 
@@ -52,11 +52,11 @@ class Logging(Middleware):
     """Middleware that logs the outcome of each request."""
 
     def wants(self, call: Call) -> bool:
-        """Return True if the line would be logged."""
+        """Return True if request lines are logged."""
         return logger.isEnabledFor(logging.INFO)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Pass the call on, and log its outcome."""
+        """Run the call and log its outcome."""
         started = perf_counter()
         ended = "cancelled"
         try:
@@ -84,7 +84,7 @@ def _error_kind(error: Exception | MCPError) -> str:
 
 
 def _printable(text: object) -> str:
-    """Return a string of a client on one line and cut to a length, or "" for other types."""
+    """Return a client's string on one line, cut to the maximum length. Return "" for other types."""
     if not isinstance(text, str):
         return ""
     text = text if len(text) <= _MAX_NAME_CHARACTERS else f"{text[:_MAX_NAME_CHARACTERS]}..."

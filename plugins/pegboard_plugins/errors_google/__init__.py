@@ -1,6 +1,7 @@
 """Typed errors for failures of `googleapiclient` that a tool does not handle.
 
-This module only describes the plugin. The mapping is imported at the first exception after a tool imported the library.
+This module only describes the plugin. The mapping is imported at the first exception, once a tool has imported the
+library.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class GoogleErrorAdapter:
-    """An adapter for exceptions of `googleapiclient`, and of `google.auth` below it."""
+    """An adapter for exceptions of `googleapiclient` and of `google.auth`, which it uses."""
 
     slug = "_google_api_client"
 

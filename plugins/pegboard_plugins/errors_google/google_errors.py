@@ -25,7 +25,7 @@ _CLIENTS = (
     ("InvalidChunkSizeError", 400, "The tool's upload has a chunk size that Google does not accept."),
     ("InvalidNotificationError", 400, "The tool received a notification that is not from Google."),
 )
-"""Exceptions that the client raises itself: the class, the equivalent status, and the message for the caller."""
+"""Exceptions that the client raises without a response: class, equivalent status, and message for the caller."""
 
 
 def map_google_error(error: Any, slug: str) -> ToolRuntimeError | None:
@@ -73,7 +73,7 @@ def _credentials_error(error: Any, google: Upstream) -> ToolRuntimeError | None:
 
 
 def _error_body(content: object) -> Mapping[str, Any]:
-    """Return the error of a response, or an empty mapping if the body cannot be read."""
+    """Return the error object in a response's body, or an empty mapping if the body is invalid."""
     try:
         data = json.loads(content) if isinstance(content, bytes) else None
     except (ValueError, RecursionError):

@@ -26,7 +26,7 @@ _STATUS_OF = {
     500: ("INTERNAL_SERVER_ERROR", "INTERNAL"),
     503: ("SERVICE_UNAVAILABLE",),
 }  # fmt: skip
-"""Error codes by the equivalent status, in upper case with underscores."""
+"""The error codes for each equivalent status, in upper case with underscores."""
 
 
 def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
@@ -56,7 +56,7 @@ def _query_error(error: Any, service: Upstream) -> ToolRuntimeError:
 
 
 def _response_error(error: Any, service: Upstream) -> ToolRuntimeError:
-    """Return the error for a response with another status. The cause is an exception of the HTTP client."""
+    """Return the error for a response with an error status. `error.__cause__` is an exception of the HTTP client."""
     cause = error.__cause__
     response = getattr(cause, "response", None)
     headers = getattr(cause if response is None else response, "headers", None) or {}
@@ -83,7 +83,7 @@ def _status_of(code: str) -> int | None:
 
 
 def _request(cause: Any) -> tuple[str | None, str | None]:
-    """Return method and URL of the request, if the exception of the HTTP client has them."""
+    """Return the request's method and URL if the HTTP client's exception has them."""
     request = getattr(cause, "request", None) or getattr(cause, "request_info", None)
     method, url = getattr(request, "method", None), getattr(request, "url", None)
     return None if method is None else str(method), None if url is None else str(url)

@@ -15,7 +15,7 @@ class HttpErrorAdapter:
 
     slug = "_http"
     fallback = True
-    """Adapters for single services come first. Their clients use these libraries."""
+    """Run after the adapters for single services, because their clients use these libraries."""
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
         """Return a typed error for an exception of one of the libraries, or None for other exceptions."""

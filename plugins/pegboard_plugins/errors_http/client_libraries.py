@@ -1,6 +1,6 @@
 """Classification of exceptions of HTTP clients.
 
-Classes are looked up in imported modules only. An exception of another library cannot occur.
+Classes are looked up in imported modules only: a library that is not imported cannot raise exceptions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ErrorResponse(NamedTuple):
 
 
 class NoResponse(NamedTuple):
-    """No response, or one that cannot be read. The attributes are those of `ErrorResponse`."""
+    """A missing or unreadable response. For `method` and `url` see `ErrorResponse`."""
 
     cause: Cause
     method: str | None = None
@@ -51,7 +51,7 @@ class NoResponse(NamedTuple):
 
 
 Rules = tuple[tuple[Cause, tuple[str, ...]], ...]
-"""Names of classes for each cause. The first match counts, and the last is the base class of all."""
+"""The class names of one library for each cause. The first match counts. The last entry is the base class."""
 
 _HTTPX: Rules = (
     (Cause.REQUEST, ("InvalidURL", "UnsupportedProtocol", "LocalProtocolError")),
@@ -114,7 +114,7 @@ _STATUS_ERRORS = (
     ("requests.exceptions", "HTTPError", "status_code"),
     ("urllib.error", "HTTPError", "code"),
 )
-"""Exceptions with a response, and the attribute of the response (or of the exception) that holds the status."""
+"""Exceptions that have a response, and the name of the attribute that holds the status."""
 
 _RAISING_MODULES = ("aiohttp", "httplib2", "urllib.request", "http.client")
 """Modules that raise built-in exceptions, such as a bare TimeoutError."""
@@ -175,7 +175,7 @@ def _error_response(error: Any, attribute: str) -> ErrorResponse | None:
 
 
 def _request(error: Any) -> tuple[str | None, str | None]:
-    """Return method and URL, if the exception or a wrapped exception has them."""
+    """Return the request's method and URL if the exception or a wrapped exception has them."""
     for one in _chain(error):
         request = _attribute(one, "request") or _attribute(one, "request_info")
         url = _attribute(request, "url") or _attribute(one, "url") or _host_url(one)
@@ -198,7 +198,7 @@ def _host_url(error: Any) -> str | None:
 
 
 def _status_of_retries(error: Exception) -> int | None:
-    """Return the last status of a library that gave up after retries."""
+    """Return the status of the last response before a library gave up retrying."""
     for one in _chain(error):
         found = instance_of(one, "urllib3.exceptions", "ResponseError") and re.fullmatch(
             r"too many (\d{3}) error responses", str(one)
@@ -209,7 +209,7 @@ def _status_of_retries(error: Exception) -> int | None:
 
 
 def _refine(cause: Cause, error: Exception) -> Cause:
-    """Return the cause of a wrapped exception if it is more specific."""
+    """Return a wrapped exception's cause if it is more specific than `cause`."""
     if cause not in (Cause.UNREACHABLE, Cause.OTHER):
         return cause
     if instance_of(error, "urllib.error", "URLError") and isinstance(getattr(error, "reason", None), str):

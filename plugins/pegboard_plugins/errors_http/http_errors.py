@@ -30,7 +30,7 @@ _SILENCE = {
     ),
     Cause.OTHER: (ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, True, "The request to the service failed."),
 }
-"""The kind, whether a retry makes sense, and the message for the caller, by cause."""
+"""For each cause: the error kind, True if a retry makes sense, and the message for the caller."""
 
 
 def map_http_error(error: Exception, service: str) -> ToolRuntimeError | None:

@@ -1,6 +1,7 @@
 """Typed errors for failures of `slack_sdk` that a tool does not handle.
 
-This module only describes the plugin. The mapping is imported at the first exception after a tool imported the library.
+This module only describes the plugin. The mapping is imported at the first exception, once a tool has imported the
+library.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _STATUS_OF = {
     500: ("internal_error", "fatal_error"),
     503: ("service_unavailable", "team_added_to_org", "external_channel_migrating"),
 }  # fmt: skip
-"""Error codes by the equivalent status. `..._not_found` is 404, every other code is 400."""
+"""The error codes for each equivalent status. Codes not listed are 404 if they end in `_not_found`, else 400."""
 
 _CLIENTS = (
     ("BotUserAccessError", 403, "Slack requires a user token for this, but the tool has a bot token."),
@@ -32,7 +32,7 @@ _CLIENTS = (
     ("SlackClientConfigurationError", 400, "The tool's Slack client is configured wrongly."),
     ("SlackClientNotConnectedError", 503, "The tool's connection to Slack is closed."),
 )
-"""Exceptions that the client raises itself: the class, the equivalent status, and the message for the caller."""
+"""Exceptions that the client raises without a response: class, equivalent status, and message for the caller."""
 
 
 def map_slack_error(error: Any, slug: str) -> ToolRuntimeError | None:
@@ -74,7 +74,7 @@ def _rotation_error(error: Any, slack: Upstream) -> ToolRuntimeError:
 
 
 def _status(response: Any) -> int:
-    """Return the status of the client's response, of aiohttp's if the body is not JSON, or of a plain dict."""
+    """Return the status of a response: a Slack response, an aiohttp response (body is not JSON) or a dict."""
     found = (getattr(response, name, None) for name in ("status_code", "status"))
     return next((status for status in found if isinstance(status, int)), 200)
 

@@ -1,4 +1,4 @@
-"""An HTTP server on aiohttp. It serves the routes of all plugins and guards each of them alike.
+"""An HTTP server on aiohttp. It serves the routes of all plugins, with the same checks for every route.
 
 This module only describes the plugin. aiohttp is imported when the transport runs.
 """
@@ -30,32 +30,32 @@ class HttpConfig(PluginConfig):
 
     Attributes:
         host: the address to listen on; any address but loopback opens the server to other machines.
-        port: the port; 0 for any free one.
+        port: the port; 0 for any free port.
         socket: the path of a Unix socket, instead of host and port.
-        socket_mode: the permissions of that socket; only its owner may connect unless set.
+        socket_mode: the permissions of the socket; by default only its owner may connect.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, if the certificate's file does not hold it.
-        allowed_hosts: further names of the server, such as `tools.example.com`; "*" for any. Loopback names and the
-            host of `[plugins.resource_server] resource` are always allowed; addresses and the machine's own name are
-            allowed when listening beyond loopback.
+        allowed_hosts: more names of the server, such as `tools.example.com`; "*" allows any name. Loopback names and
+            the host of `[plugins.resource_server] resource` are always allowed; addresses and the machine's own name
+            are allowed when listening beyond loopback.
         cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
-            credentials. Pages of the server's own origin always may.
-        cors_credentials: whether those pages may send cookies and other credentials.
-        cors_methods: the methods that those pages may use.
-        cors_headers: the request headers that those pages may send, besides those of MCP.
+            credentials. Pages of the server's own origin may always use it.
+        cors_credentials: allow pages of `cors_origins` to send cookies and other credentials.
+        cors_methods: the methods that pages of `cors_origins` may use.
+        cors_headers: the request headers that pages of `cors_origins` may send, in addition to the headers of MCP.
         trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for every client
             of `socket`. With any, the server counts as reachable from other machines.
         loopback_is_operator: treat a request as the operator's if it arrives at a loopback address, names it as its
             Host, and has no header of a proxy or a web page. Behind a proxy that adds no header, such as nginx with
             `proxy_pass` alone, this gives every client the operator's rights.
-        max_body_bytes: the largest request body; a larger one is answered with 413.
+        max_body_bytes: the largest request body; larger bodies are answered with 413.
         max_header_bytes: the largest header field, and so the longest token; all fields of a request together may have
             four times as many bytes.
         max_requests: the number of requests served at once; further requests are answered with 503.
-        max_streams: the number of open event streams, besides those requests.
+        max_streams: the number of open event streams. Streams do not count as requests.
         header_seconds: how long a client may take to send a request's headers.
-        body_seconds: how long it may take to send the body.
-        send_seconds: how long it may read nothing of a response before its connection is closed.
+        body_seconds: how long a client may take to send a request's body.
+        send_seconds: how long a client may read nothing of a response before its connection is closed.
         call_seconds: how long a request may take before its response begins; 0 for no limit.
         idle_seconds: how long a connection may stay open between requests.
         stream_ping_seconds: the interval of keep-alive comments on a silent event stream.
@@ -102,7 +102,7 @@ class HttpConfig(PluginConfig):
 
         for host in hosts:
             if host != "*" and parse_authority(host) is None:
-                raise ValueError(f'"{host}" is not a host: write a name, such as tools.example.com, or an address')
+                raise ValueError(f'"{host}" is not a host: use a name such as tools.example.com, or an IP address')
         return hosts
 
     @field_validator("cors_origins")
@@ -113,7 +113,7 @@ class HttpConfig(PluginConfig):
         for origin in (given,) if isinstance(given, str) else given:
             if origin and origin != "*" and parse_origin(origin.removesuffix("/")) is None:
                 raise ValueError(
-                    f'"{origin}" is not an origin: write one such as https://app.example or http://localhost:3000'
+                    f'"{origin}" is not an origin: use a URL such as https://app.example or http://localhost:3000'
                 )
         return given
 
@@ -124,7 +124,7 @@ class HttpConfig(PluginConfig):
         if "unix" in self.trusted_proxies and self.socket is None:
             raise ValueError('"unix" in trusted_proxies requires a socket: set socket as well')
         if "*" in self.origins and self.cors_credentials:
-            raise ValueError("credentials cannot be allowed to every origin; list the origins in cors_origins")
+            raise ValueError("cors_credentials requires named origins: list them in cors_origins without *")
         return self
 
     @property

@@ -13,18 +13,18 @@ from pegboard.types import Response
 
 logger = logging.getLogger("pegboard.plugins.http")
 access_logger = logging.getLogger("pegboard.access")
-"""A logger that takes every request if it has its own level, which `[plugins.logging] access` or a program sets."""
+"""The access logger. It logs every request if its own level is set, by `[plugins.logging] access` or a program."""
 
 MAX_LOGGED_CHARACTERS = 200
-"""The part of a path, header field or reason that is logged."""
+"""The maximum logged length of a path, header field or reason."""
 MAX_REASON_BYTES = 4096
 """The largest body that is searched for the reason."""
 
 REQUEST_NOTES = "pegboard.notes"
-"""The key of a request under which its `caller` and `peer` are noted."""
+"""The key of a request that stores its `caller` and `peer`."""
 
 _DECISIVE_HEADERS = {403: "Origin", 421: "Host"}
-"""The header fields that decide about a status."""
+"""The header fields that are logged for a status, because they can cause it."""
 
 
 def wants_access_log() -> bool:
@@ -72,15 +72,15 @@ def _notes(request: web.BaseRequest) -> dict[str, Any]:
 
 
 class AccessLogger(AbstractAccessLogger):
-    """A logger of requests after their response. The size is that of the whole response, including its head."""
+    """A logger of requests after their response. The logged size includes the head of the response."""
 
     @property
     def enabled(self) -> bool:
-        """True if the line would be written."""
+        """True if access lines are logged."""
         return access_logger.isEnabledFor(logging.INFO)
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
-        """Log a request that took so many seconds."""
+        """Log a request that took `time` seconds."""
         method, path, size = request.method, _short(request.path), request.writer.output_size
         milliseconds, notes = round(time * 1000, 3), _notes(request)
         data: dict[str, Any] = {"method": method, "path": path, "status": response.status, "bytes": size}

@@ -25,7 +25,7 @@ class Authority(NamedTuple):
 
     Attributes:
         name: the name in lower case, or the address in its canonical form; IPv6 in brackets.
-        port: the port, None if there is none.
+        port: the port, None if the string has no port.
         is_address: True if the name is an IP address.
     """
 
@@ -35,7 +35,7 @@ class Authority(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """True if the name means loopback on every machine."""
+        """True if the name is a loopback name or address on every machine."""
         if self.name == "localhost" or self.name == "[::1]":
             return True
         return self.is_address and self.name.startswith("127.")
@@ -78,7 +78,7 @@ def parse_origin(text: str) -> WebOrigin | None:
 
 
 def is_same_host(origin: WebOrigin, host: Authority) -> bool:
-    """Return True if a page called the server of its own origin."""
+    """Return True if a page called the server that it was loaded from."""
     if host.port == _DEFAULT_PORTS.get(origin.scheme):
         host = host._replace(port=None)
     return origin.scheme in _DEFAULT_PORTS and origin.authority == host

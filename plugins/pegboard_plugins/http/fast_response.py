@@ -1,4 +1,4 @@
-"""The most frequent response, JSON with status 200, written at once.
+"""A fast path for the most frequent response: JSON with status 200, written at once.
 
 aiohttp's own response costs as much as a call of a small tool. It serves all other responses.
 """
@@ -13,7 +13,7 @@ from aiohttp import HttpVersion11, web
 from pegboard.types import Response
 
 MAX_FAST_BODY_BYTES = 64 * 1024
-"""The largest body, so that it fits into the buffers between the server and the peer."""
+"""The largest body. It fits into the buffers between the server and the peer."""
 
 
 class WrittenResponse(web.StreamResponse):
@@ -21,7 +21,7 @@ class WrittenResponse(web.StreamResponse):
 
     @property
     def keep_alive(self) -> bool:
-        """True: another request may follow."""
+        """True, because another request may follow on the connection."""
         return True
 
     async def prepare(self, request: web.BaseRequest) -> None:
@@ -32,7 +32,7 @@ class WrittenResponse(web.StreamResponse):
 
 
 class ResponseHead:
-    """The head of such responses. Within a second, only its length changes."""
+    """The head of these responses. Within one second only Content-Length changes."""
 
     def __init__(self) -> None:
         self._second = 0
@@ -47,7 +47,7 @@ class ResponseHead:
 
 
 def is_fast(request: web.BaseRequest, answer: Response) -> bool:
-    """Return True if a response may be written this way."""
+    """Return True if a response may be written on the fast path."""
     return (
         answer.status == 200
         and not answer.headers

@@ -25,7 +25,7 @@ _STOPPING = Response(
     content_type="text/plain",
     headers=_CLOSE,
 )
-"""A response without Retry-After: the request may have had effects."""
+"""The response to a request that was stopped. It has no Retry-After, because the request may have had effects."""
 _TOO_SLOW = Response(status=408, body=b"The body arrived too slowly.\n", content_type="text/plain", headers=_CLOSE)
 _BROKEN = Response(
     status=400, body=b"The framing of the body is not valid HTTP.\n", content_type="text/plain", headers=_CLOSE
@@ -46,14 +46,14 @@ _NO_ROOM = Response(
 )
 
 LARGE_BODY_BYTES = 64 * 1024
-"""The largest body that does not count as large."""
+"""Bodies above this size count as large."""
 MAX_LARGE_BODIES_BYTES = 512 * 1024 * 1024
-"""The total size of the large bodies of all requests and streams. The values parsed from them take memory as well."""
+"""The maximum total size of the large bodies of all requests and streams. Their parsed values take memory too."""
 
 _PING = b": ping\n\n"
 
 _HEALTH_PATHS = frozenset(("/healthz", "/readyz"))
-"""The paths that are served however busy the server is."""
+"""The paths that are served even if the limit of requests is reached."""
 
 
 class Handler:
@@ -62,7 +62,7 @@ class Handler:
     Args:
         config: the server's settings.
         guard: the checks before any route.
-        host: the host, which has the routes.
+        host: the host that provides the routes.
     """
 
     def __init__(self, config: HttpConfig, guard: RequestGuard, host: TransportContext) -> None:
@@ -107,7 +107,7 @@ class Handler:
             self._large_bodies.pop(task, None)
 
     async def finish(self, seconds: float) -> None:
-        """Wait until finished responses are written, then end the others as far as HTTP allows."""
+        """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""
         if left := self._in_flight | self._streaming:
             await asyncio.wait(left, timeout=seconds)
         self._aborted.set_result(None)
@@ -154,14 +154,14 @@ class Handler:
             return _TOOK_TOO_LONG
 
     def _received(self, request: web.BaseRequest) -> bytes | Response:
-        """Return a body that arrived with the headers, or an error if it is too large."""
+        """Return a body that arrived with the headers, or the error response if the body is too large."""
         body = request.content.read_nowait()
         if body and _is_encoded(request):
             return _ENCODED
         return body if len(body) <= self._config.max_body_bytes else self._too_large
 
     async def _body(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> bytes | Response:
-        """Read the whole body within the limits on size and time. Do not begin one that is announced as too large."""
+        """Read the whole body within the limits on size and time. Read nothing if Content-Length exceeds the limit."""
         if _is_encoded(request):
             return _ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
@@ -185,7 +185,7 @@ class Handler:
     def _has_room(self, size: int | None, task: asyncio.Task[Any]) -> bool:
         """Count a large body until its request ends.
 
-        Return False if there is no room. An unknown size counts as the largest.
+        Return False if the total would exceed the limit. A body of unknown size counts as the largest body.
         """
         self._large_bodies.pop(task, None)
         size = self._config.max_body_bytes if size is None else size
@@ -220,7 +220,7 @@ class Handler:
             response.force_close()
 
     async def _write_fast(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        """Write a small response, and wait only if the peer does not take it at once."""
+        """Write a small response. Wait only if the peer does not read it at once."""
         await request.writer.write(self._head.before(body))
         if request.transport is not None and request.transport.get_write_buffer_size():
             with _SendTimeout(request, self._config.send_seconds):
@@ -228,7 +228,7 @@ class Handler:
         return self._written_response
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Write a large response, and give up a peer that does not read it."""
+        """Write a large response. Abort the connection if the peer does not read it."""
         with _SendTimeout(request, self._config.send_seconds):
             await response.prepare(request)
             await response.write_eof()
@@ -236,7 +236,7 @@ class Handler:
     async def _begin_stream(
         self, request: web.BaseRequest, answer: EventStream, task: asyncio.Task[Any]
     ) -> web.StreamResponse:
-        """Answer with a stream, which does not count as a request in flight because it may stay open for long."""
+        """Answer with a stream. It does not count as a request in flight, because it may stay open for long."""
         if len(self._streaming) >= self._config.max_streams:
             await _close(answer.messages)
             return self._response(request, _BUSY)
@@ -262,7 +262,7 @@ class Handler:
         return response
 
     async def _write(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
-        """Write each message as an event, and a comment after each silent interval."""
+        """Write each message as an event. Write a comment after each interval without messages."""
         messages = answer.messages
         following = _following(messages)
         try:
@@ -326,7 +326,7 @@ def _following(messages: AsyncIterator[bytes | ServerSentEvent]) -> asyncio.Futu
 
 
 class _SendTimeout:
-    """A context that aborts the connection of a peer that reads nothing for so many seconds, up to twice as many.
+    """A context that aborts the connection of a peer that reads nothing for between `seconds` and twice `seconds`.
 
     The abort raises an error or a cancellation in every task that waits for the connection.
     """

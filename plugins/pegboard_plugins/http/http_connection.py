@@ -1,6 +1,7 @@
 """aiohttp's connection, with a limit on the time that a client may take to send a request's headers.
 
-aiohttp limits only the silence between requests. It also sends its parser's errors to clients; here they are logged.
+aiohttp limits only the idle time between requests. It also sends its parser's errors to clients. This connection logs
+them instead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pegboard_plugins.http.aiohttp_internals import is_idle, is_reading_paused, 
 logger = logging.getLogger("pegboard.plugins.http")
 
 IsOperator = Callable[[asyncio.BaseTransport], bool]
-"""Returns True if a channel proves that the operator is at its other end."""
+"""A check that returns True if a transport proves that its peer is the operator."""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
@@ -34,17 +35,17 @@ _TEXTS = {
     501: "The server does not know this method.\n",
 }
 _UNKNOWN_METHOD = re.compile(r"b'[!#$%&*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]'")
-"""A valid request line, inside of aiohttp's error for an unknown method."""
+"""A valid request line in aiohttp's error message for an unknown method."""
 
 MAX_HEADER_FIELDS = 4
-"""The number of header fields of the largest size in a request, or as many bytes in smaller fields."""
+"""The limit for all header fields of a request, as a multiple of the limit for one field."""
 
 
 class HttpConnection(RequestHandler):
     """A connection that closes if the headers of a request take too long or too many bytes.
 
     Attributes:
-        is_operator: True if the channel proves that the operator is at the other end.
+        is_operator: True if the transport proves that the peer is the operator.
     """
 
     __slots__ = (
@@ -64,13 +65,13 @@ class HttpConnection(RequestHandler):
         self._last_body: Any = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start the clock. A connection without a request counts as a slow one."""
+        """Start the timer for headers. A connection without any request is closed like a slow request."""
         super().connection_made(transport)
         self.is_operator = self._proves(transport)
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the clock when a request is complete, and start it when the next one begins."""
+        """Stop the timer when a request's headers are complete. Start it when the next request begins."""
         before = request_count(self)
         between = self._last_body is None or self._last_body.is_eof()
         super().data_received(data)
@@ -91,13 +92,13 @@ class HttpConnection(RequestHandler):
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
         """Resume reading if it is paused.
 
-        aiohttp calls this after every body, and would then parse nothing unless data was held back.
+        aiohttp calls this after every body and would call its parser even if reading was not paused.
         """
         if is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Stop the clock."""
+        """Stop the timer for headers."""
         self._stop_clock()
         super().connection_lost(exc)
 
@@ -114,7 +115,7 @@ class HttpConnection(RequestHandler):
         if status < 500 or status == 501:
             reason = type(exc).__name__ if exc else message
             about = {"peer": request.remote, "data": {"status": status, "reason": reason}}
-            logger.info("refused a request that is not valid HTTP: %d %s", status, reason, extra=about)
+            logger.info("rejected a request that is not valid HTTP: %d %s", status, reason, extra=about)
         else:
             logger.error("a request failed", exc_info=exc, extra={"peer": request.remote})
         if request.writer.output_size > 0:
@@ -125,7 +126,7 @@ class HttpConnection(RequestHandler):
         return response
 
     def _break_bodies(self, arrived: int) -> None:
-        """End an incomplete body that is followed by another request: its chunked encoding is invalid.
+        """End an incomplete body whose chunked encoding is invalid, if another request follows.
 
         aiohttp keeps the error for the next request, and the reader of this body would wait forever.
         """
@@ -163,7 +164,7 @@ class HttpConnection(RequestHandler):
 
 
 class HttpServer(web.Server):
-    """aiohttp's low-level server, which makes connections of this kind."""
+    """aiohttp's low-level server with `HttpConnection` as its protocol."""
 
     def __init__(self, handler: Any, *, header_seconds: float, proves: IsOperator, **options: Any) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")

@@ -1,4 +1,4 @@
-"""The process that listens on a port of this machine, where Linux shows it."""
+"""The process that listens on a port of this machine (Linux only)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LISTENING = "0A"
 
 
 def owner_of_port(port: int) -> str | None:
-    """Return the command and process id of the process that listens on a TCP port, None if it is not visible."""
+    """Return the command and id of the process that listens on a TCP port, or None if it is not visible."""
     inodes = {f"socket:[{inode}]" for table in ("tcp", "tcp6") for inode in _listeners(Path("/proc/net") / table, port)}
     if not inodes:
         return None

@@ -1,6 +1,6 @@
 """Checks of every request before any route sees it: the Host, the Origin, and CORS for browsers.
 
-It knows headers and no HTTP server.
+The checks depend on headers only, not on an HTTP server.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MCP_HEADERS = (
     "Mcp-Session-Id",
 )
 _MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
-"""The headers that mirror arguments of tools."""
+"""The names of headers that mirror arguments of tools."""
 _PATH = re.compile(r"[/?#].*", re.DOTALL)
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
@@ -103,14 +103,14 @@ class RequestGuard:
         return _names_loopback(headers.get(hdrs.HOST) or "")
 
     def host(self, headers: Headers, remote: str | None) -> str:
-        """Return the requested host: as a trusted proxy forwards it, else as the request names it."""
+        """Return the requested host: the forwarded host of a trusted proxy, otherwise the Host header."""
         forwarded = headers.get(hdrs.X_FORWARDED_HOST)
         if forwarded and self._is_behind(remote):
             return forwarded.rpartition(",")[2].strip()
         return (headers.get(hdrs.HOST) or "").strip()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
-        """Return the address of the client, for logs: the last one that no trusted proxy added."""
+        """Return the client's address for logs: the last address that is not a trusted proxy."""
         forwarded = headers.getall(hdrs.X_FORWARDED_FOR, ())
         if forwarded and self._is_behind(remote):
             hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
@@ -133,7 +133,7 @@ class RequestGuard:
         return any(found in network for network in self._proxies)
 
     def _find_own(self, host: str) -> bool:
-        """Return True if a host is this server: a configured name, or one that no other server can have."""
+        """Return True if a host is this server: a configured name, or a name that no other server can have."""
         authority = parse_authority(host)
         if authority is None:
             return False
@@ -184,13 +184,13 @@ class RequestGuard:
 
 
 def _mirrored(headers: Headers) -> Sequence[str]:
-    """Return the requested headers for arguments. The caller has checked the origin."""
+    """Return the requested headers that mirror arguments. The caller must have checked the origin."""
     asked = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
     return [name.strip() for name in asked if _MIRRORED.fullmatch(name.strip())]
 
 
 def _is_whole(target: str, headers: Headers) -> bool:
-    """Return True if a request names its host exactly once, and consistently (RFC 9112 section 3.2)."""
+    """Return True if a request has one Host that matches its target (RFC 9112 section 3.2)."""
     hosts = headers.getall(hdrs.HOST, ())
     if len(hosts) != 1:
         return False
@@ -212,6 +212,6 @@ def _names_loopback(host: str) -> bool:
 
 
 def _address(hop: str) -> str:
-    """Return the address of a hop. Some proxies add its port."""
+    """Return the address in an entry of a forwarded header, without the port that some proxies add."""
     authority = parse_authority(hop)
     return authority.name.strip("[]") if authority is not None and authority.is_address else hop

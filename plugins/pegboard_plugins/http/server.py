@@ -19,8 +19,7 @@ from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
 
 FINISH_SECONDS = 0.2
-"""How long finished responses may take to be written after the host has drained, and how long ending the others may
-take.
+"""The time limit for writing finished responses after the host has drained, and for ending unfinished responses.
 """
 LINGER_SECONDS = 2.0
 """How long the rest of a rejected body is read and discarded, so that the client can read the rejection."""
@@ -75,7 +74,7 @@ def _server(config: HttpConfig, handler: Handler) -> HttpServer:
 
 
 def _proof(config: HttpConfig) -> IsOperator:
-    """Return the check that a connection is the operator's. Over TCP only a setting makes it succeed."""
+    """Return the check that a peer is the operator. Over TCP it succeeds only if a setting allows it."""
     if config.socket is not None:
         return is_own_peer if "unix" not in config.trusted_proxies else lambda transport: False
     by_word = config.loopback_is_operator and _is_loopback(config.host)

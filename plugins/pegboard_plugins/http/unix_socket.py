@@ -1,6 +1,6 @@
-"""The file of a Unix socket, and the user at the other end of its connections.
+"""The file of a Unix socket, and the user of the process that connects.
 
-The file is created for its owner only. The file of a dead process is replaced, that of a live one is not.
+Only the owner can access the created file. The file of a dead process is replaced, the file of a live process is not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def is_own_peer(transport: asyncio.BaseTransport) -> bool:
-    """Return True if the peer runs as this process's user, as the kernel reports (`SO_PEERCRED`)."""
+    """Return True if the peer runs as this process's user. The kernel reports the user (`SO_PEERCRED`)."""
     peer, option = transport.get_extra_info("socket"), getattr(socket, "SO_PEERCRED", None)
     if peer is None or option is None:
         return False  # on other systems the operator token remains
@@ -59,7 +59,7 @@ class UnixSocket:
         return bound
 
     def remove(self) -> None:
-        """Remove the file, if it is still the created one."""
+        """Remove the file, unless another process has replaced it."""
         with suppress(OSError):
             if self._made is not None and self._identity() == self._made:
                 self._path.unlink()

@@ -29,7 +29,7 @@ _ADVICE = (
     "everybody use it, or [plugins.mcp] http = false to serve no MCP over HTTP"
 )
 MIN_KEY_CHARACTERS = 32
-"""The shortest key of `state_keys`."""
+"""The minimum length of a key in `state_keys`."""
 
 
 class McpConfig(PluginConfig):
@@ -37,13 +37,13 @@ class McpConfig(PluginConfig):
 
     Attributes:
         list_ttl_ms: how long clients may cache lists and the discovery result, in milliseconds (2026-07-28 caching).
-        tools_ttl_ms: the same for the list of tools, if it differs.
-        resources_ttl_ms: the same for the lists of resources and resource templates.
-        prompts_ttl_ms: the same for the list of prompts.
+        tools_ttl_ms: how long clients may cache the list of tools; `list_ttl_ms` by default.
+        resources_ttl_ms: how long clients may cache the lists of resources and templates; `list_ttl_ms` by default.
+        prompts_ttl_ms: how long clients may cache the list of prompts; `list_ttl_ms` by default.
         max_batch: the largest number of messages in a batch (revision 2025-03-26 only).
-        http: serve MCP over HTTP; without it, HTTP servers serve the worker and other routes only.
+        http: serve MCP over HTTP. If false, HTTP servers serve only the worker and other routes.
         path: the path of the MCP endpoint.
-        anonymous: serve MCP beyond this machine without an authenticator. Then every client that reaches the server can
+        anonymous: serve MCP to other machines without an authenticator. Every client that reaches the server can then
             use every tool that requires no secrets, tokens or scopes.
         max_sessions: the largest number of sessions over HTTP (revisions before 2026-07-28).
         max_sessions_per_caller: the largest number of sessions of one caller. Callers without authentication are
@@ -52,18 +52,20 @@ class McpConfig(PluginConfig):
         session_store: the store of sessions, named by the plugin that provides it. "memory" keeps them in this process;
             sessions in any other store outlive the process.
         event_store: the store of the messages of sessions' streams, named by the plugin that provides it.
-        max_listening: the largest number of streams that notify of changes, of subscriptions and of sessions.
-        events_bytes: how much is kept of the streams of all sessions, for clients that lose a connection; 0 for
+        max_listening: the largest number of streams for notifications of changes: subscriptions and standalone
+            streams of sessions.
+        events_bytes: how much of all sessions' streams is stored, for clients that lose a connection; 0 for
             nothing.
-        session_events_bytes: how much is kept for one session.
-        events_seconds: how long a stream is kept after its last message.
+        session_events_bytes: how much of one session's streams is stored.
+        events_seconds: how long a stream is stored after its last message.
         retry_ms: how long a client waits before it resumes a stream that has ended (2025-11-25).
-        poll_after_seconds: how long the stream of a call stays open before its client has to resume it (2025-11-25),
-            where a proxy closes long connections; 0 for no limit.
-        state_keys: the keys that seal the state that clients carry between the rounds of a call (2026-07-28). The first
-            one seals, all open. Instances that serve the same clients need the same keys; without any, each process
-            makes its own. A key has at least 32 random characters, such as `openssl rand -base64 32` prints.
-        state_seconds: how long a client may take to return such a state.
+        poll_after_seconds: how long the stream of a call stays open before its client must resume it (2025-11-25), for
+            proxies that close long connections; 0 for no limit.
+        state_keys: the keys that encrypt the state that clients return between the rounds of a call (2026-07-28). The
+            first key encrypts, all keys decrypt. Instances that serve the same clients need the same keys. Without
+            keys, each process creates its own key. A key has at least 32 random characters, such as the output of
+            `openssl rand -base64 32`.
+        state_seconds: how long a client may take to return this state.
     """
 
     list_ttl_ms: int = Field(default=300_000, ge=0)

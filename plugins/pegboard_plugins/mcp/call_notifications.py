@@ -1,4 +1,4 @@
-"""The notifications of a running call: a filter of those that its client requests, and their form."""
+"""The notifications of a running call: only those that the client requested, in the form of its revision."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MESSAGE: Final = "notifications/message"
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
 
 Send = Callable[[bytes], None]
-"""Takes a message for the client on the stream of one call, from any thread."""
+"""A function that sends a message to the client on the stream of one call, from any thread."""
 
 
 def check_level(level: object) -> str:
-    """Return a log level that a client names.
+    """Validate a log level from a client and return it.
 
     Raises:
-        ProtocolError: there is no such level.
+        ProtocolError: the level is unknown.
     """
     if isinstance(level, str) and level in _RANK:
         return level
@@ -32,7 +32,7 @@ def check_level(level: object) -> str:
 
 
 def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
-    """Return the progress token of a request, None if it requests no progress. 0 and "" are valid tokens.
+    """Return the progress token of a request, None if the client requests no progress. 0 and "" are valid tokens.
 
     Raises:
         ProtocolError: the token is neither a string nor an integer.
@@ -46,8 +46,9 @@ def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
 
 
 def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, send: Send) -> Notify | None:
-    """Return a function that sends progress and log messages of a call of 2026-07-28, None if its client requests
-    neither.
+    """Return a function that sends progress and log messages of a call of 2026-07-28.
+
+    Return None if the client requests neither.
     """
     least = _RANK[meta[LOG_LEVEL]] if LOG_LEVEL in meta else None
     if progress is None and least is None:
@@ -65,7 +66,7 @@ def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, 
 def session_notify(session: Session, progress: ProgressReports | None, send: Send) -> Notify:
     """Return a function that sends notifications of a session's call.
 
-    It drops unrequested progress and quieter log levels.
+    The function drops progress that was not requested and log messages below the session's level.
     """
     revision = session.client.revision
 
@@ -88,6 +89,6 @@ def session_notify(session: Session, progress: ProgressReports | None, send: Sen
 
 
 def _masked(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with secrets masked in their texts (server/utilities/logging, security)."""
+    """Return parameters with secrets masked in their strings (server/utilities/logging, security)."""
     texts: dict[str, Any] = {name: redacted_data(params[name]) for name in ("message", "data") if name in params}
     return {**params, **texts}

@@ -1,4 +1,4 @@
-"""Changes of the host's lists and resources, gathered for a moment and passed to listeners."""
+"""Changes of the host's lists and resources, collected for a short time and passed to listeners."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pegboard.plugin import ProtocolContext, jsonrpc_notification
 from pegboard.types import Change
 
 GATHER_SECONDS: Final = 0.05
-"""How long a change waits for others, so that many changes are sent as one."""
+"""How long a change waits for further changes, so that they are sent together."""
 MAX_GATHERED_CHANGES = 1000
 """The largest number of waiting changes."""
 
@@ -21,14 +21,14 @@ class ChangeListener(Protocol):
     """A listener that notifies one client on one stream."""
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Handle changes, each listed once. Must not block."""
+        """Handle changes without blocking. Each change is listed once."""
 
     def stop(self) -> None:
-        """Handle the stop of the host: no change follows. Must not block."""
+        """Handle the stop of the host without blocking. No changes follow."""
 
 
 def notification(change: Change, meta: dict[str, object] | None = None) -> bytes:
-    """Return the MCP notification of a change, with members of `_meta` if there are any."""
+    """Return the MCP notification of a change, with the members of `meta` in `_meta`."""
     params: dict[str, object] = {} if meta is None else {"_meta": meta}
     if change.kind == "resource":
         return jsonrpc_notification("notifications/resources/updated", {"uri": change.uri, **params})
@@ -36,7 +36,7 @@ def notification(change: Change, meta: dict[str, object] | None = None) -> bytes
 
 
 class ChangeBroadcaster:
-    """The listeners for one host's changes. The host is watched only while there is one."""
+    """The listeners for one host's changes. The host is watched only while there are listeners."""
 
     def __init__(self, host: ProtocolContext) -> None:
         self._host = host
@@ -57,7 +57,7 @@ class ChangeBroadcaster:
             self._stop = asyncio.create_task(self._wait_for_the_end())
 
     def remove(self, listener: ChangeListener) -> None:
-        """Remove a listener, if it is there."""
+        """Remove a listener. Ignore an unknown listener."""
         self._listeners.pop(listener, None)
         if not self._listeners:
             self._rest()

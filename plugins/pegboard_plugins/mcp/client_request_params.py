@@ -11,7 +11,7 @@ from pegboard_plugins.mcp.revisions import since
 
 
 def in_revision(method: str, params: dict[str, Any], revision: str) -> dict[str, Any]:
-    """Return the parameters of a request to the client in a revision.
+    """Return the parameters of a request to the client, as the client's revision defines them.
 
     Raises:
         ClientCapabilityError: the revision does not have the request.
@@ -38,7 +38,7 @@ def _elicitation(params: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a field of a form as 2025-06-18 has it: names of choices in a separate list, and single choice only."""
+    """Return a form field in the format of 2025-06-18: choice names in a separate list, single choice only."""
     if field["type"] == "array":
         raise ClientError(f"The client cannot be asked for {name}: its revision does not support multiple choice.")
     titled = field.get("oneOf")
@@ -49,7 +49,7 @@ def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain_sampling(params: dict[str, Any], revision: str) -> dict[str, Any]:
-    """Return parameters without tools, and with one content block per message, as before 2025-11-25."""
+    """Return parameters in the format before 2025-11-25: no tools, one content block per message."""
     if "tools" in params or "toolChoice" in params:
         raise ClientCapabilityError("sampling.tools")
     return {**params, "messages": [_plain_message(message, revision) for message in params["messages"]]}

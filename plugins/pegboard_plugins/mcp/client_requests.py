@@ -1,4 +1,4 @@
-"""Requests of the server to its client, in the revisions with sessions: their ids, responses and cancellation.
+"""Requests of the server to its client in a session: their ids, responses and cancellation.
 
 The binding decides which messages belong to the client.
 """
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 MAX_PENDING_REQUESTS = 100
 """The largest number of requests to one client that wait for a response."""
 MAX_WAIT_SECONDS = 3600.0
-"""The longest wait for a response, whatever the caller requests."""
+"""The longest wait for a response. Callers can request a shorter wait only."""
 MAX_ERROR_CHARACTERS = 1000
-"""The part of a client's error message that a model is shown."""
+"""The maximum length of a client's error message that a model receives."""
 
 _COUNT_BITS = 20
 """The number of ids in a block, as a power of 2."""
@@ -75,10 +75,10 @@ class _PendingRequest:
 
 
 class ClientRequestIds:
-    """Ids of requests to clients. No other process makes the same ids. They are below 2**53, the limit of exact JSON
-    numbers.
+    """A generator of ids for requests to clients. No other process generates the same ids.
 
-    A session may outlive its process, so that responses to requests of another process arrive.
+    A session may outlive its process. Responses to requests of an earlier process can therefore arrive. Ids are below
+    2**53, the limit of exact JSON numbers.
     """
 
     def __init__(self) -> None:
@@ -95,15 +95,15 @@ class ClientRequestIds:
             return next(self._ids)
 
     def __contains__(self, request_id: object) -> bool:
-        """Return True if this process may have made the id."""
+        """Return True if this process may have generated the id."""
         return type(request_id) is int and request_id >> _COUNT_BITS in self._begins
 
 
 class ClientRequests:
-    """The requests to one client that wait for a response. They belong to the thread of the event loop.
+    """The requests to one client that wait for a response. Use it only in the event loop's thread.
 
     Args:
-        ids: makes their ids.
+        ids: the generator of request ids.
     """
 
     __slots__ = ("_closed", "_ids", "_open")
@@ -128,8 +128,8 @@ class ClientRequests:
         """Send a request on a channel and wait for its result, as `pegboard.types.Ask` describes.
 
         Raises:
-            ClientTimeoutError: no response arrived in time. The request is cancelled.
-            ClientError: the client responded with an error or an invalid response, or is gone.
+            ClientTimeoutError: no response arrived in time. The request is then cancelled.
+            ClientError: the client returned an error or an invalid response, or disconnected.
         """
         if self._closed or not channel.open:
             raise _gone()
@@ -155,7 +155,7 @@ class ClientRequests:
             del self._open[request_id]
 
     def settle(self, message: dict[str, Any]) -> None:
-        """Handle a response of the client. A response to an unknown request is ignored: it may be late."""
+        """Handle a response of the client. Ignore a response to an unknown request, because it may be late."""
         opened = self._find(message.get("id"))
         if opened is None:
             logger.debug("ignored a response to an unknown request")
@@ -167,7 +167,7 @@ class ClientRequests:
             opened.answer.set_result(message["result"])
 
     def report_progress(self, params: Any) -> None:
-        """Handle a progress notification of the client. Unknown tokens and reports without advance are ignored."""
+        """Handle a progress notification of the client. Ignore unknown tokens and progress that does not increase."""
         opened = self._find(params.get("progressToken")) if isinstance(params, dict) else None
         if opened is None or not _is_number(params.get("progress")):
             return
@@ -190,14 +190,14 @@ class ClientRequests:
                 logger.exception("the progress callback of a tool failed")
 
     def withdraw(self, channel: CallChannel) -> None:
-        """Cancel the requests of a call that ends, while its channel still takes messages."""
+        """Cancel the requests of a call that ends. Its channel must still accept messages."""
         for request_id, opened in self._open.items():
             if opened.channel is channel:
                 _withdraw(request_id, opened, "the call has ended")
                 opened.fail(_gone())
 
     def close(self) -> None:
-        """End the session: fail waiting requests, and reject new ones."""
+        """End the session: fail waiting requests and reject new requests."""
         self._closed = True
         for opened in self._open.values():
             opened.withdrawn = True

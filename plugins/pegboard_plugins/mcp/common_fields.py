@@ -1,4 +1,4 @@
-"""Members of MCP objects of every kind: annotations, icons and `_meta`, as each revision has them."""
+"""Members that all kinds of MCP objects share: annotations, icons and `_meta`, as each revision defines them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def annotations_object(item: Annotations | None, revision: str) -> dict[str, Any] | None:
-    """Return annotations of content or resources, None if they have no members."""
+    """Return annotations of content or resources, None for annotations without members."""
     if item is None:
         return None
     modified = item.last_modified
@@ -29,7 +29,7 @@ def annotations_object(item: Annotations | None, revision: str) -> dict[str, Any
 
 
 def icon_objects(items: Iterable[Icon] | None, revision: str) -> list[dict[str, Any]] | None:
-    """Return icons, which exist since 2025-11-25."""
+    """Return icons. Revisions before 2025-11-25 do not have them."""
     if not items or not since(revision, "2025-11-25"):
         return None
     return [
@@ -44,7 +44,7 @@ def icon_objects(items: Iterable[Icon] | None, revision: str) -> list[dict[str, 
 
 
 def nested_meta(meta: Any, revision: str) -> Any:
-    """Return the `_meta` of an object inside of a result, which exists since 2025-06-18."""
+    """Return the `_meta` of an object inside a result. Revisions before 2025-06-18 do not have it."""
     return meta if meta and since(revision, "2025-06-18") else None
 
 

@@ -1,6 +1,6 @@
-"""Notifications of changes on a message stream, for a session and for subscriptions, no faster than the client reads.
+"""Notifications of changes on a message stream, for a session and for subscriptions.
 
-A task runs only while messages wait.
+Notifications are sent no faster than the client reads. A task runs only while messages wait.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_CONNECTION_SUBSCRIPTIONS = 100
 
 
 class ConnectionWriter:
-    """A writer that moves messages from queues to a connection, as its peer takes them."""
+    """A writer that moves messages from queues to a connection as fast as its peer reads them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -33,7 +33,7 @@ class ConnectionWriter:
         self._task: asyncio.Task[None] | None = None
 
     def write_soon(self, queue: MessageQueue, written: Callable[[], None] | None = None) -> None:
-        """Write the messages of a queue soon, then call `written`."""
+        """Schedule the messages of a queue to be written. Call `written` afterwards."""
         self._due[queue] = written
         if self._task is None:
             self._task = asyncio.create_task(self._write())
@@ -71,7 +71,7 @@ class ConnectionWriter:
 
 
 class ListChangedNotifier:
-    """Notifies the client of a session, which is its connection, of changes."""
+    """A listener that notifies the client of a session of changes. The session lasts as long as the connection."""
 
     def __init__(self, session: Session, writer: ConnectionWriter) -> None:
         self._session = session
@@ -79,7 +79,7 @@ class ListChangedNotifier:
         self._queue.on_message = partial(writer.write_soon, self._queue)
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Queue notifications that the client requested. A change that still waits is not queued again."""
+        """Queue notifications that the client requested. Skip changes that are already queued."""
         for change in changes:
             if self._session.is_subscribed_to(change):
                 self._queue.send(notification(change), key=change)
@@ -120,7 +120,7 @@ class ConnectionSubscriptions:
         )
 
     def cancel(self, request_id: RequestId) -> bool:
-        """End a subscription without a message. Return False if there is none."""
+        """End the subscription of `request_id` without a message. Return False if the id is unknown."""
         subscription = self._open.pop(request_id, None)
         if subscription is None:
             return False

@@ -1,6 +1,6 @@
-"""Content as MCP objects of one revision. Content that a revision does not have becomes text.
+"""Content as MCP objects of one revision. Content types that the revision does not have become text.
 
-The host has checked the content.
+The host has already validated the content.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pegboard_plugins.mcp.revisions import since
 
 
 def tool_result_object(outcome: ToolResult, revision: str, *, structured: bool) -> dict[str, Any]:
-    """Return a tool's result without `_meta`. Structured content without text is added as text too."""
+    """Return a tool's result without `_meta`. If only structured content exists, add it as text too."""
     value = outcome.value
     blocks = [] if outcome.content is None else [content_block(item, revision) for item in outcome.content]
     plain = outcome.content is None and value is not None

@@ -23,7 +23,7 @@ _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 
 
 def named_revision(headers: Headers) -> str | None:
-    """Return the revision that the headers name, None if they name none. Several values make an unknown revision."""
+    """Return the revision in the headers, None without one. Return an unknown revision if several are named."""
     values = headers.getall(PROTOCOL_VERSION_HEADER, ())
     if len(values) == 1:
         return values[0].strip(" \t")
@@ -31,13 +31,13 @@ def named_revision(headers: Headers) -> str | None:
 
 
 def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any], name_parameter: str | None = None) -> None:
-    """Reject a request whose headers differ from its body: an intermediary may have seen another request.
+    """Reject a request whose headers differ from its body: an intermediary may have acted on the headers.
 
     Args:
         headers: the header fields of the request.
-        method: its method.
-        params: its parameters.
-        name_parameter: the parameter that `Mcp-Name` mirrors, for a method that the specification does not have.
+        method: the method of the request.
+        params: the parameters of the request.
+        name_parameter: the parameter that `Mcp-Name` mirrors, for a method that the specification does not define.
 
     Raises:
         ProtocolError: -32020, naming the header.
@@ -72,7 +72,7 @@ def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) 
 
 
 def header_value(headers: Headers, name: str) -> str | None:
-    """Return the value of a header that may appear once, still in base64 form if it has one. None if it is missing.
+    """Return the value of a header that may appear once, without decoding base64. Return None for a missing header.
 
     Raises:
         ProtocolError: the header appears more than once, or has invalid characters.
@@ -89,7 +89,7 @@ def header_value(headers: Headers, name: str) -> str | None:
 
 
 def decode_header_value(value: str) -> str:
-    """Return a header's value, decoded if it is in base64 form.
+    """Return a header's value. Decode the base64 form.
 
     Raises:
         ProtocolError: the base64 is invalid or not canonical.

@@ -1,4 +1,4 @@
-"""The JSON-RPC 2.0 envelope of decoded messages: their type, or the error."""
+"""The JSON-RPC 2.0 envelope of decoded messages: message types and validation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MessageType = Literal["request", "notification", "response"]
 
 
 def is_request_id(value: object) -> bool:
-    """Return True if a value is a request id: a string or an integer, but no boolean and no null (MCP, basic)."""
+    """Return True if a value is a valid request id: a string or an integer, not a boolean or null (MCP, basic)."""
     return type(value) is str or type(value) is int
 
 
 def readable_id(message: object) -> RequestId | None:
-    """Return the id for an error about this message, None if it has none."""
+    """Return the id for an error response to this message, None without a valid id."""
     if isinstance(message, dict) and "method" in message:
         request_id = message.get("id")
         if isinstance(request_id, str | int) and is_request_id(request_id):
@@ -51,7 +51,7 @@ def params_of(message: dict[str, Any]) -> Any:
     """Return the message's parameters. Return an empty mapping if they are missing or null.
 
     Raises:
-        ProtocolError: they are not an object, their `_meta` is not, or an object in them names a member twice.
+        ProtocolError: the parameters or their `_meta` are not an object, or an object in them has a duplicate member.
     """
     params = message.get("params")
     if type(params) is dict:
@@ -61,5 +61,5 @@ def params_of(message: dict[str, Any]) -> Any:
     if params is None:
         return EMPTY
     if params is REPEATED_MEMBERS:
-        raise ProtocolError(INVALID_PARAMS, "params names a member twice; send each member once.")
+        raise ProtocolError(INVALID_PARAMS, "params contains a member twice: send each member once.")
     raise ProtocolError(INVALID_PARAMS, "params must be an object.")

@@ -1,6 +1,6 @@
 """Tools, resources, prompts and the server as MCP objects of one revision.
 
-An absent member is left out, never null: several clients reject a whole list for one null.
+Absent members are omitted, because several clients reject a whole list that contains null.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MEMBERS = {"tools": "tools", "resources": "resources", "templates": "resourceTe
 
 
 def listing_object(listing: Listing, revision: str) -> dict[str, Any]:
-    """Return the result of a list method, without the members that 2026-07-28 adds."""
+    """Return the result of a list method, without the caching members of 2026-07-28."""
     result: dict[str, Any] = {_MEMBERS[listing.kind]: [_object(item, revision) for item in listing.items]}
     if listing.next_cursor is not None:
         result["nextCursor"] = listing.next_cursor
@@ -39,7 +39,7 @@ def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) ->
 
 
 def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
-    """Return the members that all of them have."""
+    """Return the members that tools, resources, templates and prompts share."""
     return {
         "name": item.name,
         "title": item.title if since(revision, "2025-06-18") else None,

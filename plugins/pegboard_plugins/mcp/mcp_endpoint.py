@@ -1,4 +1,4 @@
-"""The MCP endpoint as a route. The first request imports its implementation, so that no other start pays for it."""
+"""The MCP endpoint as a route. The first request imports its implementation, which keeps start-up fast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class McpEndpoint:
-    """The handler of all methods at the endpoint."""
+    """The handler of all HTTP methods at the endpoint."""
 
     def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
@@ -32,7 +32,7 @@ class McpEndpoint:
         return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        """Answer one of the first requests, which may open the stores.
+        """Answer a request before the handlers exist. Open the stores if needed.
 
         Raises:
             PluginError: a store cannot be opened.

@@ -1,4 +1,4 @@
-"""MCP over one host, for every binding: an encoder for each revision, and the calls that requests make."""
+"""MCP for one host and every binding: an encoder for each revision, and the calls for requests."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 
 CAPABILITY_KINDS: Final = tuple(dict.fromkeys(METHOD_CAPABILITIES.values()))
-"""The capabilities that the host's lists and completions provide."""
+"""The capabilities for the host's lists and completions."""
 
 LIST_CHANGED_CAPABILITIES: Final = {
     "tools": {"listChanged": True},
     "resources": {"listChanged": True, "subscribe": True},
     "prompts": {"listChanged": True},
 }
-"""The changes that clients are notified of, on a session's stream or by a subscription."""
+"""The changes that the server notifies clients of, on a session's stream or by a subscription."""
 
 
 class McpService:
-    """MCP over one host.
+    """MCP for one host.
 
     Args:
         host: the host.
@@ -77,7 +77,7 @@ class McpService:
         self._dispatcher.dispatch_notification(name, params, caller, session)
 
     def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
-        """Begin the part of a `subscriptions/listen` that belongs to plugins; see `subscribe_topics`."""
+        """Begin the plugins' part of a `subscriptions/listen` request; see `subscribe_topics`."""
         encoder = self._encoders[call.client.revision]
         return subscribe_topics(
             self.host.contributed, call, wanted, lambda method, params: notify(method, encoder.inlined(params))
@@ -88,7 +88,7 @@ class McpService:
         self._dispatcher.end()
 
     def handshake(self, request_id: RequestId, session: Session) -> bytes:
-        """Return the response to `initialize`, which fixes the capabilities of the session."""
+        """Return the response to `initialize`. Store its capabilities in the session."""
         offered = frozenset(kind for kind in CAPABILITY_KINDS if self.host.offers(kind))
         if offered != self._offered:
             self._offered = offered  # sessions share one object
@@ -102,7 +102,7 @@ class McpService:
 
     @property
     def server_info(self) -> dict[str, Any]:
-        """The member of `_meta` that names the server (2026-07-28)."""
+        """The `_meta` that names the server (2026-07-28)."""
         return {SERVER_INFO: implementation_object(self.host.identity, STATELESS_REVISIONS[0])}
 
     def response(self, call: Call, outcome: Outcome) -> bytes:
@@ -119,7 +119,7 @@ class McpService:
         except MCPError as error:
             return encoder.answer(call.request_id, call.method, Failure(error))
         except Exception as error:  # noqa: BLE001 - the outcome of a plugin: the host checks results of functions only
-            wrong = TypeError(f"the outcome, which a plugin changed, cannot be encoded: {error}")
+            wrong = TypeError(f"the outcome was changed by a plugin and cannot be encoded: {error}")
             wrong.__cause__ = error
             return encoder.answer(call.request_id, call.method, as_failure(call, wrong))
 
@@ -131,7 +131,7 @@ class McpService:
         caller: Caller,
         headers: Headers | None = None,
     ) -> ClientSubscription:
-        """Return the subscription that a request begins (2026-07-28).
+        """Return the subscription for a request (2026-07-28).
 
         Raises:
             ProtocolError: the request is invalid.
@@ -151,9 +151,9 @@ class McpService:
     def refused_subscription(
         self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
     ) -> tuple[Call, Failure] | None:
-        """Return a `resources/subscribe` whose caller may not read the resource, and the error.
+        """Return the call and the error for a `resources/subscribe` whose caller may not read the resource.
 
-        None if the caller may.
+        Return None if the caller may read it.
         """
         call = Call(method="resources/subscribe", params=params, caller=caller, client=client, request_id=request_id)
         uri = params.get("uri")
@@ -161,7 +161,7 @@ class McpService:
         return None if error is None else (call, Failure(error))
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
-        """Reject an unknown method, a method without advertised capability, and a method that this client may not call.
+        """Reject unknown methods, methods without advertised capability, and methods that this client may not call.
 
         A session may use the capabilities of its handshake. Other requests may use the current ones.
 
@@ -175,7 +175,7 @@ class McpService:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def name_parameter(self, method: str) -> str | None:
-        """Return the parameter that `Mcp-Name` mirrors in a method of a plugin, None if there is none."""
+        """Return the parameter that `Mcp-Name` mirrors for a plugin's method, None if it mirrors none."""
         added = None if method in METHOD_CAPABILITIES else self.host.contributed.methods.get(method)
         return None if added is None else added.name_parameter
 
@@ -191,7 +191,7 @@ class McpService:
         headers: Headers | None = None,
         peer: str = "",
     ) -> Call:
-        """Return the call that a request makes.
+        """Return the call for a request.
 
         Args:
             request_id: the id of the request.
@@ -199,7 +199,7 @@ class McpService:
             params: the parameters of the request.
             client: the client program.
             caller: the caller.
-            channel: takes the messages of the call, None if the client takes none.
+            channel: the channel for the call's messages, None if the client accepts none.
             session: the session of the request, None in 2026-07-28.
             headers: the header fields of the HTTP request.
             peer: the address of the client, for logs.

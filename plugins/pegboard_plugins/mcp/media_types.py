@@ -13,16 +13,16 @@ EVENT_STREAM_TYPE = "text/event-stream"
 
 
 class Accepted(NamedTuple):
-    """The media types of a response that the client accepts."""
+    """The media types that the client accepts in a response."""
 
     json: bool
     events: bool
 
 
 def unsupported_body(headers: Headers) -> Response | None:
-    """Return the rejection of a POST body, None if it can be read.
+    """Return the rejection of a POST body, None for a body with an accepted type.
 
-    Only JSON is accepted: a web page can send it to another origin only if CORS allows that.
+    Only JSON is accepted, because web pages can send JSON to another origin only if CORS allows it.
     """
     return _unsupported(tuple(headers.getall("Content-Type", ())))
 
@@ -44,7 +44,7 @@ def _charset(parameters: str) -> str:
 
 
 def accepted_types(headers: Headers) -> Accepted:
-    """Return the accepted types. Both are accepted if the field is missing or empty."""
+    """Return the accepted types. A missing or empty Accept header accepts JSON and event streams."""
     return _accepted(tuple(headers.getall("Accept", ())))
 
 
@@ -61,7 +61,7 @@ def _accepted(fields: Sequence[str]) -> Accepted:
 
 
 def _range(part: str) -> str:
-    """Return a media range of Accept, empty if its weight rejects it (RFC 9110 section 12.4.2)."""
+    """Return a media range of Accept, "" if its weight is 0 (RFC 9110 section 12.4.2)."""
     name, *parameters = (piece.strip().lower() for piece in part.split(";"))
     refused = any(parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters)
     return "" if refused else name

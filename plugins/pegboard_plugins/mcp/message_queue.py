@@ -1,4 +1,4 @@
-"""A limited queue of messages to one peer, however fast messages come and however slowly the peer reads."""
+"""A queue of messages to one peer. Its size is limited, even if the peer reads slowly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 MAX_QUEUED_MESSAGES = 1000
 MAX_QUEUED_BYTES = 1024 * 1024
-"""Beyond these limits the oldest messages that may be dropped are dropped."""
+"""Beyond these limits the queue drops its oldest droppable messages."""
 
 
 class _Queued(NamedTuple):
@@ -22,8 +22,8 @@ class MessageQueue:
     """A queue with one reader.
 
     Attributes:
-        closed: True if it takes no more messages.
-        kept: the number of waiting messages that are never dropped, without those with a key.
+        closed: True if the queue accepts no more messages.
+        kept: the number of waiting messages that are never dropped, without messages that have a key.
         on_message: called on the event loop for each queued message.
     """
 
@@ -46,7 +46,7 @@ class MessageQueue:
 
     @property
     def full(self) -> bool:
-        """True if another message would drop a waiting one."""
+        """True if queueing another message would drop a waiting message."""
         return len(self._queued) >= MAX_QUEUED_MESSAGES or self._bytes >= MAX_QUEUED_BYTES
 
     def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
@@ -54,8 +54,8 @@ class MessageQueue:
 
         Args:
             message: the message.
-            keep: never drop it.
-            key: messages with the same key are equal: while one waits, another is not queued.
+            keep: never drop the message.
+            key: identifies equal messages. While a message with the same key waits, the new message is not queued.
         """
         try:
             inside = asyncio.get_running_loop() is self._loop
@@ -83,7 +83,7 @@ class MessageQueue:
             self.on_message()
 
     def _drop_one(self) -> bool:
-        """Drop the oldest message that may be dropped. Return False if there is none."""
+        """Drop the oldest droppable message. Return False if no message may be dropped."""
         for place, queued in enumerate(self._queued):
             if not (queued.keep or queued.key is not None):
                 del self._queued[place]
@@ -92,7 +92,7 @@ class MessageQueue:
         return False
 
     def pop(self) -> bytes | None:
-        """Return the next message, None if there is none now."""
+        """Return the next message, None if no message waits."""
         if not self._queued:
             return None
         queued = self._queued.popleft()
@@ -102,7 +102,7 @@ class MessageQueue:
         return queued.message
 
     async def wait(self) -> None:
-        """Wait until there is a message, the queue is closed, or `wake` is called."""
+        """Wait until a message is queued, the queue is closed, or `wake` is called."""
         if self.empty and not self.closed:
             if self._news is None:
                 self._news = asyncio.Event()
@@ -115,7 +115,7 @@ class MessageQueue:
             self._news.set()
 
     def close(self, *, drop: bool = False) -> None:
-        """Take no more messages. Waiting messages may still be read, unless `drop` is set."""
+        """Accept no more messages. Waiting messages may still be read, unless `drop` is set."""
         self.closed = True
         if drop:
             self.clear()

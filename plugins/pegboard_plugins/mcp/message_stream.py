@@ -1,4 +1,4 @@
-"""MCP over one connection: reads messages, serves each in its era, and responds.
+"""MCP over one message stream: reads messages, handles each in its era (sessions or stateless), and responds.
 
 Each message decides its own era (2026-07-28, basic/versioning). Both eras may share a connection.
 """
@@ -48,16 +48,16 @@ MAX_REQUESTS_IN_FLIGHT = 1000
 """The largest number of requests of one connection that run, or whose responses wait for the client."""
 
 MAX_CAPACITY_WAIT_SECONDS = 5.0
-"""How long reading waits for one of them to end before the next request is rejected."""
+"""How long reading waits for a request to end before the next request is rejected."""
 
 MAX_DELIVERY_TURNS = 10
-"""The number of turns of the event loop in which the last report of a call is sent, if the client keeps up."""
+"""The turns of the event loop to wait for the client to read the last progress report of a call."""
 
 logger = logging.getLogger("pegboard.mcp")
 
 
 class McpProtocol:
-    """MCP in every revision."""
+    """The protocol of message streams: MCP in every revision."""
 
     name = "mcp"
 
@@ -66,7 +66,7 @@ class McpProtocol:
         self._round_trips = round_trips
 
     def check_tool(self, tool: Tool) -> None:
-        """Refuse a tool that clients would drop for the annotations of its input schema."""
+        """Reject a tool that clients would ignore because of invalid annotations in its input schema."""
         # most hosts have no such tool, and do not pay for the import
         if b'"x-mcp-header"' in encode(tool.input_schema):
             from pegboard_plugins.mcp.mirrored_arguments import mirrored_arguments
@@ -92,7 +92,7 @@ class McpProtocol:
 
 
 class StreamConnection:
-    """The state of one connection: its session, if there is one, and its requests in flight."""
+    """The state of one connection: its session, if any, and its requests in flight."""
 
     def __init__(self, connection: Connection, service: McpService, max_batch: int, caller: Caller) -> None:
         self._peer = connection.peer
@@ -112,7 +112,7 @@ class StreamConnection:
 
     @property
     def is_full(self) -> bool:
-        """True if no further request may run."""
+        """True if the limit of requests in flight is reached."""
         return len(self._running) + self._send_queue.kept >= MAX_REQUESTS_IN_FLIGHT
 
     async def wait_for_room(self) -> None:
@@ -138,17 +138,17 @@ class StreamConnection:
             self._receive_one(message, self._send)
 
     async def finish(self) -> None:
-        """Wait until every request in flight is answered. Requests to the client, which has gone, fail."""
+        """Wait until every request in flight is answered. Fail requests to the disconnected client."""
         if self._session is not None:
             self._session.end()
         while self._running:
             await asyncio.wait([running.task for running in self._running.values()])
 
     async def end(self) -> int:
-        """End the subscriptions, cancel requests in flight, and wait a moment for their cleanup.
+        """End the subscriptions, cancel requests in flight, and wait briefly for their cleanup.
 
         Returns:
-            The number of requests that are not answered.
+            The number of unanswered requests.
         """
         tasks = [running.task for running in self._running.values()]
         for running in self._running.values():
@@ -183,7 +183,7 @@ class StreamConnection:
 
     def _request(self, request_id: RequestId, method: str, params: Any, reply: Reply, *, batched: bool) -> None:
         if request_id in self._running or request_id in self._subscriptions:
-            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if is_stateless(params):
             if batched:
                 raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
@@ -211,7 +211,7 @@ class StreamConnection:
             self._start(request_id, method, params, self._session.client, reply, self._session)
 
     def _refused_subscription(self, request_id: RequestId, params: Mapping[str, Any]) -> bytes | None:
-        """Return the rejection of a subscription to a resource that its caller may not read, else None."""
+        """Return the rejection of a subscription if the caller may not read the resource, else None."""
         assert self._session is not None
         refused_subscription = self._service.refused_subscription(
             request_id, params, self._session.client, self._caller
@@ -237,7 +237,7 @@ class StreamConnection:
         self._service.changes.add(self._notifier)
 
     def _notification(self, method: str, params: Any) -> None:
-        """Handle a cancellation or a progress report, and dispatch every notification to plugins."""
+        """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             request_id = params.get("requestId")
             if isinstance(request_id, str | int) and is_request_id(request_id):
@@ -269,7 +269,7 @@ class StreamConnection:
     ) -> None:
         if self.is_full:
             raise ProtocolError(
-                INTERNAL_ERROR, f"{MAX_REQUESTS_IN_FLIGHT} requests are in flight; wait for some to end."
+                INTERNAL_ERROR, f"{MAX_REQUESTS_IN_FLIGHT} requests are in flight: wait until some end."
             )
         running, peer = RunningRequest(self._send_queue, self._loop, self._thread, reply), self._peer
         call = self._service.call(request_id, method, params, client, self._caller, running, session, peer=peer)
@@ -300,9 +300,9 @@ class StreamConnection:
             running.reply(None)
 
     async def _deliver(self, progress: ProgressReports) -> None:
-        """Send the last report of a call, and let the client read it before the response.
+        """Send the last progress report of a call. Wait for the client to read it before the response.
 
-        The TypeScript SDK 1.x drops a report that it reads together with the response.
+        The TypeScript SDK 1.x drops a progress report that it reads together with the response.
         """
         progress.end()
         if not progress.used:

@@ -33,7 +33,7 @@ class MirroredArgument(NamedTuple):
 
 
 class MirroredArguments:
-    """The mirrored arguments of tools. Each schema is read once."""
+    """A cache of the mirrored arguments of tools. Each schema is read once."""
 
     def __init__(self) -> None:
         self._read: dict[str, tuple[Mapping[str, Any], tuple[MirroredArgument, ...]]] = {}
@@ -47,10 +47,10 @@ class MirroredArguments:
 
 
 def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
-    """Return the arguments that headers mirror, sorted by the names of the headers.
+    """Return the arguments of a schema that headers mirror, sorted by header name.
 
     Raises:
-        ToolInputSchemaError: an annotation breaks a rule; clients would drop the whole tool for it.
+        ToolInputSchemaError: an annotation breaks a rule. Clients would ignore the whole tool.
     """
     if b'"x-mcp-header"' not in encode(schema):
         return ()
@@ -61,7 +61,9 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
         mirror = _checked(one.path, one.schema)
         header = mirror.header.lower()
         if header in found:
-            raise _refused(one.path, f"{mirror.header!r} appears twice; names of headers are case-insensitive")
+            raise _refused(
+                one.path, f"{mirror.header!r} appears twice (header names are case-insensitive): use each name once"
+            )
         found[header] = mirror
     return tuple(found[header] for header in sorted(found))
 
@@ -69,13 +71,13 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
 def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
     name = schema[HEADER_KEYWORD]
     if not path or len(path) % 2 or any(keyword != "properties" for keyword in path[::2]):
-        raise _refused(path, "move it to a property that only `properties` keywords lead to")
+        raise _refused(path, "move it to a property that is reached through `properties` keywords only")
     if not isinstance(name, str) or not _TOKEN.fullmatch(name):
         raise _refused(path, f"{name!r} cannot be part of a header's name: use only token characters (RFC 9110)")
     kind = schema.get("type")
     if kind not in _TYPES:
         found = "missing" if kind is None else repr(kind)
-        raise _refused(path, f"the property's type must be one of {', '.join(_TYPES)}; it is {found}")
+        raise _refused(path, f"the property's type must be one of {', '.join(_TYPES)}, not {found}")
     values = [*[schema.get(bound) for bound in _BOUNDS], *schema.get("enum", ())]
     if kind == "integer" and any(isinstance(value, int | float) and abs(value) > MAX_EXACT_INTEGER for value in values):
         raise _refused(path, "the property allows integers beyond 2^53 - 1: set minimum and maximum")

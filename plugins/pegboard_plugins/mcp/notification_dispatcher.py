@@ -14,13 +14,13 @@ from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from pegboard_plugins.mcp.session import Session
 
 MAX_RUNNING_NOTIFICATIONS = 100
-"""The largest number of notifications handled at once, for one connection or for all of HTTP. More are dropped."""
+"""The largest number of notifications handled at once, per connection or for all of HTTP. More are dropped."""
 
 logger = logging.getLogger("pegboard.mcp")
 
 
 def _client(params: Any, session: Session | None) -> Client:
-    """Return the sender of a notification: the session's client, or the one that its `_meta` describes (2026-07-28)."""
+    """Return the sender of a notification: the session's client, or the client in its `_meta` (2026-07-28)."""
     meta = params.get("_meta") if type(params) is dict else None
     if type(meta) is not dict:
         meta = {}
@@ -31,14 +31,14 @@ def _client(params: Any, session: Session | None) -> Client:
 
 
 class NotificationDispatcher:
-    """A dispatcher of client notifications to plugins. Notifications get no response."""
+    """A dispatcher of client notifications to plugins. Notifications have no response."""
 
     def __init__(self, host: ProtocolContext) -> None:
         self._host = host
         self._running: set[asyncio.Task[None]] = set()
 
     def dispatch_notification(self, name: str, params: Any, caller: Caller, session: Session | None) -> None:
-        """Start to handle a notification, if a plugin handles it."""
+        """Start to handle a notification. Ignore it if no plugin handles it."""
         if not self._host.hears(name):
             return
         contributed = self._host.contributed
@@ -50,7 +50,9 @@ class NotificationDispatcher:
             if handler is not None:
                 require_extension(contributed, handler.extension, client)
             if len(self._running) >= MAX_RUNNING_NOTIFICATIONS:
-                raise ProtocolError(INVALID_REQUEST, f"{MAX_RUNNING_NOTIFICATIONS} notifications are being handled")
+                raise ProtocolError(
+                    INVALID_REQUEST, f"the limit of {MAX_RUNNING_NOTIFICATIONS} running notifications is reached"
+                )
             if not isinstance(params, Mapping | None):
                 raise ProtocolError(INVALID_REQUEST, "params must be an object")
         except ProtocolError as error:

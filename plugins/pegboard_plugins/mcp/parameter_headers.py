@@ -1,4 +1,4 @@
-"""The arguments of a call that headers mirror: `Mcp-Param-*`, compared before the call runs (2026-07-28, SEP-2243)."""
+"""The headers that mirror arguments (`Mcp-Param-*`), compared before a call runs (2026-07-28, SEP-2243)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_NUMBER_CHARACTERS = 64
 
 
 def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirrored: MirroredArguments) -> None:
-    """Reject a call whose headers differ from its arguments: an intermediary may have seen another call.
+    """Reject a call whose headers differ from its arguments: an intermediary may have acted on the headers.
 
     Raises:
         ProtocolError: -32020, naming the header.
@@ -45,7 +45,7 @@ def _check(headers: Headers, header: str, value: Any) -> None:
     field = header_value(headers, header)
     if value is None:
         if field is not None:
-            raise header_mismatch(f"{header} is present, but its argument is not")
+            raise header_mismatch(f"{header} is present, but its argument is missing")
         return
     if field is None:
         raise header_mismatch(f"{header} is missing")

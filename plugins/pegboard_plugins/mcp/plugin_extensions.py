@@ -39,7 +39,7 @@ def contributed_capabilities(contributed: Contributions, revision: str) -> dict[
 
 
 def require_method(contributed: Contributions, name: str, client: Client) -> Method:
-    """Return the method of that name.
+    """Return the method called `name`.
 
     Raises:
         ProtocolError: -32601 if the client's revision does not have it; -32021 if it belongs to an extension that the
@@ -53,16 +53,16 @@ def require_method(contributed: Contributions, name: str, client: Client) -> Met
 
 
 def subscribe_topics(contributed: Contributions, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
-    """Begin the part of a `subscriptions/listen` request that belongs to plugins.
+    """Begin the plugins' part of a `subscriptions/listen` request.
 
     Args:
         contributed: the extensions of plugins.
         call: the request.
-        wanted: its `notifications`. Unknown members are ignored.
-        notify: sends a notification on the stream of the subscription.
+        wanted: the parameter `notifications` of the request. Unknown members are ignored.
+        notify: a function that sends a notification on the stream of the subscription.
 
     Returns:
-        The honoured filter by the members of `wanted`, and a function that ends the subscription.
+        The accepted members of `wanted`, and a function that ends the subscription.
 
     Raises:
         ProtocolError: -32021 if a topic belongs to an extension that the client does not declare, or a plugin's error.
@@ -114,6 +114,6 @@ def _exists(thing: Extension | Method | NotificationHandler, revision: str) -> b
 
 
 def is_served(thing: T, contributed: Contributions, revision: str) -> bool:
-    """Return True if a revision has a method or notification, and the extension that it belongs to."""
+    """Return True if a revision has a method or notification and its extension."""
     extension = None if thing.extension is None else contributed.extensions[thing.extension]
     return _exists(thing, revision) and (extension is None or _exists(extension, revision))

@@ -1,4 +1,4 @@
-"""The progress reports of a call, sent no faster than a client can follow."""
+"""The progress reports of a call, limited in rate."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.client_requests import CallChannel
 
 MAX_BURST_REPORTS: Final = 10
-"""The number of reports of one call that are sent at once."""
+"""The number of reports of one call that are sent without delay."""
 PROGRESS_INTERVAL_SECONDS: Final = 0.05
-"""The interval between further reports. Each is the latest at its time."""
+"""The interval between further reports. Only the latest report is sent."""
 
 PROGRESS: Final = "notifications/progress"
 
@@ -47,7 +47,7 @@ class ProgressReports:
         return self._sent_until > 0
 
     def report(self, params: Mapping[str, Any]) -> None:
-        """Send a report now or soon, from any thread."""
+        """Send a report now or after the interval, from any thread."""
         message = jsonrpc_notification(PROGRESS, {"progressToken": self._token, **params})
         with self._lock:
             if self._ended:
@@ -64,7 +64,7 @@ class ProgressReports:
         self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._tick)
 
     def end(self) -> None:
-        """Send the waiting report, and nothing more."""
+        """Send the waiting report and ignore later reports."""
         with self._lock:
             self._ended = True
             self._send_waiting(0.0, keep=True)

@@ -31,10 +31,10 @@ CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts",
 """The results that clients may cache."""
 
 PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
-"""Members of an error's `extra` that stay in the log: the host and path of a service may be secret."""
+"""Members of an error's `extra` that are logged only, because a service's host and path may be secret."""
 
 _UNQUOTED = frozenset((int, float, bool))
-"""The types whose JSON has no characters to escape in a string."""
+"""The types whose JSON needs no escaping inside a string."""
 
 
 class ResultEncoder:
@@ -161,7 +161,7 @@ class ResultEncoder:
         return b',"ttlMs":%d,"cacheScope":"%b"' % (ttl_ms, b"public" if public else b"private")
 
     def _end(self, meta: Mapping[str, Any] | None) -> bytes:
-        """Return the end of a result that may have its own `_meta`."""
+        """Return the last members of a result that may have its own `_meta`."""
         if not meta:
             return self._close
         own = encode(dict(meta))[1:-1]
@@ -178,7 +178,7 @@ class ResultEncoder:
         return page
 
     def _added(self, outcome: MethodResult) -> bytes:
-        """Return the result of a method, or of a result type, that a plugin added."""
+        """Return the result of a plugin's method, or a result of a plugin's result type."""
         result = self.inlined(outcome.value)
         if outcome.result_type != "complete":
             # also in sessions: the extension defines it, whatever the revision
@@ -190,7 +190,7 @@ class ResultEncoder:
         return encode(result)
 
     def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an object whose embedded outcomes are encoded as their own responses would be."""
+        """Return an object with embedded outcomes. Each is encoded like its own response."""
         return {name: self._inlined(one) if isinstance(one, EmbeddedOutcome) else one for name, one in members.items()}
 
     def _inlined(self, one: EmbeddedOutcome) -> Any:
@@ -264,7 +264,7 @@ def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
 
 
 def _required(error: AuthorizationRequiredError) -> dict[str, Any]:
-    """Return the missing authorization, and where to give it."""
+    """Return the missing authorization and the URL to grant it."""
     required = {"provider": error.provider, "scopes": list(error.scopes), "status": error.status}
     where = {"url": error.url, "authorizationId": error.authorization_id}
     return required | {name: value for name, value in where.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The revisions of MCP, and names, codes and methods that the specification defines. Data only."""
+"""The revisions of MCP, and the names, codes and methods that the specification defines. Data only."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ METHOD_CAPABILITIES: Final[dict[str, ItemKind | Literal["completions"]]] = {
     "prompts/get": "prompts",
     "completion/complete": "completions",
 }
-"""The methods that the host answers in every revision, and the capability of each."""
+"""The methods that the host answers in every revision, each with its capability."""
 
 
 def since(revision: str, first: str) -> bool:
-    """Return True if a revision is `first` or later. Revisions are dates, so strings sort correctly."""
+    """Return True if a revision is `first` or later. Revisions are ISO dates and compare as strings."""
     return revision >= first

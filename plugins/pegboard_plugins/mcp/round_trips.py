@@ -17,14 +17,14 @@ INPUT_REQUIRED_METHODS = frozenset(("tools/call", "prompts/get", "resources/read
 """The methods whose result may require input."""
 
 MAX_STATE_BYTES = 1024 * 1024
-"""The largest state that a client carries."""
+"""The largest state that the server sends to a client."""
 
 
 class RoundTrips:
-    """The rounds of one server's calls. It keeps no state.
+    """The rounds of one server's calls. The state is in the requests, not in this object.
 
     Args:
-        keys: the keys that seal states, as for `Sealer`.
+        keys: the keys that encrypt states; see `Sealer`.
         seconds: how long a retry is accepted.
     """
 
@@ -42,10 +42,10 @@ class RoundTrips:
         return self._made
 
     def begin(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round | None:
-        """Return the round that a call begins, None if its method cannot require input.
+        """Return the round for a call, None if its method cannot require input.
 
         Raises:
-            ProtocolError: its `requestState` or `inputResponses` are invalid.
+            ProtocolError: `requestState` or `inputResponses` is invalid.
         """
         if method not in INPUT_REQUIRED_METHODS:
             return None
@@ -69,10 +69,10 @@ class RoundTrips:
         return Round(number=number, asked=asked, answers=answers, results=results, given=given)
 
     def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
-        """Return the `InputRequiredResult`, without the members of all results.
+        """Return the `InputRequiredResult`, without the members that all results have.
 
         Raises:
-            ProtocolError: the responses so far are too large to carry.
+            ProtocolError: the responses so far are too large for the state.
         """
         following = outcome.next
         kept = [following.number, *map(dict, (following.asked, following.answers, following.results))]
@@ -84,6 +84,6 @@ class RoundTrips:
 
 
 def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
-    """Return the parts that a retry shares with the request that it repeats: caller, method, name and arguments."""
+    """Return the parts of a request that its retry must repeat: caller, method, name and arguments."""
     whose = [caller.issuer, caller.subject]
     return [whose, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

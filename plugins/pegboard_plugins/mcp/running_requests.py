@@ -1,4 +1,4 @@
-"""Requests in flight on a message stream, and batches that wait for all of their responses."""
+"""Requests in flight on a message stream, and batches that wait for all their responses."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 Reply = Callable[[bytes | None], None]
-"""Takes the response to one request; None if there must not be one."""
+"""A function that sends the response to one request. None means no response."""
 
 
 class RunningRequest:
-    """A request in flight. Its messages go to the connection until it is answered or cancelled.
+    """A request in flight. It sends messages to the connection until it is answered or cancelled.
 
     Attributes:
-        open: True until it is answered or cancelled.
-        progress: the progress reports, if its client requests them.
-        reply: takes the response.
+        open: True until the request is answered or cancelled.
+        progress: the progress reports, if the client requests them.
+        reply: the function that sends the response.
         response: the response, while it waits for the client to read the last report.
         task: the task that runs the call.
     """
@@ -52,19 +52,19 @@ class RunningRequest:
             self._send_queue.send(message, keep=keep)
 
     def end(self) -> None:
-        """Send the response if it waits, and nothing more."""
+        """Send the response if it waits. Send no later messages."""
         if self.response is not None:
             self.reply(self.response)
         self.cancel()
 
     def cancel(self) -> None:
-        """Send nothing more, and cancel the task."""
+        """Send no further messages and cancel the task."""
         self.open = False
         self.task.cancel()
 
 
 def _wants_reply(message: object) -> bool:
-    """Return True if a message of a batch gets a response: a request, or an invalid message."""
+    """Return True if a message of a batch requires a response: a request or an invalid message."""
     try:
         return message_type(message) == "request"
     except ProtocolError:
@@ -72,7 +72,7 @@ def _wants_reply(message: object) -> bool:
 
 
 class BatchReply:
-    """The responses to a batch, sent as one array when the last one is there."""
+    """The responses to a batch, sent as one array when all are complete."""
 
     def __init__(self, messages: Sequence[object], send: Callable[[bytes], None]) -> None:
         self._missing = sum(map(_wants_reply, messages))

@@ -1,6 +1,6 @@
-"""Sealed state, which a client carries from one request to the next and can neither read nor change.
+"""Encrypted state that a client returns with its next request and can neither read nor change.
 
-AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). The context of a state is authenticated with it and never
+AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). The context of a state is authenticated but never
 sent. The first request for input imports this module.
 """
 
@@ -24,10 +24,10 @@ NONCE_BYTES = 12
 
 
 class Sealer:
-    """Seals and opens states.
+    """A sealer that encrypts and decrypts states.
 
     Args:
-        keys: secrets of any length. The first one seals, all open. Without any, a random key of this process.
+        keys: secrets of any length. The first encrypts, all decrypt. Without keys, the process creates a random key.
         seconds: how long a state is valid.
     """
 
@@ -36,14 +36,14 @@ class Sealer:
         self._seconds = seconds
 
     def seal(self, state: Any, bound_to: Any) -> str:
-        """Return a token of printable ASCII for a state of JSON values, valid only for the same `bound_to`."""
+        """Return a printable ASCII token for a state of JSON values. It is valid only with the same `bound_to`."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         plain = encode([time.time() + self._seconds, state])
         sealed = nonce + self._ciphers[0].encrypt(nonce, plain, _context(bound_to))
         return STATE_VERSION + urlsafe_b64encode(sealed).decode().rstrip("=")
 
     def open(self, token: str, bound_to: Any) -> Any:
-        """Return the state of a token.
+        """Return the state in a token.
 
         Raises:
             ValueError: the token was changed, made for another context or by another server, or has expired.
@@ -70,7 +70,7 @@ def _context(bound_to: Any) -> bytes:
 
 
 def _sorted(value: Any) -> Any:
-    """Return a JSON value with sorted members, because a client may send them in another order."""
+    """Return a JSON value with sorted members, because a client may change their order."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value

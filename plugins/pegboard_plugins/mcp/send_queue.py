@@ -1,4 +1,4 @@
-"""The messages of calls on a message stream, in order and limited, for a client that may read slowly."""
+"""A limited queue for the messages of calls on a message stream, for clients that read slowly."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pegboard_plugins.mcp.message_queue import MessageQueue
 
 
 class SendQueue:
-    """A queue of messages that wait until the client has taken earlier ones.
+    """A queue of messages that wait until the client has read earlier messages.
 
-    If too much waits, the oldest progress and log messages are dropped, but never responses or requests. Messages
+    Beyond its limits, the queue drops the oldest progress and log messages, but never responses or requests. Messages
     are sent directly while the queue is empty.
 
     Args:
         connection: the connection to the client.
-        writer: writes queued messages.
-        on_empty: called when the queue is empty again.
+        writer: the writer of queued messages.
+        on_empty: a function that is called when the queue is empty again.
     """
 
     def __init__(self, connection: Connection, writer: ConnectionWriter, on_empty: Callable[[], None]) -> None:
@@ -39,11 +39,11 @@ class SendQueue:
         return 0 if self._queue is None else self._queue.kept
 
     def send(self, message: bytes, *, keep: bool) -> None:
-        """Send a message, or queue it behind others.
+        """Send a message, or queue it if others wait.
 
         Args:
             message: the message.
-            keep: never drop it.
+            keep: never drop the message.
         """
         if self._queue is None:
             if keep:

@@ -11,19 +11,19 @@ from pegboard_plugins.mcp.client_requests import CallChannel, ClientRequestIds, 
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS
 
 DEFAULT_LEVEL: Final = "info"
-"""The log level of a session that has set none (2025-11-25, server/utilities/logging)."""
+"""The log level of a session without `logging/setLevel` (2025-11-25, server/utilities/logging)."""
 
 MAX_CAPABILITIES_BYTES = 64 * 1024
-"""The largest JSON of a client's capabilities, which a session keeps."""
+"""The maximum size of a client's capabilities as JSON. The session stores them."""
 MAX_CLIENT_INFO_CHARACTERS = 200
-"""The part of a client's name and version that is kept."""
+"""The maximum stored length of a client's name and of its version."""
 
 
 class Session:
     """The result of a handshake, and the state that both ends share.
 
     Attributes:
-        id: the session id, None where the connection is the session.
+        id: the session id, None if the session is bound to a connection.
         client: the client, with its revision.
         level: the least severe log level that the client requests.
         offered: the capabilities that the handshake advertised.
@@ -71,7 +71,7 @@ class Session:
 
 
 def negotiate(params: Mapping[str, Any]) -> Client:
-    """Return the client that opens a session, with the requested revision or, if it is not supported, the newest one.
+    """Return the client that opens a session. Its revision is the requested revision if supported, else the newest.
 
     Raises:
         ProtocolError: the parameters of `initialize` are invalid.

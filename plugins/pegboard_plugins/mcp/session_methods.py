@@ -1,4 +1,4 @@
-"""The methods of a session that the protocol answers without the host, for every binding."""
+"""The session methods that are answered without the host, for every binding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_SUBSCRIBED_URI_CHARACTERS = 4096
 
 
 def answer_at_once(session: Session, request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes | None:
-    """Return the response to a request, None if the host has to answer it.
+    """Return the response to a request, None if the host must answer it.
 
     Raises:
         ProtocolError: the parameters are invalid, or the method is not supported.

@@ -20,13 +20,13 @@ from pegboard_plugins.mcp.revisions import (
 
 
 def is_stateless(params: Mapping[str, Any]) -> bool:
-    """Return True if a request belongs to this era: its `_meta` names a protocol version, valid or not."""
+    """Return True if a request is stateless: its `_meta` names a protocol version, even an unsupported version."""
     meta = params.get("_meta")
     return type(meta) is dict and PROTOCOL_VERSION in meta
 
 
 def read_client(meta: Mapping[str, Any]) -> Client:
-    """Return the client that a request's `_meta` describes. `require_served` checks its revision.
+    """Return the client that a request's `_meta` describes. Its revision is checked later, by `require_served`.
 
     Raises:
         ProtocolError: a required member is missing or has the wrong type.
@@ -43,14 +43,14 @@ def read_client(meta: Mapping[str, Any]) -> Client:
         raise _bad(CLIENT_CAPABILITIES, "must be an object" if CLIENT_CAPABILITIES in meta else "is missing")
     info = meta.get(CLIENT_INFO, EMPTY)
     if info is not EMPTY and not _is_implementation(info):
-        raise _bad(CLIENT_INFO, "must be an object with name and version")
+        raise _bad(CLIENT_INFO, "must be an object with the members name and version")
     if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
         raise _bad(LOG_LEVEL, "is not a log level")
     return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)  # one for each request
 
 
 def require_served(client: Client) -> None:
-    """Reject a revision that this era does not have.
+    """Reject a revision that the stateless era does not support.
 
     Raises:
         ProtocolError: -32022, with the supported revisions.

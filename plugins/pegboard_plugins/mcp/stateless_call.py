@@ -1,4 +1,4 @@
-"""A call of 2026-07-28 over HTTP, answered with JSON, or with a stream if the call sends a message before it ends.
+"""A call of 2026-07-28 over HTTP. The response is JSON, or a stream if the call sends a message before it ends.
 
 A client that accepts only streams gets one, but not before the call sends a message or has run for a while. Until then
 the call can still be rejected with a status.
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.progress_reports import ProgressReports
 
 COMMIT_SECONDS: Final = 15.0
-"""How long a silent call runs before its response begins as a stream, which can be kept alive."""
+"""How long a call runs without messages before its response begins as a stream with keep-alive comments."""
 
 STREAM_HEADERS: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
 
 def cut_response(request_id: RequestId | None) -> bytes:
-    """Return the response to a call that the server's stop cancels.
+    """Return the response to a call that was cancelled because the server stops.
 
-    It invites no retry, because the call may have had effects.
+    It has no Retry-After, because the call may have had effects.
     """
     return jsonrpc_error(INTERNAL_ERROR, "The server is stopping; the call was cut before its end.", request_id)
 
@@ -98,6 +98,6 @@ class StatelessCall:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Cancel the call: the client is gone, or has read everything."""
+        """Cancel the call. The client has disconnected or read the whole stream."""
         self._queue.close(drop=True)
         self._task.cancel()

@@ -1,6 +1,6 @@
 """MCP over Streamable HTTP: one path for both eras.
 
-It knows requests and responses, and no HTTP server.
+The module depends on request and response objects, not on an HTTP server.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class StreamableHttp:
     async def _stateless(
         self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: McpService
     ) -> Response | EventStream:
-        """Check a request in the order that the error codes of the specification require, then answer it."""
+        """Check a request in the order of the specification's error codes, then answer it."""
         request_id, method, params = message["id"], message["method"], params_of(message)
         meta = params.get("_meta")
         if type(meta) is not dict:
@@ -161,7 +161,7 @@ async def _stateless_answer(service: McpService, call: Call, stateless_call: Sta
 def _head(call: Call, outcome: Outcome) -> Response:
     """Return 403 if a token lacks scopes, and 400 if the client lacks a capability (2026-07-28).
 
-    The client must be able to react to both.
+    Clients react to both statuses.
     """
     error = outcome.error if isinstance(outcome, Failure) else None
     missing = isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY
@@ -169,8 +169,9 @@ def _head(call: Call, outcome: Outcome) -> Response:
 
 
 def _without_answer(kind: str, revision: str | None) -> Response:
-    """Return the response to a notification or a response outside of sessions, which 2026-07-28 ignores or does not
-    have.
+    """Return the response to a notification or response without a session.
+
+    Since 2026-07-28 such notifications are ignored and such responses are invalid.
     """
     if not (revision is None or revision in SUPPORTED_REVISIONS):
         return unsupported_revision(revision)

@@ -29,8 +29,8 @@ class ListenFilter:
 
     Args:
         wanted: the parameter `notifications` of the request.
-        offers: returns True if the server lists things of a kind.
-        refused: returns the reason for not notifying of a resource, None if there is none.
+        offers: a function that returns True if the server has the list of a kind.
+        refused: a function that returns the reason for rejecting a resource, None to accept it.
 
     Raises:
         ProtocolError: the parameter is invalid.
@@ -69,7 +69,8 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
         )
     if any(len(uri) > MAX_SUBSCRIBED_URI_CHARACTERS for uri in uris):
         raise ProtocolError(
-            INVALID_PARAMS, f"params.notifications.{_URIS}: a URI may have {MAX_SUBSCRIBED_URI_CHARACTERS} characters"
+            INVALID_PARAMS,
+            f"params.notifications.{_URIS}: a URI may have at most {MAX_SUBSCRIBED_URI_CHARACTERS} characters",
         )
     return uris
 
@@ -77,7 +78,7 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
 class ClientSubscription:
     """One subscription. Its messages wait in its queue until the binding sends them.
 
-    A change that still waits is not queued again. The subscription ends with the caller's token.
+    A change that already waits is not queued again. The subscription ends when the caller's token expires.
 
     Args:
         call: the request.
@@ -115,7 +116,7 @@ class ClientSubscription:
             self._notify(method, params)
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
-        """Send a plugin's notification, but not before the acknowledgement."""
+        """Send a plugin's notification, after the acknowledgement."""
         try:
             inside = asyncio.get_running_loop() is self._loop
         except RuntimeError:
@@ -152,7 +153,7 @@ class ClientSubscription:
         return jsonrpc_result(self.request_id, encode(result))
 
     def end(self) -> None:
-        """Stop listening, whether the client or the server ended the subscription."""
+        """Stop listening for changes after the client or the server ended the subscription."""
         if self._ending is not None:
             self._ending.cancel()
         self._service.changes.remove(self)
@@ -162,7 +163,7 @@ class ClientSubscription:
 
 
 class SubscriptionStream:
-    """A subscription as the events of a stream. It ends with its reader."""
+    """A subscription as an event stream. The subscription ends when its reader stops."""
 
     def __init__(self, subscription: ClientSubscription) -> None:
         self._subscription = subscription
@@ -180,6 +181,6 @@ class SubscriptionStream:
             await queue.wait()
 
     async def aclose(self) -> None:
-        """End the subscription: the client is gone, or has read everything."""
+        """End the subscription. The client has disconnected or read the whole stream."""
         self._subscription.queue.close(drop=True)
         self._subscription.end()

@@ -1,4 +1,4 @@
-"""The time that a long-lived stream may stay open: no longer than the caller's token is valid."""
+"""The time limit of a long-lived stream: the remaining validity of the caller's token."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from time import time
 from pegboard.types import Caller
 
 MIN_LIFETIME_SECONDS = 60.0
-"""The shortest time. It keeps clients with a token near its end, or a wrong clock, from reconnecting in a loop."""
+"""The minimum time. Without it, clients with an expiring token or a wrong clock would reconnect in a loop."""
 
 
 def seconds_left(caller: Caller) -> float | None:
-    """Return how long the caller's token is valid, None for a token without expiry."""
+    """Return the remaining validity of the caller's token in seconds, None for a token without expiry."""
     return None if caller.expires_at is None else max(caller.expires_at - time(), MIN_LIFETIME_SECONDS)

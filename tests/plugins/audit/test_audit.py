@@ -213,7 +213,7 @@ async def test_on_a_full_disk_calls_go_on_and_lines_are_kept(
     told = [record.getMessage() for record in caplog.records if record.name == "pegboard.plugins.audit"]
     assert told == [
         "the audit file cannot be written: No space left on device",
-        "the audit file is written again; 0 lines were lost",
+        "the audit file can be written again: 0 lines were lost",
     ]
 
 

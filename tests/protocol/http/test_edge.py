@@ -166,7 +166,7 @@ async def test_every_origin_may_call_without_credentials(fixture_site: Path) -> 
         ('cors_origins = ["null"]', "null"),
         ('cors_origins = ["app.example"]', "app.example"),
         ('cors_origins = ["https://app.example/path"]', "app.example/path"),
-        ('allowed_hosts = ["https://tools.example"]', "write a name, such as tools.example.com"),
+        ('allowed_hosts = ["https://tools.example"]', "use a name such as tools.example.com"),
         ('trusted_proxies = ["proxy.example"]', "trusted_proxies"),
         ('trusted_proxies = ["unix"]', "socket"),
         ('key = "key.pem"', "certificate"),

@@ -100,7 +100,7 @@ def test_no_message_tells_the_name_of_a_closed_file(root: Path) -> None:
     place = roots.locate("idrsa")
     with parent(place) as fd, pytest.raises(FileProblem) as caught:
         look(fd, place)
-    assert caught.value.message == "There is no 'idrsa'."
+    assert caught.value.message == "'idrsa' does not exist."
 
 
 SECRET = "-----BEGIN PRIVATE KEY-----"
@@ -160,7 +160,7 @@ async def test_a_directory_that_holds_it_stays_where_it_is(root: Path, tool: str
     fill(root)
     async with connect(kit, config={"roots": [str(root)], "write": True, "protect": []}) as client:
         told = (await client.call(tool, **arguments)).text
-    assert "holds something that the host's settings close" in told
+    assert "contains entries that the host's settings close" in told
     assert (root / "deep/.git/config").exists()
 
 

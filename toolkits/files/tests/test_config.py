@@ -38,7 +38,7 @@ def test_the_defaults_read_below_the_working_directory_and_write_nothing(
         ({"max_matches": 0}, "greater than or equal to 1"),
         ({"max_search_seconds": 0}, "greater than 0"),
         ({"ignore": ["[z-a]"]}, "not a valid glob"),
-        ({"deny": [""]}, "A glob has"),
+        ({"deny": [""]}, "A glob must have"),
         ({"allow": ["[z-a]"]}, "not a valid glob"),
         ({"protect": ["{a,b}" * 9]}, "braces"),
     ],

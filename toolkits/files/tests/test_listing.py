@@ -211,7 +211,7 @@ def test_what_is_listed_must_be_a_directory(root: Path, roots: Roots) -> None:
     make(root, "file")
     with pytest.raises(FileProblem, match="'file' is a file, not a directory"):
         listed(roots, "file")
-    with pytest.raises(FileProblem, match="There is no 'nothing'"):
+    with pytest.raises(FileProblem, match="'nothing' does not exist"):
         listed(roots, "nothing")
 
 

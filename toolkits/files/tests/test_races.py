@@ -98,7 +98,7 @@ def test_the_root_that_becomes_a_link_before_it_is_opened(
     tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before(monkeypatch, "open", tree.name, becomes_link(tree, outside))
-    with pytest.raises(FileProblem, match="cannot be opened"):
+    with pytest.raises(FileProblem, match="can no longer be opened"):
         text(roots, "secret.txt")
 
 
@@ -179,7 +179,7 @@ def test_an_edit_of_a_file_that_somebody_changes_meanwhile(
         return real(path, *args, **kwargs)
 
     monkeypatch.setattr(os, "open", opening)
-    with pytest.raises(FileProblem, match="changed by someone else"):
+    with pytest.raises(FileProblem, match="was changed meanwhile"):
         edit(roots.locate("a/b/secret.txt"), "inside", "mine", "")
     assert file.read_text() == "inside, changed by somebody else"
 

@@ -60,7 +60,7 @@ def test_the_last_lines_of_a_file_that_ends_with_a_line_end(root: Path, roots: R
 @pytest.mark.parametrize(("content", "count"), [("1\n2\n3", 3), ("1\n2\n3\n", 3)])
 def test_a_line_after_the_end_says_how_many_there_are(root: Path, roots: Roots, content: str, count: int) -> None:
     (root / "a").write_text(content)
-    with pytest.raises(FileProblem, match=f"'a' has {count} lines; there is no line 4"):
+    with pytest.raises(FileProblem, match=f"'a' has {count} lines: line 4 does not exist"):
         lines(roots, "a", 4)
 
 
@@ -132,7 +132,7 @@ def test_the_last_lines_of_a_large_file(root: Path, roots: Roots) -> None:
 
 def test_the_last_line_may_be_too_long(root: Path, roots: Roots) -> None:
     (root / "a").write_text("first\n" + "x" * 5000)
-    with pytest.raises(FileProblem, match=r"last line of 'a' is too long for one answer; read it with offset=4006"):
+    with pytest.raises(FileProblem, match=r"last line of 'a' is too long for one result: read it with offset=4006"):
         lines(roots, "a", -1)
 
 
@@ -181,7 +181,7 @@ def test_text_that_is_not_utf_8_says_where_and_what_to_try(root: Path, roots: Ro
 
 def test_what_is_binary_says_so(root: Path, roots: Roots) -> None:
     (root / "a").write_bytes(b"\x7fELF\x02\x01\x00\x00\x01\x02\x03\x00")
-    with pytest.raises(FileProblem, match="'a' is not text: it holds NUL bytes"):
+    with pytest.raises(FileProblem, match="'a' is not text because it contains NUL bytes"):
         lines(roots, "a")
 
 
@@ -223,7 +223,7 @@ def test_text_from_an_offset_begins_and_ends_between_characters(root: Path, root
 
 def test_text_from_an_offset_after_the_end_is_refused(root: Path, roots: Roots) -> None:
     (root / "a").write_text("abc")
-    with pytest.raises(FileProblem, match="'a' has 3 bytes; there is no text at offset 3"):
+    with pytest.raises(FileProblem, match="'a' has 3 bytes: use an offset below that"):
         read_window(roots.locate("a"), 3, "", BUDGET)
 
 

@@ -70,7 +70,7 @@ def test_an_absolute_path_through_the_root_and_out_again_is_refused(root: Path, 
         roots.locate(f"{root}/../outside/secret.txt")
     with pytest.raises(FileProblem, match="outside"):
         roots.locate(f"{root}side/secret.txt")
-    with pytest.raises(FileProblem, match="outside of"):
+    with pytest.raises(FileProblem, match="outside the directories"):
         roots.locate(str(outside))
 
 
@@ -149,7 +149,7 @@ def test_a_root_that_is_a_link_is_resolved_once(tmp_path: Path, root: Path, outs
 def test_a_root_that_became_a_link_is_refused(tmp_path: Path, root: Path, roots: Roots, outside: Path) -> None:
     root.rename(tmp_path / "moved")
     root.symlink_to(outside)
-    with pytest.raises(FileProblem, match="cannot be opened any more") as caught:
+    with pytest.raises(FileProblem, match="can no longer be opened") as caught:
         text(roots, "secret.txt")
     assert not caught.value.mendable
 
@@ -188,11 +188,11 @@ def test_the_links_of_proc_lead_nowhere(path: str) -> None:
 def test_the_nearest_names_are_told(root: Path, roots: Roots) -> None:
     (root / "source").mkdir()
     (root / "source/main.py").write_text("")
-    with pytest.raises(FileProblem, match=r"There is no 'source/mian\.py'\. Did you mean 'source/main\.py'\?"):
+    with pytest.raises(FileProblem, match=r"'source/mian\.py' does not exist\. Did you mean 'source/main\.py'\?"):
         text(roots, "source/mian.py")
-    with pytest.raises(FileProblem, match=r"There is no 'sorce'\. Did you mean 'source'\?"):
+    with pytest.raises(FileProblem, match=r"'sorce' does not exist\. Did you mean 'source'\?"):
         text(roots, "sorce/main.py")
-    with pytest.raises(FileProblem, match=r"There is no 'SOURCE'\. Did you mean 'source'\?"):
+    with pytest.raises(FileProblem, match=r"'SOURCE' does not exist\. Did you mean 'source'\?"):
         text(roots, "SOURCE/main.py")
 
 

@@ -123,7 +123,7 @@ def test_as_much_text_as_fits_is_given(root: Path, roots: Roots) -> None:
 
 @pytest.mark.parametrize("resume", ["a", ":", "x:a", "-1:a", "1:", "²:a"])
 def test_a_resume_that_no_search_gave_is_refused(roots: Roots, resume: str) -> None:
-    with pytest.raises(FileProblem, match="resume is what an earlier search gave"):
+    with pytest.raises(FileProblem, match="resume must be the value from an earlier search"):
         search(roots, "x", resume=resume)
 
 

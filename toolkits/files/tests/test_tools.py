@@ -153,7 +153,7 @@ async def test_one_file_is_searched_by_its_path(root: Path) -> None:
         assert answer["matches"] == [{"path": "b.txt", "line": 1, "text": "x"}]
         assert "not text" in await files.refusal("search", text="x", path="c.bin")
         assert "symbolic link" in await files.refusal("search", text="x", path="link")
-        assert "There is no 'd.txt'" in await files.refusal("search", text="x", path="d.txt")
+        assert "'d.txt' does not exist" in await files.refusal("search", text="x", path="d.txt")
 
 
 async def test_a_search_says_what_it_could_not_look_at(root: Path) -> None:
@@ -170,7 +170,7 @@ async def test_problems_that_the_model_can_mend_say_so(root: Path) -> None:
     async with running(root) as files:
         mended = (await files.client.call("read", path="mian.py")).error
         assert mended.can_retry
-        assert mended.message == "There is no 'mian.py'. Did you mean 'main.py'?"
+        assert mended.message == "'mian.py' does not exist. Did you mean 'main.py'?"
         final = (await files.client.call("read", path=".env")).error
         assert not final.can_retry
         assert "closed to these tools" in final.message
@@ -266,7 +266,7 @@ async def test_two_hosts_have_roots_of_their_own(root: Path, outside: Path) -> N
     (root / "a").write_text("first")
     async with running(root) as first, running(outside) as second:
         assert await first.call("read", path="a") == "first"
-        assert "There is no 'a'" in await second.refusal("read", path="a")
+        assert "'a' does not exist" in await second.refusal("read", path="a")
 
 
 @pytest.mark.usefixtures("looking_often")

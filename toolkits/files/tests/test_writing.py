@@ -82,7 +82,7 @@ def test_a_character_that_does_not_exist_in_the_encoding(root: Path, roots: Root
 
 
 def test_directories_above_are_made_only_when_asked(root: Path, roots: Roots) -> None:
-    with pytest.raises(FileProblem, match="There is no 'x'"):
+    with pytest.raises(FileProblem, match="'x' does not exist"):
         write(roots.locate("x/y/a"), "text", "create", "")
     write(roots.locate("x/y/a"), "text", "create", "", parents=True)
     assert (root / "x/y/a").read_text() == "text"
@@ -195,7 +195,7 @@ def test_edit_replaces_what_occurs_once(root: Path, roots: Roots) -> None:
 
 def test_edit_refuses_what_occurs_more_often_unless_all_are_meant(root: Path, roots: Roots) -> None:
     (root / "a").write_text("x\nx\n\nx x\n" + "x\n" * 9)
-    with pytest.raises(FileProblem, match=r"occurs 13 times in 'a', in lines 1, 2, 4, 4, 5, \.\.\.\. Give more"):
+    with pytest.raises(FileProblem, match=r"occurs 13 times in 'a', in lines 1, 2, 4, 4, 5, \.\.\.\. Include more"):
         edit(roots.locate("a"), "x", "y", "")
     assert edit(roots.locate("a"), "x", "y", "", everywhere=True) == {"path": "a", "replacements": 13, "line": 1}
     assert "x" not in (root / "a").read_text()
@@ -209,7 +209,7 @@ def test_edit_says_where_something_similar_is(root: Path, roots: Roots) -> None:
         edit(roots.locate("a"), "something else", "", "")
 
 
-@pytest.mark.parametrize(("old", "new", "reason"), [("", "x", "to be replaced"), ("a", "a", "nothing was changed")])
+@pytest.mark.parametrize(("old", "new", "reason"), [("", "x", "must not be empty"), ("a", "a", "nothing was changed")])
 def test_an_edit_that_makes_no_sense_is_refused(root: Path, roots: Roots, old: str, new: str, reason: str) -> None:
     (root / "a").write_text("a")
     with pytest.raises(FileProblem, match=reason):

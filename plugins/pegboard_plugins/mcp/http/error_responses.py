@@ -1,4 +1,4 @@
-"""HTTP responses for errors that are found before a call runs."""
+"""HTTP responses for errors that occur before a call runs."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def response_head(call: Call, outcome: Outcome) -> Response:
 
 
 def _challenge_scopes(call: Call, error: InsufficientScopeError) -> Sequence[str]:
-    """Return the scopes of a challenge. Clients of earlier revisions request only these, so add the scopes that they
-    have.
+    """Return the scopes of a challenge, with the caller's present scopes for clients before 2026-07-28.
 
-    Since 2026-07-28 clients add their scopes themselves (basic/authorization, step-up authorization flow).
+    These clients request only the scopes of the challenge. Since 2026-07-28 clients add their scopes themselves
+    (basic/authorization, step-up authorization flow).
     """
     return error.scopes if call.client.revision in STATELESS_REVISIONS else sorted({*error.scopes, *call.caller.scopes})
 
@@ -67,9 +67,9 @@ def unsupported_revision(revision: str, request_id: RequestId | None = None, cod
 
 
 def reject_outside_sessions(request: Request) -> Response | None:
-    """Reject a GET or DELETE that cannot belong to a session. Return None for one that can.
+    """Return the rejection of a GET or DELETE that cannot belong to a session, None for a valid request.
 
-    HEAD would open a stream that is not read.
+    HEAD is rejected because it would open a stream that no client reads.
     """
     if request.method == "HEAD":
         return Response(405, headers={"Allow": "DELETE, GET, POST"})

@@ -1,4 +1,4 @@
-"""Sessions over HTTP. An idle session is only a record in a store; a session in use is an object as well."""
+"""Sessions over HTTP. An idle session is only a record in a store. A session in use also has an object."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.http.session_call import SessionCall
 
 STANDALONE_STREAM_PREFIX = "a"
-"""The first letter of the ids of standalone streams, which belong to no call."""
+"""The first letter of the ids of standalone streams (streams without a call)."""
 MAX_STANDALONE_STREAMS = 4
-"""The largest number of standalone streams of one session. The oldest are ended."""
+"""The largest number of standalone streams of one session. Beyond it the oldest stream is closed."""
 STORE_INTERVAL_SECONDS = 1.0
-"""How often the unchanged record of a session in constant use is stored."""
+"""The interval for storing an unchanged record of a session in constant use."""
 RESUME_SECONDS = 60.0
-"""How long a session collects changes after its client has lost the stream."""
+"""How long a session collects changes for a client that has lost the stream."""
 
 _AUDIT = RefusalLog()
 
@@ -37,14 +37,14 @@ class HttpSession(Session):
     """A session in use: a request is handled, a call runs, or a stream is open.
 
     Attributes:
-        caller: the caller that opened it, and the only one that may use it.
-        retention: how its streams are stored.
+        caller: the caller that opened the session. No other caller may use it.
+        retention: how the session's streams are stored.
         running: the calls in flight, by the ids of their requests.
         streams: the streams that a client can resume, by their ids.
-        held: the number of requests that are being handled.
-        kept: the record that was stored last.
-        kept_at: the time of that, on the event loop's clock.
-        closed: True if it has ended.
+        held: the number of requests in progress.
+        kept: the last stored record.
+        kept_at: the time at which the last record was stored, on the event loop's clock.
+        closed: True if the session has ended.
     """
 
     __slots__ = (
@@ -87,7 +87,7 @@ class HttpSession(Session):
 
     @property
     def record(self) -> SessionRecord:
-        """The data that is stored."""
+        """The session's data for the store."""
         return SessionRecord(
             id=self.id,
             client=self.client,
@@ -114,7 +114,7 @@ class HttpSession(Session):
         return not (self.held or self.running or self.streams)
 
     def cancel(self, request_id: RequestId) -> bool:
-        """Cancel a request in flight. Return False if there is none with that id, which may be used again at once."""
+        """Cancel a request in flight. Return False if no request has that id. The id may be reused immediately."""
         call = self.running.pop(request_id, None)
         if call is not None:
             call.cancel()
@@ -136,7 +136,7 @@ class HttpSession(Session):
     # --- the streams apart from calls
 
     def open_standalone(self, stream_id: str | None = None, number: int = 0) -> SessionStream:
-        """Open a standalone stream, with the messages that an earlier one could not send."""
+        """Open a standalone stream. Move unsent messages of an earlier standalone stream to it."""
         stream = SessionStream(
             self.id, self.retention._replace(poll_seconds=None), STANDALONE_STREAM_PREFIX, stream_id, number
         )
@@ -151,7 +151,7 @@ class HttpSession(Session):
         return stream
 
     def _lost(self, stream: SessionStream) -> None:
-        """Handle the loss of a stream, which its client may resume for a while."""
+        """Handle a lost stream. Its client may resume it for `RESUME_SECONDS`."""
         if stream.open and self.retention.store is not None:
             stream.expiry = asyncio.get_running_loop().call_later(RESUME_SECONDS, self._drop, stream)
         else:
@@ -169,7 +169,7 @@ class HttpSession(Session):
         return [stream for stream in self.streams.values() if stream.id.startswith(STANDALONE_STREAM_PREFIX)]
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Send changes on one stream: the latest that has a reader, else the latest that may be resumed."""
+        """Send changes on one stream: the latest stream with a reader, else the latest resumable stream."""
         standalone = self._standalone()
         if not standalone:
             return
@@ -189,7 +189,7 @@ class HttpSessions:
 
     Args:
         store: the store of sessions.
-        events: the store of their streams' messages, None for no store.
+        events: the store of the messages of the sessions' streams, None for no store.
         config: the settings of the plugin.
 
     Attributes:
@@ -216,7 +216,7 @@ class HttpSessions:
     async def open(
         self, client: Client, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
     ) -> HttpSession | None:
-        """Open a session and hold it. Return None if there are too many."""
+        """Open a session and hold it until its release. Return None if the store is full."""
         record = SessionRecord(
             id=secrets.token_urlsafe(24),
             client=client,
@@ -252,7 +252,7 @@ class HttpSessions:
         return live
 
     async def _look_up(self, session_id: str) -> SessionRecord | None:
-        """Return the record of a session, None if the session is deleted meanwhile."""
+        """Return the record of a session, None if the session is unknown or is deleted meanwhile."""
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
             record = await self._store.get(session_id)
@@ -290,7 +290,7 @@ class HttpSessions:
             await self.settle(session)  # else the last release stores it
 
     async def settle(self, session: HttpSession) -> None:
-        """Store the record, which restarts the idle time, and drop the object if it is unused."""
+        """Store the record, which restarts the idle time. Drop the session object if it is unused."""
         if _is_closed(session):
             return
         session.kept, session.kept_at = session.record, asyncio.get_running_loop().time()
@@ -325,7 +325,7 @@ class HttpSessions:
 
 
 def _peer_of_anonymous(caller: Caller, peer: str) -> str:
-    """Return the address of a caller without authentication, which has no other identity."""
+    """Return the address of a caller without authentication, "" for other callers. It is the only known identity."""
     return "" if caller.is_known else peer
 
 

@@ -1,4 +1,4 @@
-"""Sessions and events in the memory of this process, which are the default stores."""
+"""The default stores: sessions and events in the memory of this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MemorySessionStore:
         self._of_callers: Counter[tuple[Caller, str]] = Counter()
 
     async def put(self, record: SessionRecord) -> bool:
-        """Store a session. Return False if there is no room for another."""
+        """Store a session. Return False if the store is full."""
         self._forget_idle()
         former = self._kept.get(record.id)
         if former is None and len(self._kept) >= self._most:
@@ -39,7 +39,7 @@ class MemorySessionStore:
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """Return the session of an id, None if it is unknown or was idle for too long."""
+        """Return the session with the id `session_id`, None if it is unknown or was idle for too long."""
         self._forget_idle()
         kept = self._kept.get(session_id)
         if kept is None:
@@ -88,7 +88,7 @@ class _Events:
         self.used = 0.0
 
     def drop_oldest(self) -> int:
-        """Drop the oldest message and return the bytes that it took."""
+        """Drop the oldest message and return its size in bytes."""
         _, message = self.messages.popleft()
         freed = len(message) + _MESSAGE_OVERHEAD_BYTES
         self.size -= freed
@@ -105,9 +105,9 @@ class MemoryEventStore:
     """A `pegboard.plugin.EventStore` of limited size. The least recently used events are dropped first.
 
     Args:
-        most_bytes: the size of the events of all sessions.
-        session_bytes: the size of the events of one session.
-        seconds: how long a stream is kept after its last message.
+        most_bytes: the maximum size of the events of all sessions.
+        session_bytes: the maximum size of the events of one session.
+        seconds: how long a stream is stored after its last message.
         clock: returns the time in seconds.
     """
 
@@ -128,7 +128,7 @@ class MemoryEventStore:
         self._size = 0
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Store a message, and drop old ones if there is too much."""
+        """Store a message. Drop old messages beyond the limits."""
         self._forget_old()
         key = (session_id, stream)
         events = self._kept.setdefault(key, _Events())
@@ -145,7 +145,7 @@ class MemoryEventStore:
             self._shrink(next(iter(self._kept)))
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """Return the messages of a stream after a number, None if some of them are missing."""
+        """Return the messages of a stream after message `number`, None if some of them are missing."""
         self._forget_old()
         events = self._kept.get((session_id, stream))
         if events is None or not events.messages:

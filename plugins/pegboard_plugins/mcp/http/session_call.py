@@ -1,4 +1,4 @@
-"""A call of a session over HTTP, answered with JSON, or with a stream if the call sends a message or takes long.
+"""A call of a session over HTTP. The response is JSON, or a stream if the call sends messages or takes long.
 
 It continues when its client disconnects, because the client may resume the stream.
 """
@@ -33,7 +33,7 @@ class SessionCall:
     """A running call, and the channel for its messages.
 
     Attributes:
-        head: the status and header fields of the response, if it is not streamed.
+        head: the status and header fields of a response that is not streamed.
         progress: the call's progress reports, if its client requests them.
     """
 
@@ -103,7 +103,7 @@ class SessionCall:
             self._queue.send(response, keep=True)
 
     async def _rest(self) -> None:
-        """Store unread messages if there is no reader, and release the session."""
+        """Store unread messages if no client reads the stream. Release the session."""
         stream = self._stream
         if stream is not None:
             if stream.reader is not None:
@@ -115,21 +115,21 @@ class SessionCall:
             await self._sessions.settle(self._session)
 
     def cancel(self) -> None:
-        """Cancel the call for its client, which gets only cancellations of the call's own requests."""
+        """Cancel the call for its client. The client receives only cancellations of the call's own requests."""
         self._queue.clear()
         self._session.withdraw(self)
         self._queue.close()
         self._task.cancel()
 
     def end_with_session(self) -> None:
-        """End the call with an error, because its session is deleted."""
+        """End the call with an error, because the client deleted the session."""
         refused = error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED)
         self._end(refused.body, refused)
         self._queue.close()
         self._task.cancel()
 
     async def response(self) -> bytes | None:
-        """Return the response alone, None if the call was cancelled. Other messages are dropped."""
+        """Return the response and drop other messages. Return None if the call was cancelled."""
         while self.open:
             await self._queue.wait()
             self._queue.clear()
@@ -159,7 +159,7 @@ class SessionCall:
         return EventStream(messages=stream.read(), headers=STREAM_HEADERS, cut=partial(cut_response, self.request_id))
 
     async def _first(self, *, events: bool) -> None:
-        """Wait until the call sends a message, ends, or has run long enough for a stream."""
+        """Wait until the call sends a message, ends, or takes so long that a stream is required."""
         await asyncio.sleep(0)  # most calls have ended after this turn
         timer = None
         if events and self.open:

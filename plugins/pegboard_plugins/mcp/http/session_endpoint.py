@@ -1,4 +1,4 @@
-"""Requests of a session: initialize, posted messages, streams, and the end of the session."""
+"""HTTP requests of a session: initialize, posted messages, streams, and the end of the session."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class SessionEndpoint:
     async def _find(
         self, request: Request, service: McpService, message: dict[str, Any] | None = None
     ) -> HttpSession | Response:
-        """Return the session of a request, held, or the error response for its message."""
+        """Return the session of a request and hold it, or return the error response for the message."""
         named = request.headers.getall(SESSION_HEADER, ())
         if len(named) != 1:
             text = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
@@ -152,9 +152,9 @@ class SessionEndpoint:
         if method == "initialize":
             raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
         if request_id in session.running:
-            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if len(session.running) >= MAX_RUNNING_CALLS:
-            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight; wait for some to end.")
+            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight: wait until some end.")
         if method == "resources/subscribe" and (
             refused_subscription := service.refused_subscription(request_id, params, session.client, request.caller)
         ):
@@ -196,9 +196,9 @@ class SessionEndpoint:
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
     async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
-        """Return the response to one message of a batch, None if it has none.
+        """Return the response to one message of a batch, None for a message without a response.
 
-        Other messages of its call are dropped.
+        Drop other messages of the call.
         """
         try:
             kind = message_type(message)
@@ -221,7 +221,7 @@ class SessionEndpoint:
     # --- streams, and the end ---
 
     async def listen(self, request: Request, service: McpService) -> Response | EventStream:
-        """Open a standalone stream, or resume a stream that the client has lost."""
+        """Open a standalone stream, or resume a stream that the client lost."""
         if not accepted_types(request.headers).events:
             return NOT_ACCEPTABLE
         session = await self._find(request, service)
@@ -242,7 +242,7 @@ class SessionEndpoint:
         )
 
     async def _resume(self, session: HttpSession, last: Any, left: float | None) -> EventStream | None:
-        """Return the stream after an event. A standalone stream lasts as long as the caller's token."""
+        """Return the stream, starting after an event. A standalone stream ends when the caller's token expires."""
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
@@ -266,7 +266,7 @@ class SessionEndpoint:
         )
 
     async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
-        """Return the stored messages of a call that has ended. Without its response, the stream ends with an error."""
+        """Return the stored messages of a call that has ended. If its response is missing, end with an error."""
         request_id = request_id_of(stream.id)
         answered = missed is not None and await stream.is_answered(missed, number)
         if answered or request_id is None:
@@ -285,7 +285,7 @@ class SessionEndpoint:
 
 
 def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:
-    """Handle a cancellation or a progress report, and dispatch every notification to plugins."""
+    """Handle a cancellation or a progress notification. Dispatch every notification to plugins."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):

@@ -22,11 +22,11 @@ from pegboard_plugins.mcp.message_queue import MessageQueue
 logger = logging.getLogger("pegboard.mcp")
 
 _ids = (f"{number:x}-{_process}" for _process in [secrets.token_urlsafe(6)] for number in count())
-"""Ids of streams, which differ from those of other processes."""
+"""A generator of stream ids. No other process generates the same ids."""
 
 
 Missed = Sequence[tuple[int, bytes]]
-"""Messages that were sent before, with their numbers."""
+"""Earlier messages with their numbers."""
 
 CALL_STREAM_PREFIX = "c"
 """The first letter of the ids of calls' streams."""
@@ -37,7 +37,7 @@ MAX_REQUEST_ID_BYTES = 300
 
 
 def call_stream_prefix(request_id: RequestId) -> str | None:
-    """Return the prefix of a call's stream id, which contains the request id. None if the request id is too long."""
+    """Return the prefix of a call's stream id. It contains the request id. Return None if that id is too long."""
     text = encode(request_id)
     if len(text) > MAX_REQUEST_ID_BYTES:
         return None
@@ -45,7 +45,7 @@ def call_stream_prefix(request_id: RequestId) -> str | None:
 
 
 def request_id_of(stream_id: str) -> RequestId | None:
-    """Return the request id in a stream id, None if there is none."""
+    """Return the request id in a stream id, None for other stream ids."""
     carried, tilde, _ = stream_id.removeprefix(CALL_STREAM_PREFIX).rpartition("~")
     if not (tilde and carried and stream_id.startswith(CALL_STREAM_PREFIX)):
         return None
@@ -81,13 +81,13 @@ class EventId(NamedTuple):
 
 
 class StreamRetention(NamedTuple):
-    """How the streams of a session are stored.
+    """The storage of a session's streams.
 
     Attributes:
-        store: the store of their messages. Without a store, events have no ids.
-        retry_ms: how long a client waits before it resumes. None in revisions without this field, whose streams also do
-            not begin with an event without data.
-        poll_seconds: how long a stream stays open before its client has to resume it; None for no limit.
+        store: the store of the messages. Without a store, events have no ids.
+        retry_ms: how long a client waits before it resumes. None in revisions without this field. Their streams also
+            do not begin with an event without data.
+        poll_seconds: how long a stream stays open before its client must resume it; None for no limit.
     """
 
     store: EventStore | None
@@ -99,12 +99,12 @@ class SessionStream:
     """The messages of one call, or of a session's standalone stream.
 
     Args:
-        session_id: the id of its session.
-        retention: how it is stored.
-        kind: the prefix of its id, which distinguishes streams of calls from others.
-        stream_id: its id, if it continues an earlier stream.
-        number: the number of its next message.
-        queue: the queue of its messages, if some may wait already.
+        session_id: the id of the session.
+        retention: how the messages are stored.
+        kind: the prefix of the stream id. It distinguishes streams of calls from standalone streams.
+        stream_id: the id of an earlier stream to continue.
+        number: the number of the next message.
+        queue: a queue that may already contain messages of the stream.
     """
 
     __slots__ = ("_lock", "_number", "_queue", "expiry", "id", "on_left", "reader", "retention", "session_id")
@@ -130,7 +130,7 @@ class SessionStream:
 
     @property
     def open(self) -> bool:
-        """True if it takes messages."""
+        """True if the stream accepts messages."""
         return not self._queue.closed
 
     def send(self, message: bytes, *, key: Hashable | None = None) -> None:
@@ -138,7 +138,7 @@ class SessionStream:
         self._queue.send(message, key=key)
 
     async def wait(self) -> None:
-        """Wait for a message, or the end."""
+        """Wait for a message or the end of the stream."""
         await self._queue.wait()
 
     def move_to(self, other: SessionStream) -> None:
@@ -146,14 +146,14 @@ class SessionStream:
         self._queue.move_to(other._queue)
 
     def close(self) -> None:
-        """Take no more messages. Waiting ones can still be read."""
+        """Accept no more messages. Waiting messages can still be read."""
         self._queue.close()
         if self.expiry is not None:
             self.expiry.cancel()
             self.expiry = None
 
     async def missed(self, number: int) -> Missed | None:
-        """Return the sent messages after a number, None if some are not stored."""
+        """Return the sent messages after message `number`, None if some are not stored."""
         if self.retention.store is None:
             return None
         async with self._lock:
@@ -162,10 +162,10 @@ class SessionStream:
             return await self.retention.store.after(self.session_id, self.id, number)
 
     async def is_answered(self, missed: Missed, number: int) -> bool:
-        """Return True if a stream that has ended contained the response of its call.
+        """Return True if an ended stream contained the response of its call.
 
         Args:
-            missed: its last messages, after the number.
+            missed: the messages of the stream after `number`.
             number: the number of the last message that the client has read.
         """
         if not missed and self.retention.store is not None:
@@ -173,18 +173,18 @@ class SessionStream:
         return bool(missed) and bool(missed[-1][1]) and "method" not in decode(missed[-1][1])
 
     def end_with(self, message: bytes) -> None:
-        """Queue a last message, which is not stored."""
+        """Queue a last message that is not stored."""
         self.retention = self.retention._replace(store=None)
         self.send(message)
         self.close()
 
     def read(self, missed: Missed = (), *, prime: bool = True, seconds: float | None = None) -> SessionStreamReader:
-        """Return a new reader, which replaces the former one.
+        """Return a new reader. It replaces the former reader.
 
         Args:
             missed: messages to return first.
-            prime: begin with an event that has an id and no data, if the revision has that.
-            seconds: after how long the stream must be resumed; None for no limit.
+            prime: begin with an event that has an id but no data, if the revision defines it.
+            seconds: the time after which the client must resume the stream; None for no limit.
         """
         reader = SessionStreamReader(self, missed, prime=prime and self.retention.retry_ms is not None, seconds=seconds)
         self.reader = reader
@@ -202,7 +202,7 @@ class SessionStream:
                 self.on_left()
 
     async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
-        """Return the next event for a reader. None if there is none now, or if the reader was replaced."""
+        """Return the next event for a reader. Return None if no message waits or another reader replaced it."""
         async with self._lock:
             if self.reader is not reader:
                 return None
@@ -210,13 +210,13 @@ class SessionStream:
             return None if message is None else await self.event(message)
 
     async def keep_rest(self) -> None:
-        """Store unread messages, for a client that may resume the stream."""
+        """Store unread messages for a client that resumes the stream."""
         async with self._lock:
             while self.reader is None and (message := self._queue.pop()) is not None:
                 await self.event(message)
 
     async def event(self, message: bytes) -> ServerSentEvent:
-        """Return a message as the next event of the stream. It has an id only if it could be stored."""
+        """Return a message as the next event of the stream. The event has an id only if it could be stored."""
         store = self.retention.store
         if store is None:
             return ServerSentEvent(message)
@@ -225,7 +225,7 @@ class SessionStream:
         try:
             await store.append(self.session_id, self.id, number, message)
         except Exception:
-            logger.exception("the event store failed; a message cannot be resumed")
+            logger.exception("the event store failed: clients cannot resume after this message")
             return ServerSentEvent(message)
         return ServerSentEvent(message, str(EventId(self.id, number)))
 
@@ -265,7 +265,7 @@ class SessionStreamReader:
         raise StopAsyncIteration
 
     async def _news(self) -> bool:
-        """Wait for a message. Return False if the client has to resume the stream."""
+        """Wait for a message. Return False if the client must resume the stream."""
         try:
             async with asyncio.timeout_at(self._until):
                 await self._stream.wait()
@@ -274,5 +274,5 @@ class SessionStreamReader:
         return True
 
     async def aclose(self) -> None:
-        """End the reader with its connection."""
+        """End the reader when its connection ends."""
         self._stream.left(self)

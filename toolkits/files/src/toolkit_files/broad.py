@@ -1,4 +1,4 @@
-"""Roots as they are configured: the directory that each names, and whether it holds too much to be opened."""
+"""Configured roots: the directory of each root, and a check for directories that are too broad to be opened."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ WORKING_DIRECTORY = "{cwd}"
 
 
 def existing(root: str, folder: str) -> str:
-    """Return the absolute path of a configured root, a relative one counted from a folder.
+    """Return the absolute path of a configured root. A relative root is relative to `folder`.
 
     Raises:
         ValueError: the root is not a directory that the host can read.
@@ -27,7 +27,7 @@ def existing(root: str, folder: str) -> str:
 
 
 def broadness(root: str) -> str | None:
-    """Return how much a root holds if that is the home directory or more, with links resolved, otherwise None."""
+    """Describe a root that contains the home directory or more, with links resolved. Return None for other roots."""
     for place, words in _broad_places():
         with suppress(OSError):
             if os.path.samefile(root, place):

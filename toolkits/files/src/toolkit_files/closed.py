@@ -1,6 +1,6 @@
-"""Files that hold credentials, and the rule by which entries are closed to every tool. It reads no files.
+"""Files that contain credentials, and the rule that closes entries to every tool. The module reads no files.
 
-A glob without a `/` closes the names that it matches, at any depth. One with a `/` closes paths below a root. Paths are
+A glob without a `/` closes matching names at any depth. A glob with a `/` closes paths below a root. Paths are also
 compared from the top of the disk, too, as the root itself may be one of the directories that a glob names.
 """
 
@@ -58,11 +58,11 @@ CLOSED = _KEYS + _SETTINGS + _DIRECTORIES + _PATHS + _HISTORIES
 """Closed entries. `deny` adds to them, and `allow` reopens some."""
 
 OPEN = ("id_*.pub", ".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
-"""Entries that match `CLOSED` and are not secret."""
+"""Entries that match `CLOSED` but contain no secrets."""
 
 
 class Views(NamedTuple):
-    """A path as several globs see it: below each root that holds it, and from the top of the disk."""
+    """The forms of a path for matching: relative to each root that contains it, and absolute."""
 
     inside: tuple[tuple[str, ...], ...]
     whole: tuple[str, ...]
@@ -76,7 +76,7 @@ class Closed:
     """
 
     def __init__(self, deny: Sequence[str] = (), allow: Sequence[str] = ()) -> None:
-        """Compile the globs; raises FileProblem."""
+        """Compile the globs. Raise FileProblem for an invalid glob."""
         self._default = Globs(CLOSED)
         self._open = Globs(OPEN)
         self._deny = Globs(deny)
@@ -86,7 +86,7 @@ class Closed:
         """Return True if a path is closed.
 
         Args:
-            way: the path itself first, then each directory above it, up to the root.
+            way: the path, then each directory above it, up to the root.
         """
         for views in way:
             if not views.inside or self._reopens(views):
@@ -96,7 +96,7 @@ class Closed:
         return False
 
     def closes_last(self, views: Views) -> bool:
-        """Return True if an entry is closed that lies in an open directory."""
+        """Return True if an entry of an open directory is closed."""
         return self._matches(views) and not self._reopens(views)
 
     def _matches(self, views: Views) -> bool:

@@ -31,7 +31,7 @@ PROTECTED = (".git", "hostconfig.toml")
 
 
 class FilesConfig(PluginConfig):
-    """Where the tools work, and how far they may go."""
+    """The directories, permissions and limits of the tools."""
 
     roots: Annotated[
         tuple[str, ...],
@@ -51,16 +51,18 @@ class FilesConfig(PluginConfig):
         bool, Field(description="offers the tools that write, move and delete"), WidensAccess("changes files")
     ] = False
     max_read_bytes: Annotated[
-        int, Field(ge=1024, le=64 << 20, description="the most that one call returns, in bytes")
+        int, Field(ge=1024, le=64 << 20, description="the maximum size of a result, in bytes")
     ] = 65_536
     max_entries: Annotated[
-        int, Field(ge=1, le=100_000, description="the most entries that one list or find returns")
+        int, Field(ge=1, le=100_000, description="the maximum number of entries in one list or find result")
     ] = 500
-    max_matches: Annotated[int, Field(ge=1, le=100_000, description="the most matches that one search returns")] = 100
+    max_matches: Annotated[
+        int, Field(ge=1, le=100_000, description="the maximum number of matches in one search result")
+    ] = 100
     max_search_seconds: Annotated[
-        float, Field(gt=0, le=3600, description="after this time a search returns what it has")
+        float, Field(gt=0, le=3600, description="the time limit of a search; it then returns the matches so far")
     ] = 20.0
-    ignore: Annotated[tuple[str, ...], Field(description="globs that searches and listings in depth pass over")] = (
+    ignore: Annotated[tuple[str, ...], Field(description="globs of entries that searches and deep listings skip")] = (
         IGNORED
     )
     deny: Annotated[
@@ -74,7 +76,7 @@ class FilesConfig(PluginConfig):
     ] = ()
     protect: Annotated[
         tuple[str, ...],
-        Field(description="globs of what may be read but not changed"),
+        Field(description="globs of entries that may be read but not changed"),
         WidensAccess("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
     ] = PROTECTED
 
@@ -85,7 +87,7 @@ class FilesConfig(PluginConfig):
 
     @model_validator(mode="after")
     def _no_broad_roots(self) -> Self:
-        """Refuse roots that hold everything the user has. A client may start the host anywhere, many in `/`."""
+        """Reject roots that contain the user's home directory. Many clients start the host in `/`."""
         if not self.allow_broad_roots:
             for root in self.roots:
                 if found := broadness(root):

@@ -19,7 +19,7 @@ kit = Toolkit(
     "files",
     config=FilesConfig,
     title="Files",
-    description="List, read and search files below configured directories; change them once that is allowed.",
+    description="List, read and search files below configured directories; change them if allowed.",
 )
 
 
@@ -36,18 +36,18 @@ async def _open_roots(config: FilesConfig) -> AsyncIterator[Files]:
 
 
 def reads(title: str, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a tool of a function that only looks."""
+    """Register a function as a read-only tool."""
     return _tool(title, ToolAnnotations(read_only=True, open_world=False), name=name)
 
 
 def adds(title: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a tool of a function that adds something and replaces nothing; offered once writing is allowed."""
+    """Register a function as a tool that only adds. The tool requires that writing is allowed."""
     hints = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
     return _tool(title, hints, enabled=_may_write)
 
 
 def changes(title: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a tool of a function that replaces, moves or deletes something; offered once writing is allowed."""
+    """Register a function as a tool that replaces, moves or deletes. The tool requires that writing is allowed."""
     hints = ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     return _tool(title, hints, enabled=_may_write)
 

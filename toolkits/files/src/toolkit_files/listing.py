@@ -31,7 +31,7 @@ __all__ = [
 
 T = TypeVar("T")
 Fits: TypeAlias = Callable[[Entry], bool]
-"""Says whether an entry of a walk is wanted."""
+"""A function that returns True for entries of a walk to include."""
 
 
 class Item(TypedDict):
@@ -44,7 +44,7 @@ class Item(TypedDict):
 
 
 class Listed(TypedDict):
-    """Entries in the order of their names; `resume` gives the next part to the same tool."""
+    """Entries sorted by name. Pass `resume` to the same tool for the next part."""
 
     entries: list[Item]
     note: NotRequired[str]
@@ -52,7 +52,7 @@ class Listed(TypedDict):
 
 
 class Found(TypedDict):
-    """Paths in order, those of directories with a `/` at the end; `resume` gives the next part to the same tool."""
+    """Sorted paths; directories end with `/`. Pass `resume` to the same tool for the next part."""
 
     paths: list[str]
     note: NotRequired[str]
@@ -83,7 +83,7 @@ def when(seconds: float) -> str:
 
 
 def list_directory(walk: Walk, pattern: str, limit: int) -> Listed:
-    """List the entries of a walk that match the glob `pattern` ("" for all), at most `limit`."""
+    """Return at most `limit` entries of a walk that match the glob `pattern` ("" for all)."""
     result = Listed(entries=[])
     with Parents() as parents:
         resume = _collect(walk, fitting(walk, pattern), lambda entry: _item(parents, entry), result["entries"], limit)
@@ -95,7 +95,7 @@ def list_directory(walk: Walk, pattern: str, limit: int) -> Listed:
 
 
 def find(walk: Walk, fits: Fits, limit: int) -> Found:
-    """Find the entries of a walk that match, at most `limit` paths."""
+    """Return the paths of at most `limit` matching entries of a walk."""
     result = Found(paths=[])
     resume = _collect(walk, fits, _path, result["paths"], limit)
     if resume:
@@ -106,14 +106,14 @@ def find(walk: Walk, fits: Fits, limit: int) -> Found:
 
 
 def fitting(walk: Walk, pattern: str, *, ignore_case: bool = False, kind: Kind | None = None) -> Fits:
-    """Say which entries of a walk are wanted: their path below its start matches the glob `pattern`, "" for all."""
+    """Return a filter for entries whose path below the start of the walk matches the glob `pattern` ("" for all)."""
     matches = compile_glob(pattern, ignore_case=ignore_case) if pattern else lambda path: True
     depth = len(walk.start.parts)
     return lambda entry: kind in (None, entry.kind) and matches("/".join(entry.names[depth:]))
 
 
 def _collect(walk: Walk, fits: Fits, make: Callable[[Entry], T | None], into: list[T], limit: int) -> str:
-    """Collect the matching entries. Return the position to resume from, "" at the end of the walk."""
+    """Collect matching entries. Return the position to resume from, "" at the end of the walk."""
     last: tuple[str, ...] = ()
     for entry in walk:
         if fits(entry):
@@ -140,7 +140,7 @@ def _note(walk: Walk, more: bool, limit: int) -> str:
 
 
 def left_out(walk: Walk) -> list[str]:
-    """Return sentences about entries that a walk could not read."""
+    """Return notes about entries that a walk could not read."""
     parts = []
     if walk.unreadable:
         parts.append(f"Directories that could not be read: {walk.unreadable}.")

@@ -1,4 +1,4 @@
-"""Moving and deleting files and directories, below the roots on both sides. It changes no content."""
+"""Moving and deleting files and directories below the roots. The module changes no file contents."""
 
 import os
 from typing import Literal
@@ -34,10 +34,10 @@ def _movable(fd: int, place: Place) -> tuple[Literal["file", "directory"], os.st
     status = look(fd, place)
     kind = kind_of(status)
     if kind == "symlink":
-        raise FileProblem(f"{quoted(place.shown)} is a symbolic link; links are left alone.")
+        raise FileProblem(f"{quoted(place.shown)} is a symbolic link: these tools do not change links.")
     if kind == "other":
         raise FileProblem(
-            f"{quoted(place.shown)} is a device, pipe or socket; only files and directories can be changed."
+            f"{quoted(place.shown)} is a device, pipe or socket: only files and directories can be changed."
         )
     return kind, status
 
@@ -48,25 +48,25 @@ def _nothing_closed_below(roots: Roots, place: Place, watch: Watch) -> None:
     for entry in walk:
         if roots.protects_last(entry.place.above, entry.names):
             raise FileProblem(
-                f"{quoted(place.shown)} holds {quoted(entry.place.shown)}, which the host's settings protect.",
+                f"{quoted(place.shown)} contains {quoted(entry.place.shown)}, which the host's settings protect.",
                 mendable=False,
             )
     if walk.closed:
         raise FileProblem(
-            f"{quoted(place.shown)} holds something that the host's settings close to these tools.", mendable=False
+            f"{quoted(place.shown)} contains entries that the host's settings close to these tools.", mendable=False
         )
     if walk.unreadable or walk.too_deep:
         raise FileProblem(
-            f"{quoted(place.shown)} holds directories that cannot be read, or too many within each other.",
+            f"{quoted(place.shown)} contains unreadable directories or is nested too deeply.",
             mendable=False,
         )
 
 
 def move(roots: Roots, source: Place, destination: Place, watch: Watch, *, overwrite: bool = False) -> Moved:
-    """Return a file or directory another name or place; `overwrite` lets a file replace a file.
+    """Move or rename a file or directory. With `overwrite` a file may replace a file.
 
     Raises:
-        FileProblem: it cannot be done; then nothing has changed.
+        FileProblem: the entry cannot be moved. Nothing was changed.
     """
     with parent(source) as source_fd, parent(destination) as fd:
         kind, status = _movable(source_fd, source)
@@ -92,7 +92,7 @@ def _move_directory(source_fd: int, source: Place, fd: int, destination: Place) 
     if destination.root == source.root and destination.parts[: len(source.parts)] == source.parts:
         raise FileProblem(f"{quoted(source.shown)} cannot be moved into itself.")
     if _there(fd, destination) is not None:
-        raise FileProblem(f"{quoted(destination.shown)} already exists; name a place where nothing is.")
+        raise FileProblem(f"{quoted(destination.shown)} already exists: use a new path.")
     os.rename(source.name, destination.name, src_dir_fd=source_fd, dst_dir_fd=fd)
 
 
@@ -101,32 +101,32 @@ def _move_file(
 ) -> None:
     there = _there(fd, destination)
     if source == destination:
-        raise FileProblem(f"{quoted(source.shown)} is already there.")
+        raise FileProblem(f"{quoted(source.shown)} already has this path.")
     if there is None:
         move_without_replacing((source_fd, source.name), (fd, destination.name), destination)
         return
     if kind_of(there) == "directory":
-        raise FileProblem(f"{quoted(destination.shown)} is a directory; give the whole new path, with the file's name.")
+        raise FileProblem(
+            f"{quoted(destination.shown)} is a directory: use the complete new path, including the file name."
+        )
     other_case = os.path.samestat(
         there, status
     )  # a file system that ignores case finds the file itself under its new name
     if not other_case and not (overwrite and kind_of(there) == "file"):
-        raise FileProblem(f"{quoted(destination.shown)} already exists; set overwrite to replace a file.")
+        raise FileProblem(f"{quoted(destination.shown)} already exists: set overwrite to replace a file.")
     os.rename(source.name, destination.name, src_dir_fd=source_fd, dst_dir_fd=fd)
 
 
 def delete(roots: Roots, place: Place, watch: Watch, *, recursive: bool = False) -> Deleted:
-    """Delete a file, or, when `recursive`, a directory with everything in it. Links in it are deleted, not followed.
+    """Delete a file. With `recursive`, delete a directory and its contents. Links are deleted, not followed.
 
     Raises:
-        FileProblem: it cannot be done, or not to the end, which is said.
+        FileProblem: the entry was not deleted, or only in part. The message states which.
     """
     with parent(place) as fd:
         kind, _ = _movable(fd, place)
         if kind == "directory" and not recursive:
-            raise FileProblem(
-                f"{quoted(place.shown)} is a directory; set recursive to delete it with everything in it."
-            )
+            raise FileProblem(f"{quoted(place.shown)} is a directory: set recursive to delete it and its contents.")
         gone = _Gone(place, watch)
         if kind == "directory":
             _nothing_closed_below(roots, place, watch)
@@ -135,7 +135,7 @@ def delete(roots: Roots, place: Place, watch: Watch, *, recursive: bool = False)
 
 
 class _Gone:
-    """Deletes and counts."""
+    """A deletion that counts the deleted entries."""
 
     def __init__(self, place: Place, watch: Watch) -> None:
         self._place = place

@@ -31,7 +31,7 @@ _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u316
 
 
 Matcher: TypeAlias = Callable[[str], bool]
-"""Says whether a pattern is found anywhere in a text."""
+"""A function that returns True if a pattern matches anywhere in a string."""
 
 
 def _matcher(pattern: str) -> Matcher:
@@ -49,15 +49,15 @@ def compile_regex(pattern: str, *, ignore_case: bool = False, lines: bool = Fals
         FileProblem: the expression is invalid; the message states the fix.
     """
     if not pattern or len(pattern) > MAX_PATTERN:
-        raise FileProblem(f"A pattern has 1 to {MAX_PATTERN} characters.")
+        raise FileProblem(f"A pattern must have 1 to {MAX_PATTERN} characters.")
     size = size_of(pattern)
     if size.verbose:
-        raise FileProblem("The flag x is not supported here; write the pattern without spaces and comments.")
+        raise FileProblem("The flag x is not supported: write the pattern without extra spaces and comments.")
     if size.states > max(MAX_STATES, len(pattern)):
-        raise FileProblem("The counted repeats of this pattern, such as {1000}, are too large; use + or * instead.")
+        raise FileProblem("The counted repeats of this pattern, such as {1000}, are too large: use + or * instead.")
     if size.cost > MAX_COST:
         raise FileProblem(
-            "This pattern becomes too large; use fewer wide ranges and classes such as \\w, or [a-z0-9_] instead."
+            "This pattern becomes too large: use fewer wide ranges and classes such as \\w, or [a-z0-9_] instead."
         )
     flags = "i" * ignore_case + "m" * lines
     try:
@@ -67,14 +67,14 @@ def compile_regex(pattern: str, *, ignore_case: bool = False, lines: bool = Fals
 
 
 def compile_text(text: str) -> Matcher:
-    """Compile a literal string that matches in any case. Raises FileProblem."""
+    """Compile a literal string that matches in upper or lower case. Raise FileProblem if it is too long."""
     if len(text) > MAX_PATTERN:
-        raise FileProblem(f"A text to search for, case ignored, has at most {MAX_PATTERN} characters.")
+        raise FileProblem(f"A case-insensitive search string must have at most {MAX_PATTERN} characters.")
     return _one_at_a_time("(?i)" + _escaped(text))
 
 
 def _one_at_a_time(pattern: str) -> Matcher:
-    """Compile a caller's pattern so that no two of them are compiled or matched at the same time.
+    """Compile a caller's pattern with a lock, so that patterns are compiled and matched one at a time.
 
     The engine keeps the interpreter's lock. A thread that waits here does not wait for that lock, so that the event
     loop waits for one piece of work at most, however many calls search.
@@ -95,7 +95,7 @@ def _why(text: str) -> str:
     if "backreferences" in text:
         return "Back-references are not supported here; search for the plain part and filter the matches."
     if "size limit" in text:
-        return "This pattern becomes too large; use smaller counted repeats, or [a-z] in place of \\w inside them."
+        return "This pattern becomes too large: use smaller counted repeats, or [a-z] in place of \\w inside them."
     reason = text.rpartition("error: ")[2].strip().splitlines()[0][:200] if "error: " in text else "it cannot be parsed"
     return f"This is not a valid regular expression: {reason}. To search for the text as it is, leave regex off."
 
@@ -103,7 +103,8 @@ def _why(text: str) -> str:
 def compile_glob(pattern: str, *, ignore_case: bool = False) -> Matcher:
     """Compile a glob: `*` and `?` within a name, `**` over directories, `[a-z]`, `{one,two}`.
 
-    A pattern with a `/` before its end is for a whole path, another one for a last name. Raises FileProblem.
+    A pattern with a `/` before its end matches whole paths. Other patterns match the last name. Raise FileProblem for
+    an invalid pattern.
     """
     _check([pattern])
     matches = _expression(_alternatives(pattern.strip("/")), ignore_case, _one_at_a_time)
@@ -117,21 +118,21 @@ def _is_path(glob: str) -> bool:
 def _check(globs: Iterable[str]) -> None:
     for glob in globs:
         if not glob.strip("/") or len(glob) > MAX_PATTERN:
-            raise FileProblem(f"A glob has 1 to {MAX_PATTERN} characters.")
+            raise FileProblem(f"A glob must have 1 to {MAX_PATTERN} characters.")
 
 
 def _expression(globs: Iterable[str], ignore_case: bool, compiled: Callable[[str], Matcher]) -> Matcher:
     body = "|".join(map(_translated, globs))
     if size_of(body).cost > MAX_COST:
-        raise FileProblem("This glob is too large; use fewer * and ? and shorter lists in braces.")
+        raise FileProblem("This glob is too large: use fewer * and ? and shorter lists in braces.")
     try:
         return compiled(f"(?s{'i' if ignore_case else ''})\\A(?:{body})\\z")
     except SchemaError:
-        raise FileProblem("This is not a valid glob; use *, ?, **, [abc] and {one,two}.") from None
+        raise FileProblem("This is not a valid glob: use *, ?, **, [abc] and {one,two}.") from None
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Write out `{one,two}`; nested braces too."""
+    """Return the alternatives of `{one,two}`, including nested braces."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:
@@ -186,32 +187,32 @@ def _escaped(text: str) -> str:
 
 
 class Globs:
-    """Several globs as one question, case ignored; each is for last names or for whole paths, as in `compile_glob`.
+    """Several globs that are matched together, ignoring case. See `compile_glob` for names and paths.
 
-    Most globs are plain names, endings or beginnings. Those are compared as text, which is faster than an expression
+    Most globs are plain names, prefixes or suffixes. These are compared as strings, which is faster than an expression
     and needs no compiling.
     """
 
     def __init__(self, globs: Sequence[str]) -> None:
-        """Sort and compile them; raises FileProblem."""
+        """Sort and compile the globs. Raise FileProblem for an invalid glob."""
         _check(globs)
         written_out = [(one.strip("/"), _is_path(glob)) for glob in globs for one in _alternatives(glob)]
         self._names = _Texts(glob for glob, is_path in written_out if not is_path)
         self._paths = _Texts((glob for glob, is_path in written_out if is_path), are_paths=True)
 
     def match(self, parts: Sequence[str]) -> bool:
-        """Say whether this path, or a directory above it, matches one."""
+        """Return True if the path or a directory above it matches a glob."""
         return any(self.match_last(parts[: count + 1]) for count in range(len(parts)))
 
     def match_last(self, *views: Sequence[str]) -> bool:
-        """Say whether this path matches one, whatever is above it; `views` are ways to it from several directories."""
+        """Return True if the path itself matches a glob. `views` are its forms relative to several directories."""
         if self._names.some and self._names.match(views[0][-1]):
             return True
         return self._paths.some and any(self._paths.match("/".join(parts)) for parts in views)
 
 
 class _Texts:
-    """Globs for texts of one kind: equal, ending, beginning, or else an expression."""
+    """Globs for names or for paths: exact strings, suffixes, prefixes, and expressions for all others."""
 
     def __init__(self, globs: Iterable[str], *, are_paths: bool = False) -> None:
         equal: set[str] = set()
@@ -249,9 +250,9 @@ class _Texts:
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """Return the forms under which a name may be the same to a file system that ignores case.
+    """Return the forms of a name that a case-insensitive file system may treat as equal.
 
-    Some ignore more than that: how a letter is composed, and characters that are not seen.
+    Some file systems also ignore Unicode composition and invisible characters.
     """
     if text.isascii():
         return (text.lower(),)

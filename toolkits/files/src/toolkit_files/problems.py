@@ -36,10 +36,10 @@ _FINAL = {
 
 
 class FileProblem(Exception):
-    """A problem whose message goes to the caller. `mendable` means that another argument would help."""
+    """A problem whose message is sent to the caller. `mendable` means that different arguments would help."""
 
     def __init__(self, message: str, *, mendable: bool = True) -> None:
-        """Keep the sentence for the caller."""
+        """Store the message for the caller."""
         super().__init__(message)
         self.message = message
         self.mendable = mendable
@@ -49,12 +49,12 @@ class Cancelled(FileProblem):
     """The call was cancelled."""
 
     def __init__(self) -> None:
-        """Say so."""
+        """Set the message."""
         super().__init__("The call was cancelled.", mendable=False)
 
 
 def explain(error: OSError, path: str) -> FileProblem:
-    """Convert an error of the operating system into a sentence about `path`."""
+    """Convert an error of the operating system into a FileProblem about `path`."""
     code = error.errno or 0
     known = _MENDABLE.get(code) or _FINAL.get(code)
     sentence = (
@@ -71,7 +71,7 @@ def printable(name: str) -> str:
 
 
 def quoted(path: str, limit: int = 200) -> str:
-    """Put a path between quotes for a sentence: shortened, without control characters."""
+    """Return a path in quotes for messages: shortened, without control characters."""
     if len(path) > limit:
         path = path[:limit] + "..."
     return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in path) + "'"

@@ -25,7 +25,7 @@ class Bytes(TypedDict):
     """A range of a file.
 
     `offset`, `length` and `size` (of the whole file) are in bytes; `data` is base64 (RFC 4648 section 4); `next_offset`
-    is where the rest begins, absent at the end.
+    is the position of the rest, absent at the end.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Bytes(TypedDict):
 
 @contextmanager
 def opened(place: Place) -> Iterator[int]:
-    """Open a regular file to read it; closed at the end. Raises FileProblem for whatever goes wrong, inside too."""
+    """Open a regular file for reading and close it at the end. Convert every error into FileProblem."""
     with parent(place) as above:
         fd = regular_file(above, place)
     try:
@@ -55,7 +55,7 @@ def read_bytes(place: Place, offset: int, length: int) -> Bytes:
         data = _pread(fd, length, offset)
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)  # files of /proc say 0
     if offset > size:
-        raise FileProblem(f"{quoted(place.shown)} has {size} bytes; there is nothing at offset {offset}.")
+        raise FileProblem(f"{quoted(place.shown)} has {size} bytes: use an offset below that, not {offset}.")
     encoded = b2a_base64(data, newline=False).decode()
     result = Bytes(path=place.shown, offset=offset, length=len(data), size=size, data=encoded)
     if offset + len(data) < size:
@@ -73,7 +73,7 @@ def _pread(fd: int, length: int, offset: int) -> bytes:
 
 
 def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
-    """Read text from a byte offset on, at most `budget` bytes of it; cut between characters."""
+    """Read at most `budget` bytes of text from a byte offset. Cut between characters."""
     with opened(place) as fd:
         found = choose(head(fd), encoding, place.shown)
         offset = max(offset - offset % found.unit, len(found.mark))
@@ -83,7 +83,7 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
             offset, data = offset + skipped, data[skipped:]
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)
     if not data:
-        raise FileProblem(f"{quoted(place.shown)} has {size} bytes; there is no text at offset {offset}.")
+        raise FileProblem(f"{quoted(place.shown)} has {size} bytes: use an offset below that, not {offset}.")
     text, used = decode_part(data, found, offset, place.shown, final=offset + len(data) >= size)
     end = offset + used
     rest = f" of {size}. Continue with offset={end}." if end < size else ", the end of the file."
@@ -102,16 +102,18 @@ class _Taken(NamedTuple):
 def read_lines(
     place: Place, wanted: tuple[int, int | None], encoding: str, budget: int, watch: Watch, *, numbers: bool = False
 ) -> str:
-    """Read the `wanted` lines, from and to (from 1, both included; None for the last), at most `budget` bytes of them.
+    """Read at most `budget` bytes of the `wanted` lines: first and last line, from 1, None for the file's last line.
 
     A negative `start` counts from the end of the file: -1 is the last line.
 
     Raises:
-        FileProblem: no such lines, or not text in this encoding.
+        FileProblem: the lines do not exist, or are not text in this encoding.
     """
     start, end = wanted
     if start == 0 or (end is not None and (start < 0 or end < start)):
-        raise FileProblem("Lines count from 1; end_line is not before start_line, and left out when that is negative.")
+        raise FileProblem(
+            "Lines count from 1. end_line must not be before start_line. Omit end_line if start_line is negative."
+        )
     with opened(place) as fd:
         found = choose(head(fd), encoding, place.shown)
         if start < 0:
@@ -147,12 +149,12 @@ def _range(fd: int, found: Encoding, wanted: tuple[int, int | None], budget: int
         return _Taken(start, begin, raw, "The file is empty.")
     if not raw:
         count = number - 1 if _ends_line(fd, position, found) else number
-        raise FileProblem(f"{quoted(path)} has {count} lines; there is no line {start}.")
+        raise FileProblem(f"{quoted(path)} has {count} lines: line {start} does not exist.")
     return _Taken(start, begin, raw)
 
 
 def _cut(taken: _Taken, piece: bytes, number: int, found: Encoding, size: int, path: str) -> _Taken:
-    """Say how to go on after as much as fits: at a line, or inside one that is too long by itself."""
+    """Return a note that states how to read the rest: from a line, or from an offset inside a long line."""
     if taken.raw:
         range_ = f"Lines {taken.first} to {number - 1} of a file of {size} bytes."
         return taken._replace(note=f"{range_} Continue with start_line={number}.")
@@ -178,7 +180,7 @@ def _last(fd: int, found: Encoding, count: int, budget: int, path: str, watch: W
         skip += 1
     if skip == len(pieces):
         raise FileProblem(
-            f"The last line of {quoted(path)} is too long for one answer; read it with offset={size - budget}."
+            f"The last line of {quoted(path)} is too long for one result: read it with offset={size - budget}."
         )
     first, last = number + skip, number + len(pieces) - 1
     short = len(pieces) - skip < count and first > 1

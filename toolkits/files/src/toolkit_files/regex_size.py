@@ -1,4 +1,4 @@
-r"""How large a regular expression becomes, estimated before it is compiled.
+r"""The estimated size of a regular expression before it is compiled.
 
 Compiling holds the interpreter's lock, so that nothing else runs meanwhile. Its time grows with the program that it
 makes: a class of Unicode such as `\w` takes 300 microseconds for each place where it stands once counted repeats are
@@ -33,12 +33,12 @@ _IN_CHARACTER = re.compile(r"\\[xuU]\{?([0-9A-Fa-f]{1,8})\}?|\\?(.)", re.DOTALL)
 
 
 class Size(NamedTuple):
-    """How large a pattern is, its counted repeats written out.
+    """The size of a pattern with its counted repeats expanded.
 
     Attributes:
         states: characters and classes.
-        cost: compiling it, in units of about three microseconds.
-        verbose: a flag lets spaces in it mean nothing, so that it cannot be estimated.
+        cost: the time to compile the pattern, in units of about three microseconds.
+        verbose: True if a flag makes spaces meaningless. The size cannot be estimated then.
     """
 
     states: int = 0
@@ -47,7 +47,7 @@ class Size(NamedTuple):
 
 
 def size_of(pattern: str) -> Size:
-    """Estimate the size of a pattern, which need not be valid."""
+    """Estimate the size of a pattern. The pattern may be invalid."""
     return _Estimate(_PART.findall(pattern)).run()
 
 

@@ -21,9 +21,7 @@ __all__ = ["Kind", "Place", "Root", "Roots", "directory", "entries", "kind_of", 
 Kind = Literal["file", "directory", "symlink", "other"]
 
 if os.open not in os.supports_dir_fd:
-    raise ImportError(
-        "toolkit-files needs a system that opens files relative to a directory: Linux, macOS or another Unix"
-    )
+    raise ImportError("toolkit-files requires Linux, macOS or another Unix that opens files relative to a directory")
 
 MAX_PATH = 4096
 _ONLY_WALK: int = getattr(os, "O_PATH", os.O_RDONLY)  # walking needs no permission to list
@@ -34,13 +32,13 @@ _LINK = "{} is a symbolic link; links are not followed."
 
 
 class Root(NamedTuple):
-    """A directory below which everything happens; its own links were resolved once, when the host started.
+    """A directory that contains all accessible files. Links in its path were resolved once, when the host started.
 
     Attributes:
         parts: the components of its resolved, absolute path.
-        spelt: the components of the path as it was configured, absolute.
-        first: relative paths begin here.
-        closes: returns True for a place that the operator closed.
+        spelt: the components of the configured path, made absolute.
+        first: True if relative paths begin at this root.
+        closes: a function that returns True for a place that the operator closed.
     """
 
     parts: tuple[str, ...]
@@ -55,14 +53,14 @@ class Root(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Something at or below a root that may or may not exist: a root and the components below it."""
+    """A path at or below a root: the root and the components below it. The entry may be missing."""
 
     root: Root
     parts: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
-        """The path as callers see it and may give it: relative below the first root, absolute below others."""
+        """The path for callers: relative below the first root, absolute below other roots."""
         if self.root.first:
             return printable("/".join(self.parts)) or "."
         return printable("/" + "/".join(self.root.parts + self.parts))
@@ -74,11 +72,11 @@ class Place(NamedTuple):
 
     @property
     def above(self) -> "Place":
-        """The directory that holds it."""
+        """The directory that contains this place."""
         return Place(self.root, self.parts[:-1])
 
     def below(self, name: str) -> "Place":
-        """Return the place of that name in this directory."""
+        """Return the place of `name` in this directory."""
         return Place(self.root, (*self.parts, name))
 
 
@@ -88,7 +86,7 @@ class Roots:
     def __init__(
         self, paths: Sequence[str], *, deny: Sequence[str] = (), allow: Sequence[str] = (), protect: Sequence[str] = ()
     ) -> None:
-        """Resolve the roots, relative ones against the working directory. Raises OSError for a missing root."""
+        """Resolve the roots, relative to the working directory. Raise OSError for a missing root."""
         found: dict[tuple[str, ...], Root] = {}
         for path in paths:
             spelt = os.path.abspath(os.path.expanduser(path))
@@ -100,7 +98,7 @@ class Roots:
         self._protected = Globs(protect)
 
     def locate(self, path: str) -> Place:
-        """Split a caller's path, as a string only.
+        """Split a caller's path without reading the file system.
 
         Raises:
             FileProblem: the path is not below a root, or is closed.
@@ -115,10 +113,10 @@ class Roots:
         place = self.locate(path)
         whole = place.root.parts + place.parts
         if any(root.parts[: len(whole)] == whole for root in self.all):
-            raise FileProblem(f"{quoted(place.shown)} is a root of these tools, or holds one; name something below it.")
+            raise FileProblem(f"{quoted(place.shown)} is a root of these tools or contains one: use a path below it.")
         if self.protects(place):
             raise FileProblem(
-                f"{quoted(place.shown)} is protected by the host's settings; it can be read, not changed.",
+                f"{quoted(place.shown)} is protected by the host's settings: it can be read but not changed.",
                 mendable=False,
             )
         return place
@@ -133,20 +131,20 @@ class Roots:
             )
 
     def closes(self, place: Place) -> bool:
-        """Return True for a place that the operator closed, by itself or by a directory above it."""
+        """Return True if the operator closed a place or a directory above it."""
         whole = self._whole(place.root, _printed(place.parts))
         return self._closed.closes(self._views(whole[:end]) for end in range(len(whole), 0, -1))
 
     def closes_last(self, above: Place, names: tuple[str, ...]) -> bool:
-        """Return True for an entry that the operator closed, given that nothing above it is closed."""
+        """Return True if the operator closed an entry. The directories above it must be open."""
         return self._closed.closes_last(self._views(self._whole(above.root, names)))
 
     def protects_last(self, above: Place, names: tuple[str, ...]) -> bool:
-        """Say whether the operator wants this entry unchanged, given that nothing above it is protected."""
+        """Return True if the operator protects an entry. The directories above it must be unprotected."""
         return self._protected.match_last(*self._views(self._whole(above.root, names)).inside)
 
     def protects(self, place: Place) -> bool:
-        """Say whether the operator wants it unchanged."""
+        """Return True if the operator protects a place."""
         views = self._views(self._whole(place.root, _printed(place.parts)))
         return any(map(self._protected.match, views.inside))
 
@@ -164,7 +162,7 @@ class Roots:
             (start, root) for root in self.all for start in (root.parts, root.spelt) if parts[: len(start)] == start
         ]
         if not prefixes:
-            raise FileProblem(f"{quoted(path)} is outside of what these tools may use. {self.described()}")
+            raise FileProblem(f"{quoted(path)} is outside the directories of these tools. {self.described()}")
         start, root = max(prefixes, key=lambda pair: len(pair[0]))
         return Place(root, parts[len(start) :])
 
@@ -184,23 +182,23 @@ def _components(path: str) -> tuple[str, ...]:
 
 
 def _checked(path: str) -> tuple[str, ...]:
-    """Take the components of a path that hides nothing; percent signs stand for themselves."""
+    """Return the components of a path. Reject `..`, `~` and unusual characters. Percent signs are literal."""
     if "\0" in path:
-        raise FileProblem("A path cannot hold a NUL character.")
+        raise FileProblem("A path must not contain a NUL character.")
     if len(path) > MAX_PATH:
-        raise FileProblem(f"A path has at most {MAX_PATH} characters.")
+        raise FileProblem(f"A path must have at most {MAX_PATH} characters.")
     if "\\" in path:
-        raise FileProblem(f"{quoted(path)} holds a backslash; write / between names.")
+        raise FileProblem(f"{quoted(path)} contains a backslash: use / between names.")
     try:
         path.encode()
     except UnicodeEncodeError:
         raise FileProblem(f"{quoted(path)} is not valid Unicode.") from None
     parts = _components(path)
     if ".." in parts:
-        raise FileProblem(f"{quoted(path)} holds '..', which is not allowed; write the path from the root down.")
+        raise FileProblem(f"{quoted(path)} contains '..', which is not allowed: write the path from the root down.")
     if path == "~" or (path.startswith("~") and "/" in path):
         raise FileProblem(
-            f"{quoted(path)} begins with '~', which stands for nothing here; write the path from the root down."
+            f"{quoted(path)} begins with '~', which has no meaning here: write the path from the root down."
         )
     return parts
 
@@ -234,13 +232,13 @@ def directory(place: Place, *, create: bool = False) -> Iterator[int]:
 
 @contextmanager
 def parent(place: Place, *, create: bool = False) -> Iterator[int]:
-    """Open the directory that holds a place; the place itself need not exist."""
+    """Open the directory that contains a place. The place itself may be missing."""
     with directory(place.above, create=create) as fd:
         yield fd
 
 
 def _open_root(root: Root) -> int:
-    """Open a root anew by its resolved path: one that was made again is found, one that became a link is refused."""
+    """Open a root by its resolved path. A recreated directory is accepted, a link is rejected."""
     fd = os.open("/", _ONLY_WALK | _DIRECTORY)
     try:
         for name in root.parts:
@@ -249,9 +247,7 @@ def _open_root(root: Root) -> int:
             fd = step
     except OSError:
         os.close(fd)
-        raise FileProblem(
-            f"The root {quoted(printable(root.path))} cannot be opened any more.", mendable=False
-        ) from None
+        raise FileProblem(f"The root {quoted(printable(root.path))} can no longer be opened.", mendable=False) from None
     return fd
 
 
@@ -280,7 +276,7 @@ def entries(fd: int, place: Place) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 
 def look(fd: int, place: Place) -> os.stat_result:
-    """Return the status of an entry, not of its target. Raises FileProblem if it is missing."""
+    """Return the status of an entry, not of its target. Raise FileProblem if the entry is missing."""
     try:
         return os.stat(place.name or ".", dir_fd=fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -290,9 +286,9 @@ def look(fd: int, place: Place) -> os.stat_result:
 
 
 def regular_file(fd: int, place: Place, flags: int = os.O_RDONLY) -> int:
-    """Open a regular file below its open parent. The caller closes it.
+    """Open a regular file below its open parent. The caller must close the descriptor.
 
-    The kind is checked before opening, because opening a device can have effects, and again on the open descriptor.
+    The kind is checked before opening, because opening a device can have effects. It is checked again afterwards.
 
     Raises:
         FileProblem: the file does not exist, or is not a regular file.
@@ -332,7 +328,7 @@ def _refusal(fd: int, place: Place, error: OSError | None, *, wanted: Kind) -> F
 def _missing(fd: int, place: Place) -> FileProblem:
     near = [name for name in _nearest(fd, place) if not place.root.closes(place.above.below(name))]
     hint = f" Did you mean {' or '.join(quoted(place.above.below(name).shown) for name in near)}?" if near else ""
-    return FileProblem(f"There is no {quoted(place.shown)}.{hint}")
+    return FileProblem(f"{quoted(place.shown)} does not exist.{hint}")
 
 
 def _nearest(fd: int, place: Place, most: int = 2000) -> list[str]:

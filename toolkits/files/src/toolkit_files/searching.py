@@ -1,4 +1,4 @@
-"""Searching in files, line by line, with lines around each match.
+"""Line-by-line search in files, with context lines around each match.
 
 Each file is first scanned in blocks, which excludes most files quickly. Only a file that may match is split into lines.
 Binary files are skipped. A pattern is applied to a few thousand characters at a time (patterns.py explains why this
@@ -43,7 +43,7 @@ class Match(TypedDict):
 
 
 class Matches(TypedDict):
-    """Matches in the order of paths and lines; `resume` gives the next part to the same tool."""
+    """Matches sorted by path and line. Pass `resume` to the same tool for the next part."""
 
     matches: list[Match]
     files_searched: int
@@ -55,10 +55,10 @@ class Needle(NamedTuple):
     """The string or pattern to search for.
 
     Attributes:
-        in_line: returns True if a line matches.
-        in_block: returns True if one of several lines may match.
+        in_line: a function that returns True if a line matches.
+        in_block: a function that returns True if any line of a block may match.
         raw: bytes that every match in UTF-8 contains, b"" if unknown.
-        piece: the number of bytes that are scanned at once.
+        piece: the number of bytes to scan at once.
         longest: the longest line that is matched as a whole.
     """
 
@@ -70,9 +70,9 @@ class Needle(NamedTuple):
 
     @classmethod
     def text(cls, text: str, *, ignore_case: bool = False) -> "Needle":
-        """Return a needle for a literal string. Raises FileProblem."""
+        """Return a needle for a literal string. Raise FileProblem for an invalid string."""
         if not text or "\n" in text:
-            raise FileProblem("Give the text of one line, or a part of it.")
+            raise FileProblem("text must be one line or a part of it, without line breaks.")
         if not ignore_case:
             return cls(
                 lambda line: text in line,
@@ -86,7 +86,7 @@ class Needle(NamedTuple):
 
     @classmethod
     def regex(cls, pattern: str, *, ignore_case: bool = False) -> "Needle":
-        """Search for a regular expression; raises FileProblem."""
+        """Return a needle for a regular expression. Raise FileProblem for an invalid expression."""
         in_blocks = _ABSOLUTE.search(pattern) is None
         matches = compile_regex(pattern, ignore_case=ignore_case, lines=in_blocks)
         piece = _REGEX_PIECE if size_of(pattern).states <= _MANY_STATES else _REGEX_PIECE // 4
@@ -94,11 +94,11 @@ class Needle(NamedTuple):
 
 
 class Position(NamedTuple):
-    """How far a search came: to a line of a file, or to its end.
+    """The position of a search: a line of a file, or the end of the file.
 
     Attributes:
         names: the file's components below the root, () for the beginning.
-        line: the last line that is done, -1 when the whole file is.
+        line: the last searched line, -1 if the whole file was searched.
     """
 
     names: tuple[str, ...] = ()
@@ -106,16 +106,16 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Position":
-        """Parse a position that `str` returned, "" for the beginning. Raises FileProblem."""
+        """Parse a position that `str` returned, "" for the beginning. Raise FileProblem for other strings."""
         if not text:
             return cls()
         line, colon, path = text.partition(":")
         if not colon or not path or not (line == "" or (line.isascii() and line.isdigit() and len(line) < 15)):
-            raise FileProblem("resume is what an earlier search gave as resume; leave it out to begin.")
+            raise FileProblem("resume must be the value from an earlier search. Omit it to begin.")
         return cls(tuple(path.split("/")), int(line) if line else -1)
 
     def __str__(self) -> str:
-        """Write it for the caller, who gives it back."""
+        """Return the position as a string for `resume`."""
         return f"{self.line if self.line >= 0 else ''}:{'/'.join(self.names)}"
 
 
@@ -123,7 +123,7 @@ _BEGINNING = Position()
 
 
 class Search:
-    """One search; `run` it once."""
+    """A search. Call `run` once."""
 
     def __init__(
         self, needle: Needle, watch: Watch, *, around: int, most: int, budget: int, begin: Position = _BEGINNING
@@ -132,7 +132,7 @@ class Search:
 
         Args:
             needle: the string or pattern to search for.
-            watch: receives lines and files.
+            watch: counts lines and files.
             around: the number of lines before and after each match.
             most: the largest number of matches.
             budget: the largest number of characters.
@@ -207,7 +207,7 @@ class Search:
         return False
 
     def _stop_before(self, entry: Entry) -> None:
-        """Leave a file to the next search, unless this one began with it: then it takes more than one search's time."""
+        """Leave a file to the next search, unless this search began with it and it takes longer than one search."""
         if self._watch.files:
             self._stopped = Position(entry.names)
         else:
@@ -238,7 +238,7 @@ class Search:
 
 
 class _Around:
-    """The lines around matches, each of them once."""
+    """The context lines around matches, without duplicates."""
 
     def __init__(self, count: int) -> None:
         self._before: deque[str] = deque(maxlen=count)
@@ -253,7 +253,7 @@ class _Around:
         return self._match
 
     def other(self, line: str) -> int:
-        """Take a line that does not match; say how many characters were added to the last match."""
+        """Handle a line that does not match. Return the number of characters added to the last match."""
         if not self._count:
             return 0
         text = _cut(line)

@@ -1,4 +1,4 @@
-"""Text in files: which encoding, where lines end. It reads descriptors that are open, and decides nothing else."""
+"""Text in files: encodings and line ends. The functions read open descriptors."""
 
 import codecs
 import os
@@ -37,7 +37,7 @@ _NOT_FOR_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode
 
 
 class Encoding(NamedTuple):
-    """How the bytes of a file become text: the codec, the byte order mark at the beginning, the bytes of one unit."""
+    """The encoding of a file: codec, byte order mark, and the size of one code unit in bytes."""
 
     name: str
     mark: bytes = b""
@@ -50,7 +50,7 @@ class Encoding(NamedTuple):
 
 
 def choose(start: bytes, requested: str, path: str) -> Encoding:
-    """Choose the encoding of a file: the requested one ("" for none), that of a byte order mark, or UTF-8.
+    """Return the encoding of a file: the requested encoding (if not ""), else from its byte order mark, else UTF-8.
 
     Raises:
         FileProblem: the encoding is unknown, or the bytes are not text.
@@ -71,7 +71,7 @@ def choose(start: bytes, requested: str, path: str) -> Encoding:
 
 
 def choose_new(requested: str) -> Encoding:
-    """Choose the encoding of a new file: UTF-8, or the requested one, with a byte order mark if that is usual."""
+    """Return the encoding of a new file: `requested` or UTF-8, with a byte order mark if it is usual."""
     name = _canonical(requested) if requested else "utf-8"
     ordered = _DEFAULT_ORDER.get(name, name)
     mark = next(mark for mark, marked in _MARKS if marked == ordered) if name in _DEFAULT_ORDER else b""
@@ -100,25 +100,27 @@ def _binary(start: bytes, path: str) -> FileProblem:
     odd, even = start[1::2].count(0), start[::2].count(0)
     if len(start) >= 8 and max(odd, even) * 3 > len(start) and min(odd, even) * 20 < len(start):
         guess = "utf-16-le" if odd > even else "utf-16-be"
-        return FileProblem(f"{quoted(path)} looks like UTF-16 without a mark; try encoding='{guess}'.")
-    return FileProblem(f"{quoted(path)} is not text: it holds NUL bytes. Read it as binary, or name its encoding.")
+        return FileProblem(f"{quoted(path)} looks like UTF-16 without a byte order mark: try encoding='{guess}'.")
+    return FileProblem(
+        f"{quoted(path)} is not text because it contains NUL bytes: read it as binary, or set its encoding."
+    )
 
 
 def head(fd: int) -> bytes:
-    """Read the first bytes of a file, wherever its position is."""
+    """Read the first bytes of a file, independent of its position."""
     return os.pread(fd, HEAD, 0)
 
 
 def binary_stream(fd: int) -> BufferedReader:
-    """Wrap a descriptor, which stays the caller's to close, for reading from its beginning."""
+    """Return a stream that reads a descriptor from its beginning. The caller must close the descriptor."""
     return BufferedReader(FileIO(fd, closefd=False), 1 << 16)
 
 
 def lines(stream: BufferedIOBase, encoding: Encoding, limit: int, path: str) -> Iterator[bytes]:
-    """Return the lines from the stream's position on, with their ends.
+    """Return the lines from the stream's position, with their line ends.
 
-    One longer than `limit` bytes, a multiple of 4, comes in pieces; only a piece that ends with the encoding's newline
-    ends its line.
+    A line longer than `limit` bytes (a multiple of 4) is returned in pieces. Only the last piece ends with the
+    encoding's newline.
     """
     if encoding.newline == b"\n":
         while piece := stream.readline(limit):
@@ -126,7 +128,7 @@ def lines(stream: BufferedIOBase, encoding: Encoding, limit: int, path: str) -> 
         return
     data = stream.read(MAX_WIDE + 1)
     if len(data) > MAX_WIDE:
-        raise FileProblem(f"{quoted(path)} is too large to be read by lines in {encoding.name}; read it by offset.")
+        raise FileProblem(f"{quoted(path)} is too large to be read by lines in {encoding.name}: read it by offset.")
     *whole, rest = decode(data, encoding, 0, path).split("\n")
     for line in [*(text + "\n" for text in whole), rest]:
         raw = line.encode(encoding.name)
@@ -143,7 +145,7 @@ def decode(data: bytes, encoding: Encoding, offset: int, path: str) -> str:
 
 
 def decode_part(data: bytes, encoding: Encoding, offset: int, path: str, *, final: bool) -> tuple[str, int]:
-    """Decode likewise; unless `final`, a character that is cut at the end is left out. It gives the bytes used, too."""
+    """Decode bytes. Unless `final`, omit an incomplete last character. Return the text and the bytes used."""
     decoder = codecs.getincrementaldecoder(encoding.name)("strict")
     try:
         text = decoder.decode(data, final)
@@ -157,7 +159,7 @@ def decode_part(data: bytes, encoding: Encoding, offset: int, path: str, *, fina
 
 
 def encode(text: str, encoding: Encoding) -> bytes:
-    """Encode text, without the mark.
+    """Encode text without a byte order mark.
 
     Raises:
         FileProblem: a character does not exist in this encoding.
@@ -166,4 +168,4 @@ def encode(text: str, encoding: Encoding) -> bytes:
         return text.encode(encoding.name)
     except UnicodeEncodeError as error:
         character = text[error.start]
-        raise FileProblem(f"{character!a} does not exist in {encoding.name}; leave it out, or use utf-8.") from None
+        raise FileProblem(f"{character!a} does not exist in {encoding.name}: omit it, or use utf-8.") from None

@@ -1,4 +1,4 @@
-"""The tools as models see them: parameters, limits and errors."""
+"""The tools: their parameters and descriptions for models."""
 
 from typing import Annotated, Any, Literal
 
@@ -54,7 +54,7 @@ class RootsAnswer(TypedDict):
 
 @reads("Show the roots", "roots")
 def show_roots(context: Context) -> RootsAnswer:
-    """Show which directories the files tools may use, and whether they may write. Relative paths begin at the first."""
+    """Show which directories the file tools may use and whether they may write. Relative paths begin at the first."""
     roots = [printable(root.path) for root in _files(context).roots.all]
     return RootsAnswer(roots=roots, writable=_config(context).write)
 
@@ -63,12 +63,14 @@ def show_roots(context: Context) -> RootsAnswer:
 def list_directory(
     context: Context,
     path: DirectoryPath = ".",
-    depth: Annotated[int, "1 for its own entries, 2 with those of its directories, and so on", Field(ge=1, le=100)] = 1,
+    depth: Annotated[
+        int, "1 for the directory's entries, 2 to include their entries, and so on", Field(ge=1, le=100)
+    ] = 1,
     pattern: Annotated[str, "glob for names, such as *.py; one with a / is for paths below the directory"] = "",
     hidden: Hidden = False,
     resume: Resume = "",
 ) -> listing.Listed:
-    """List a directory by name, with type, size in bytes and time of change (UTC). Links are shown, never followed."""
+    """List a directory by name, with type, size in bytes and modification time (UTC). Links are not followed."""
     start = _files(context).roots.locate(path)
     walk = _walk(context, start, depth=depth, hidden=hidden, show_ignored=True, after=_names(resume))
     return listing.list_directory(walk, pattern, _config(context).max_entries)
@@ -80,7 +82,7 @@ def _names(resume: str) -> tuple[str, ...]:
 
 @reads("Describe a file")
 def info(context: Context, path: Annotated[str, "file or directory, relative to the root"]) -> listing.Details:
-    """Describe a file or directory: type, size, time of change (UTC), permissions; for text also its encoding."""
+    """Describe a file or directory: type, size, modification time (UTC), permissions; for text also its encoding."""
     return listing.details(_files(context).roots.locate(path))
 
 
@@ -94,7 +96,7 @@ def find(
     hidden: Hidden = False,
     resume: Resume = "",
 ) -> listing.Found:
-    """Find files and directories by name, at any depth. Directories such as node_modules are left out."""
+    """Find files and directories by name, at any depth. Directories such as node_modules are skipped."""
     walk = _walk(context, _files(context).roots.locate(path), hidden=hidden, after=_names(resume))
     kind = None if type == "any" else type
     fits = listing.fitting(walk, pattern, ignore_case=ignore_case, kind=kind)
@@ -115,7 +117,7 @@ def search(
     hidden: Hidden = False,
     resume: Resume = "",
 ) -> searching.Matches:
-    """Search the content of files line by line. Binary files, and directories such as node_modules, are left out."""
+    """Search file contents line by line. Binary files and directories such as node_modules are skipped."""
     make = searching.Needle.regex if regex else searching.Needle.text
     needle = make(text, ignore_case=ignore_case)
     begin = searching.Position.parse(resume)
@@ -142,11 +144,11 @@ def read(
         int, "first line, from 1; a negative number counts from the end, -50 gives the last 50 lines"
     ] = 1,
     end_line: Annotated[int, "last line; 0 for as many as fit", Field(ge=0)] = 0,
-    offset: Annotated[int | None, "begin at this byte, not at a line; for very long lines", Field(ge=0)] = None,
+    offset: Annotated[int | None, "begin at this byte instead of a line; for very long lines", Field(ge=0)] = None,
     encoding: EncodingName = "",
     line_numbers: Annotated[bool, "put its number before each line"] = False,
 ) -> str:
-    """Read a text file, or some of its lines. A last line in brackets states how to read the rest."""
+    """Read a text file or some of its lines. If more follows, a last line in brackets states how to read the rest."""
     place = _files(context).roots.locate(path)
     budget = _config(context).max_read_bytes
     if offset is not None:
@@ -163,7 +165,7 @@ def read_binary(
     offset: Annotated[int, "first byte, from 0", Field(ge=0)] = 0,
     length: Annotated[int, "how many bytes; 0 for as many as fit", Field(ge=0)] = 0,
 ) -> reading.Bytes:
-    """Read a file, or a range of its bytes, as base64. For text use the tool that reads text."""
+    """Read a file or a range of its bytes as base64. For text, use the tool that reads text."""
     budget = _config(context).max_read_bytes
     return reading.read_bytes(_files(context).roots.locate(path), offset, min(length or budget, budget))
 
@@ -179,7 +181,7 @@ def write(
     parents: Annotated[bool, "make the directories above it"] = False,
     encoding: EncodingName = "",
 ) -> writing.Written:
-    """Write a text file as a whole, or add to its end. To change a part of a file, edit it."""
+    """Write a whole text file, or append to it. To change a part of a file, edit it."""
     place = _files(context).roots.locate_for_change(path)
     return writing.write(place, content, mode, encoding, parents=parents)
 
@@ -193,13 +195,13 @@ def edit(
     replace_all: Annotated[bool, "replace it wherever it occurs"] = False,
     encoding: EncodingName = "",
 ) -> writing.Edited:
-    """Replace a text in a file. It must occur exactly once, so give enough around it; or replace all of them."""
+    """Replace a string in a file. It must occur exactly once: include enough surrounding text, or replace all."""
     place = _files(context).roots.locate_for_change(path)
     return writing.edit(place, old_text, new_text, encoding, everywhere=replace_all)
 
 
 class MadeDirectory(TypedDict):
-    """The directory, and whether it is new."""
+    """The directory; `created` is true if it is new."""
 
     path: str
     created: bool
@@ -207,7 +209,7 @@ class MadeDirectory(TypedDict):
 
 @adds("Make a directory")
 def make_directory(context: Context, path: DirectoryPath) -> MadeDirectory:
-    """Make a directory and its missing parents. An existing directory is not changed."""
+    """Create a directory and its missing parents. An existing directory is not changed."""
     place = _files(context).roots.locate_for_change(path)
     return MadeDirectory(path=place.shown, created=writing.make_directories(place))
 
@@ -231,6 +233,6 @@ def delete(
     path: Annotated[str, "file or directory, relative to the root"],
     recursive: Annotated[bool, "delete a directory with everything in it"] = False,
 ) -> moving.Deleted:
-    """Delete a file, or with recursive a directory and everything in it. It cannot be undone."""
+    """Delete a file, or with recursive a directory and its contents. This cannot be undone."""
     roots = _files(context).roots
     return moving.delete(roots, roots.locate_for_change(path), _watch(context), recursive=recursive)

@@ -1,4 +1,4 @@
-"""Walking a directory tree in a fixed order: names sorted, a directory before its entries. Links are not followed.
+"""A walk of a directory tree in a fixed order: sorted names, directories before their entries. Links are not followed.
 
 Only one directory is open at a time, so a deep tree needs few descriptors. Each directory is opened from the root
 again, which takes a few microseconds.
@@ -21,7 +21,7 @@ MAX_DEPTH = 100
 
 
 class Entry(NamedTuple):
-    """Something found on the way; `names` are the components of its place as they are shown."""
+    """An entry of a walk. `names` are the printable components of its place."""
 
     names: tuple[str, ...]
     place: Place
@@ -32,14 +32,14 @@ _NONE = Globs(())
 
 
 class Walk:
-    """One walk; iterate over it once.
+    """A walk. Iterate over it once.
 
     Attributes:
         start: the first directory, which is not an entry itself.
         watch: counts every entry.
-        unreadable: the number of unreadable directories; this and the next are valid after the walk.
+        unreadable: the number of unreadable directories (valid after the walk).
         closed: the number of skipped closed entries.
-        too_deep: some directories are deeper than the limit.
+        too_deep: True if some directories are deeper than the limit.
     """
 
     def __init__(
@@ -58,15 +58,15 @@ class Walk:
         """Prepare a walk.
 
         Args:
-            roots: entries closed there are skipped.
+            roots: the roots. Their closed entries are skipped.
             start: the first directory.
             watch: counts every entry.
             depth: 1 for the entries of `start` only.
             hidden: include names that begin with a dot.
             ignore: matching entries are not entered, and not returned unless `show_ignored`.
             show_ignored: return entries that are not entered.
-            after: the names, below the same root, of the last entry to skip.
-            again: return that entry once more.
+            after: the components, below the root, of the last entry to skip.
+            again: return the entry `after` too.
         """
         self._roots = roots
         self.start = start
@@ -82,7 +82,7 @@ class Walk:
         self.too_deep = False
 
     def __iter__(self) -> Iterator[Entry]:
-        """Yield the entries. Raises FileProblem if `start` cannot be read, and Cancelled if the call was cancelled."""
+        """Yield the entries. Raise FileProblem if `start` cannot be read and Cancelled if the call was cancelled."""
         names = tuple(printable(part) for part in self.start.parts)
         levels = [self._entries(self.start, names)]
         while levels:
@@ -110,7 +110,7 @@ class Walk:
             return iter(())
 
     def _entries(self, place: Place, above: tuple[str, ...]) -> Iterator[Entry]:
-        """Read a directory now, and make entries of it as they are needed: it may hold millions of names."""
+        """Read a directory at once. Create its entries on demand, because it may contain millions of names."""
         result: list[tuple[str, str, Kind]] = []
         with directory(place) as fd, entries(fd, place) as found:
             for one in found:
@@ -146,7 +146,7 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
 
 
 class Parents:
-    """Opens the directories that hold a series of places; neighbours share one descriptor."""
+    """An opener of the parent directories of places. Consecutive places in a directory share one descriptor."""
 
     def __init__(self) -> None:
         """Start with no open directory."""
@@ -155,7 +155,7 @@ class Parents:
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        """Return this object."""
         return self
 
     def __exit__(self, *unused: object) -> None:
@@ -163,7 +163,7 @@ class Parents:
         self._open.close()
 
     def of(self, place: Place) -> int:
-        """Return the descriptor of the directory that holds a place; valid until the next call. Raises FileProblem."""
+        """Return the descriptor of a place's directory, valid until the next call. Raise FileProblem on failure."""
         if self._place != place.above:
             self._open.close()
             self._place = None

@@ -1,4 +1,4 @@
-"""Long work, as those who wait for it see it: whether they still wait, how far it has come, when to stop."""
+"""Progress, cancellation and time limit of long calls."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -16,11 +16,11 @@ def _tell_nobody(steps: int, files: int) -> None:
 
 
 class Watch:
-    """Counts steps (an entry, a line) and files, reports progress, and checks the time limit.
+    """A counter of steps (entries, lines) and files that reports progress and checks the time limit.
 
     Attributes:
         files: the number of searched files.
-        late: the time is over.
+        late: True if the time limit is exceeded.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Watch:
         report: Callable[[int, int], None] = _tell_nobody,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Start the time. `report` receives the number of steps and files."""
+        """Start the timer. `report` is called with the numbers of steps and files."""
         self._cancelled = cancelled
         self._report = report
         self._clock = clock
@@ -41,7 +41,7 @@ class Watch:
         self.late = False
 
     def step(self) -> None:
-        """Count a step. Raises Cancelled if the call was cancelled."""
+        """Count a step. Raise Cancelled if the call was cancelled."""
         self._steps += 1
         if self._steps % LOOK_EVERY == 0:
             self.check()
@@ -49,7 +49,7 @@ class Watch:
                 self._report(self._steps, self.files)
 
     def file_done(self) -> None:
-        """Count a searched file. Raises Cancelled if the call was cancelled."""
+        """Count a searched file. Raise Cancelled if the call was cancelled."""
         self._steps += 1
         self.files += 1
         self.check()
@@ -57,7 +57,7 @@ class Watch:
             self._report(self._steps, self.files)
 
     def check(self) -> None:
-        """Check now: set `late`. Raises Cancelled if the call was cancelled."""
+        """Check the time limit now and set `late`. Raise Cancelled if the call was cancelled."""
         if self._cancelled():
             raise Cancelled
         self.late = self._end is not None and self._clock() > self._end

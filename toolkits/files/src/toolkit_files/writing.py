@@ -1,4 +1,4 @@
-"""Changing the content of files: whole, at the end, or one exact place in them.
+"""Changes to file contents: overwriting, appending, and replacing exact strings.
 
 A file is never seen half-written: its new content is written beside it under another name and put in its place in one
 step.
@@ -42,13 +42,13 @@ class Edited(TypedDict):
 
 
 def write(place: Place, content: str, mode: Mode, encoding: str, *, parents: bool = False) -> Written:
-    """Write a whole file, or to its end.
+    """Write a whole file, or append to it.
 
-    "create" fails where something is; "overwrite" and "append" make a file that is not there. `parents` makes the
-    directories above.
+    "create" fails if the path exists. "overwrite" and "append" create a missing file. `parents` creates missing
+    parent directories.
 
     Raises:
-        FileProblem: it cannot be done; then nothing has changed.
+        FileProblem: the file cannot be written. Nothing was changed.
     """
     with _problems(place), parent(place, create=parents) as fd:
         status = _status(fd, place)
@@ -111,7 +111,7 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 def _put(fd: int, place: Place, data: bytes, replaced: os.stat_result | None) -> None:
-    """Put a file with this content in its place; where nothing was before, only if still nothing is."""
+    """Store a file with this content. If the path was free before, fail if another process created it meanwhile."""
     beside = f".{b2a_hex(os.urandom(8)).decode()}.tmp"
     new = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=fd)
     try:
@@ -133,7 +133,7 @@ def _put(fd: int, place: Place, data: bytes, replaced: os.stat_result | None) ->
 
 
 def _take_over(new: int, replaced: os.stat_result) -> None:
-    """Return a new file the owner and the permissions of the one it replaces, as far as the system lets us."""
+    """Copy owner and permissions of the replaced file to the new file, as far as the system allows."""
     if (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
         with suppress(PermissionError):
             os.fchown(new, replaced.st_uid, replaced.st_gid)
@@ -141,14 +141,14 @@ def _take_over(new: int, replaced: os.stat_result) -> None:
 
 
 def move_without_replacing(source: tuple[int, str], destination: tuple[int, str], place: Place) -> None:
-    """Rename a file, each given as directory and name, to a `place` where nothing is.
+    """Rename a file to a free `place`. Both are a directory and a name.
 
-    A link to the new name is made first, since that fails where something is, while a rename would replace it. Some
-    file systems have no links; there one look comes before the rename.
+    A hard link to the new name is created first: unlike a rename, it fails if the name exists. File systems without
+    hard links check the name before the rename.
 
     Raises:
-        FileProblem: something is there.
-        OSError: it cannot be done.
+        FileProblem: the place exists.
+        OSError: the file cannot be renamed.
     """
     (source_fd, source_name), (fd, name) = source, destination
     try:
@@ -166,15 +166,15 @@ def move_without_replacing(source: tuple[int, str], destination: tuple[int, str]
 
 
 def edit(place: Place, old: str, new: str, encoding: str, *, everywhere: bool = False) -> Edited:
-    """Replace a text that occurs exactly once, or `everywhere`.
+    """Replace a string that occurs exactly once, or all occurrences with `everywhere`.
 
-    Line ends follow the file's: in one with CRLF, a line feed in `old` and `new` stands for CRLF.
+    Line ends follow the file: in a CRLF file, a line feed in `old` and `new` means CRLF.
 
     Raises:
-        FileProblem: it occurs never or more often, or the file changed meanwhile; then nothing has changed.
+        FileProblem: the number of occurrences is wrong, or the file changed meanwhile. Nothing was changed.
     """
     if not old:
-        raise FileProblem("Give the text to be replaced; to add text at the end, append it.")
+        raise FileProblem("old_text must not be empty: to add text at the end, append it.")
     with _problems(place), parent(place) as fd:
         data, status = _read_whole(fd, place)
         chosen = choose(data, encoding, place.shown)
@@ -186,16 +186,16 @@ def edit(place: Place, old: str, new: str, encoding: str, *, everywhere: bool = 
         if count > 1 and not everywhere:
             raise FileProblem(
                 f"The text occurs {count} times in {quoted(place.shown)}, in lines {_where(text, old)}. "
-                "Give more around it, or replace all."
+                "Include more surrounding text, or replace all."
             )
         if old == new:
-            raise FileProblem("The new text is the old one; nothing was changed.")
+            raise FileProblem("The new text equals the old text: nothing was changed.")
         if len(text) + count * (len(new) - len(old)) > MAX_EDIT:
-            raise FileProblem(f"{quoted(place.shown)} would become too large; the limit is {MAX_EDIT} characters.")
+            raise FileProblem(f"{quoted(place.shown)} would become too large: the limit is {MAX_EDIT} characters.")
         changed = chosen.mark + encode(text.replace(old, new), chosen)
         os.close(regular_file(fd, place, os.O_WRONLY))
         if _version(os.stat(place.name, dir_fd=fd, follow_symlinks=False)) != _version(status):
-            raise FileProblem(f"{quoted(place.shown)} was changed by someone else meanwhile; read it again.")
+            raise FileProblem(f"{quoted(place.shown)} was changed meanwhile: read it again.")
         _put(fd, place, changed, status)
     return Edited(path=place.shown, replacements=count, line=text.count("\n", 0, text.find(old)) + 1)
 
@@ -206,7 +206,7 @@ def _read_whole(fd: int, place: Place) -> tuple[bytes, os.stat_result]:
         status = os.fstat(opened)
         data = stream.read(MAX_EDIT + 1)
     if len(data) > MAX_EDIT:
-        raise FileProblem(f"{quoted(place.shown)} is too large to be edited; the limit is {MAX_EDIT} bytes.")
+        raise FileProblem(f"{quoted(place.shown)} is too large to be edited: the limit is {MAX_EDIT} bytes.")
     return data, status
 
 
@@ -222,7 +222,7 @@ def _with_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
 
 
 def _hint(text: str, old: str) -> str:
-    """Say where a first line like that of `old` is, since mostly the blanks differ."""
+    """Return a hint to lines like the first line of `old`. Usually only the whitespace differs."""
     first = next((line.strip() for line in old.splitlines() if line.strip()), "")
     near = [number for number, line in enumerate(text.split("\n"), 1) if first and line.strip() == first]
     if not near:
@@ -240,7 +240,7 @@ def _where(text: str, old: str, most: int = 5) -> str:
 
 
 def make_directories(place: Place) -> bool:
-    """Make a directory and those above it; say whether it is new. Raises FileProblem."""
+    """Create a directory and its parents. Return True if it is new. Raise FileProblem if it cannot be created."""
     with _problems(place), parent(place, create=True) as fd:
         if _status(fd, place) is None:
             with directory(place, create=True):
