@@ -51,7 +51,7 @@ def register_tools(context: PluginContext) -> Iterable[ToolDefinition | ToolFunc
 def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
     """Return resources and resource templates (RFC 6570).
 
-    If two have one URI or one template, neither is served. If several match a URI, the resource with exactly this URI
+    If two have the same URI or template, neither is served. If several match a URI, the resource with exactly this URI
     is read. Without one, the most specific template whose function accepts the values is read.
     """
     raise NotImplementedError
@@ -116,7 +116,7 @@ def register_methods(context: PluginContext) -> Iterable[Extension | Method | No
 
     A `Method` runs like the methods of the host, with middleware around it. A method of an `Extension` returns -32601
     if the extension is disabled, and -32021 if the client does not declare it. A result type of an extension is sent
-    only to clients that declare the extension. If two methods have one name, neither is served, nor are their
+    only to clients that declare the extension. If two methods have the same name, neither is served, nor are their
     extensions, and both owners are reported. The names of the specification and its reserved keys of `_meta` cannot be
     used.
     """

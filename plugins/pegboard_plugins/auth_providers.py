@@ -30,7 +30,7 @@ class OAuth2(ToolAuthorization):
 
 
 class Airtable(ToolAuthorization):
-    """A token of Airtable."""
+    """A token issued by Airtable."""
 
     provider = AuthProvider(
         id="airtable", title="Airtable", documentation="https://airtable.com/developers/web/api/oauth-reference"
@@ -38,13 +38,13 @@ class Airtable(ToolAuthorization):
 
 
 class Asana(ToolAuthorization):
-    """A token of Asana."""
+    """A token issued by Asana."""
 
     provider = AuthProvider(id="asana", title="Asana", documentation="https://developers.asana.com/docs/oauth")
 
 
 class Atlassian(ToolAuthorization):
-    """A token of Atlassian."""
+    """A token issued by Atlassian."""
 
     provider = AuthProvider(
         id="atlassian",
@@ -54,13 +54,13 @@ class Atlassian(ToolAuthorization):
 
 
 class Attio(ToolAuthorization):
-    """A token of Attio."""
+    """A token issued by Attio."""
 
     provider = AuthProvider(id="attio", title="Attio", documentation="https://docs.attio.com/docs/oauth/authorize")
 
 
 class Calendly(ToolAuthorization):
-    """A token of Calendly."""
+    """A token issued by Calendly."""
 
     provider = AuthProvider(
         id="calendly", title="Calendly", documentation="https://developer.calendly.com/authentication"
@@ -68,7 +68,7 @@ class Calendly(ToolAuthorization):
 
 
 class ClickUp(ToolAuthorization):
-    """A token of ClickUp."""
+    """A token issued by ClickUp."""
 
     provider = AuthProvider(
         id="clickup", title="ClickUp", documentation="https://developer.clickup.com/docs/authentication"
@@ -76,7 +76,7 @@ class ClickUp(ToolAuthorization):
 
 
 class Discord(ToolAuthorization):
-    """A token of Discord."""
+    """A token issued by Discord."""
 
     provider = AuthProvider(
         id="discord", title="Discord", documentation="https://discord.com/developers/docs/topics/oauth2"
@@ -84,13 +84,13 @@ class Discord(ToolAuthorization):
 
 
 class Dropbox(ToolAuthorization):
-    """A token of Dropbox."""
+    """A token issued by Dropbox."""
 
     provider = AuthProvider(id="dropbox", title="Dropbox", documentation="https://developers.dropbox.com/oauth-guide")
 
 
 class Figma(ToolAuthorization):
-    """A token of Figma."""
+    """A token issued by Figma."""
 
     provider = AuthProvider(
         id="figma", title="Figma", documentation="https://developers.figma.com/docs/rest-api/authentication/"
@@ -98,7 +98,7 @@ class Figma(ToolAuthorization):
 
 
 class GitHub(ToolAuthorization):
-    """A token of GitHub."""
+    """A token issued by GitHub."""
 
     provider = AuthProvider(
         id="github",
@@ -108,7 +108,7 @@ class GitHub(ToolAuthorization):
 
 
 class Google(ToolAuthorization):
-    """A token of Google."""
+    """A token issued by Google."""
 
     provider = AuthProvider(
         id="google",
@@ -119,7 +119,7 @@ class Google(ToolAuthorization):
 
 
 class Hubspot(ToolAuthorization):
-    """A token of HubSpot."""
+    """A token issued by HubSpot."""
 
     provider = AuthProvider(
         id="hubspot", title="HubSpot", documentation="https://developers.hubspot.com/docs/api/working-with-oauth"
@@ -127,7 +127,7 @@ class Hubspot(ToolAuthorization):
 
 
 class Linear(ToolAuthorization):
-    """A token of Linear."""
+    """A token issued by Linear."""
 
     provider = AuthProvider(
         id="linear", title="Linear", documentation="https://linear.app/developers/oauth-2-0-authentication"
@@ -135,7 +135,7 @@ class Linear(ToolAuthorization):
 
 
 class LinkedIn(ToolAuthorization):
-    """A token of LinkedIn."""
+    """A token issued by LinkedIn."""
 
     provider = AuthProvider(
         id="linkedin",
@@ -145,7 +145,7 @@ class LinkedIn(ToolAuthorization):
 
 
 class Microsoft(ToolAuthorization):
-    """A token of Microsoft."""
+    """A token issued by Microsoft."""
 
     provider = AuthProvider(
         id="microsoft",
@@ -156,7 +156,7 @@ class Microsoft(ToolAuthorization):
 
 
 class MicrosoftPowerBI(Microsoft):
-    """A token of Microsoft Power BI."""
+    """A token issued by Microsoft Power BI."""
 
     provider = AuthProvider(
         id="microsoft-powerbi",
@@ -167,7 +167,7 @@ class MicrosoftPowerBI(Microsoft):
 
 
 class Notion(ToolAuthorization):
-    """A token of Notion."""
+    """A token issued by Notion."""
 
     provider = AuthProvider(
         id="notion", title="Notion", documentation="https://developers.notion.com/docs/authorization"
@@ -175,7 +175,7 @@ class Notion(ToolAuthorization):
 
 
 class PagerDuty(ToolAuthorization):
-    """A token of PagerDuty."""
+    """A token issued by PagerDuty."""
 
     provider = AuthProvider(
         id="pagerduty", title="PagerDuty", documentation="https://developer.pagerduty.com/docs/oauth-functionality"
@@ -183,7 +183,7 @@ class PagerDuty(ToolAuthorization):
 
 
 class Reddit(ToolAuthorization):
-    """A token of Reddit."""
+    """A token issued by Reddit."""
 
     provider = AuthProvider(
         id="reddit", title="Reddit", documentation="https://github.com/reddit-archive/reddit/wiki/OAuth2"
@@ -191,7 +191,7 @@ class Reddit(ToolAuthorization):
 
 
 class Slack(ToolAuthorization):
-    """A token of Slack."""
+    """A token issued by Slack."""
 
     provider = AuthProvider(
         id="slack",
@@ -202,7 +202,7 @@ class Slack(ToolAuthorization):
 
 
 class Spotify(ToolAuthorization):
-    """A token of Spotify."""
+    """A token issued by Spotify."""
 
     provider = AuthProvider(
         id="spotify",
@@ -212,13 +212,13 @@ class Spotify(ToolAuthorization):
 
 
 class Twitch(ToolAuthorization):
-    """A token of Twitch."""
+    """A token issued by Twitch."""
 
     provider = AuthProvider(id="twitch", title="Twitch", documentation="https://dev.twitch.tv/docs/authentication/")
 
 
 class X(ToolAuthorization):
-    """A token of X."""
+    """A token issued by X."""
 
     provider = AuthProvider(
         id="x",
@@ -228,7 +228,7 @@ class X(ToolAuthorization):
 
 
 class Zoom(ToolAuthorization):
-    """A token of Zoom."""
+    """A token issued by Zoom."""
 
     provider = AuthProvider(
         id="zoom", title="Zoom", documentation="https://developers.zoom.us/docs/integrations/oauth/"

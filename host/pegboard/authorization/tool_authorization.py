@@ -1,4 +1,4 @@
-"""The check of the authorization that a tool declares, and the description of it for clients."""
+"""Checks the authorization that a tool declares, and describes it to clients."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
-    """Pass the inventory to middleware that overrides `assembled`. Return its warnings and failures."""
+    """Pass the inventory to middleware that overrides `assembled`. Return the warnings and failures of
+    the middleware.
+    """
     links = [link for link in assembly.middleware if link.overrides("assembled")]
     if not links:
         return []

@@ -151,7 +151,7 @@ class Rounds:
         if name is None and self._asked.get(key, digest) != digest:
             raise self._wrong(
                 "it asks a different question than before: ask the same questions in every round, "
-                "and name questions that are asked at the same time"
+                "and give each question a name if several are asked at once"
             )
         self._asked[key] = digest
         return key

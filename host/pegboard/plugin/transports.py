@@ -83,7 +83,7 @@ class TransportContext(Protocol):
         """
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Authenticate a request as for routes of a policy. Return the caller, or a response that refuses it.
+        """Authenticate a request with the authenticators of a policy. Return the caller, or the rejecting response.
 
         For transports that bring message streams over HTTP, such as a WebSocket: authenticate the request that opens
         the stream. Send a response unchanged, or pass the caller to `serve`. If the default policy has no

@@ -86,7 +86,10 @@ def effort(schema: dict[str, Any]) -> Effort:
 
 
 class _Measure:
-    """The work of one schema. References to a dialect count as recursive, because dialect schemas are recursive."""
+    """The work of validating against one schema.
+
+    References to a dialect count as recursive, because dialect schemas are recursive.
+    """
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}

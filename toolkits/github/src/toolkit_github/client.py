@@ -159,7 +159,7 @@ class Client:
     async def _follow(
         self, ask: Ask, token: str, url: str, kept: Kept | None, statuses: tuple[int, ...] | None = None
     ) -> _Reply:
-        """Send a request, and again to where it is redirected within the API."""
+        """Send a request and follow redirects within the API."""
         if statuses is None:
             statuses = (307, 308) if ask.changes else (301, 302, 307, 308)
         reply = await self._exchange(ask, token, url, kept)
