@@ -393,7 +393,7 @@ async def test_a_function_in_a_thread_outlives_its_call_and_the_next_finds_no_th
     async with make_host(held.kit, threads=1) as host:
         timeout_of(await call(host, "x_hold"))
         assert (host.busy_threads, host._runtime.threads.given_up) == (1, 1)
-        assert "x_hold took longer than its limit of 0.01 seconds; its thread cannot be stopped" in caplog.text
+        assert "x_hold took longer than its limit of 0.01 seconds: its thread cannot be stopped" in caplog.text
         error = timeout_of(await call(host, "x_hold"))
         assert error.message == "The server is busy: the call could not start within 0.01 seconds."
         assert (error.can_retry, error.kind) == (True, ErrorKind.TOOL_RUNTIME_RETRY)

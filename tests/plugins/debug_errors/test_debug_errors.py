@@ -94,7 +94,7 @@ async def test_the_plugin_is_loaded_only_when_it_is_configured() -> None:
 @pytest.mark.parametrize("key", ["developer_message", "stacktrace"])
 def test_the_old_setting_names_its_new_place(key: str) -> None:
     with pytest.raises(ConfigError, match=rf"debug_{key}.*\[plugins.debug_errors\] {key}"):
-        HostConfig.of({"host": {f"debug_{key}": ACKNOWLEDGEMENT}})
+        Host({"host": {f"debug_{key}": ACKNOWLEDGEMENT}})
 
 
 async def test_details_are_masked_and_those_missing_are_not_shown() -> None:
