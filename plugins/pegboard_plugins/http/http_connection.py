@@ -115,7 +115,7 @@ class HttpConnection(RequestHandler):
         if status < 500 or status == 501:
             reason = type(exc).__name__ if exc else message
             about = {"peer": request.remote, "data": {"status": status, "reason": reason}}
-            logger.info("rejected a request that is not valid HTTP: %d %s", status, reason, extra=about)
+            logger.info("refused a request that is not valid HTTP: %d %s", status, reason, extra=about)
         else:
             logger.error("a request failed", exc_info=exc, extra={"peer": request.remote})
         if request.writer.output_size > 0:
