@@ -83,11 +83,10 @@ async def test_a_batch_without_requests_gets_no_response(batching: McpClient) ->
     assert await batching.settle() == []
 
 
-async def test_a_cancelled_request_is_left_out_and_others_overtake_a_slow_batch(batching: McpClient) -> None:
+async def test_a_cancelled_request_is_left_out_of_the_response(batching: McpClient) -> None:
     batch = asyncio.create_task(answer(batching, [call("gone", "fixture_wait", label="in a batch"), request("stays")]))
-    while not batch.done():
+    while not (await asyncio.wait({batch}, timeout=0.1))[0]:  # a cancellation that comes too early is ignored
         await batching.notify("notifications/cancelled", {"requestId": "gone"})
-        assert await batching.result("ping") == {}
     assert [one["id"] for one in await batch] == ["stays"]
 
 
