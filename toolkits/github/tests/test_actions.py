@@ -113,7 +113,7 @@ async def test_a_log_that_is_gone_from_where_it_was_kept(tools: Served, storage:
     error = await tools.fail("get_job_log", repo=REPO, job_id=JOB)
     assert error.status_code == 404
     assert error.message == (
-        f"The log of job {JOB} of 'octocat/Hello-World' could not be fetched from where GitHub keeps it (status 404)."
+        f"The log of job {JOB} of 'octocat/Hello-World' could not be fetched from GitHub's file storage (status 404)."
     )
     storage.files[LOG] = b""
     storage.status = 403

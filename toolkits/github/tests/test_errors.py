@@ -15,11 +15,8 @@ from toolkits.github.tests.support.server import TOKEN, GithubServer, Reply, Rog
 from toolkits.github.tests.support.world import REPO, invalid
 
 ISSUE = f"Issue 1347 of '{REPO}'"
-WRONG = (
-    "GitHub does not accept the token: it is wrong or has expired. Whoever gives it must renew it, "
-    "as the operator does GITHUB_TOKEN."
-)
-FORBIDDEN = "GitHub forbids this: the token may not do it, or the repository does not allow it."
+WRONG = "GitHub rejected the token: it is invalid or expired. Renew it, or the secret GITHUB_TOKEN of the operator."
+FORBIDDEN = "GitHub forbids this: the token lacks a permission, or the repository does not allow it."
 
 
 @pytest.fixture
@@ -43,7 +40,7 @@ def offered() -> set[str]:
             403,
             ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR,
             False,
-            FORBIDDEN + " It needs issues=write; pull_requests=write.",
+            FORBIDDEN + " Required: issues=write; pull_requests=write.",
         ),
         (
             error(403, "No")._replace(headers={"X-Accepted-GitHub-Permissions": "<script>; a=write"}),
@@ -57,7 +54,7 @@ def offered() -> set[str]:
             403,
             ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR,
             False,
-            "The organization asks for single sign-on: whoever gives the token must authorize it for that.",
+            "The organization requires single sign-on: authorize the token for it.",
         ),
         (
             error(404, "Not Found"),
@@ -71,35 +68,35 @@ def offered() -> set[str]:
             410,
             ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST,
             False,
-            f"{ISSUE} is gone, or this feature is switched off for the repository.",
+            f"{ISSUE} was deleted, or the feature is disabled for the repository.",
         ),
         (
             error(451, "Repository access blocked"),
             451,
             ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST,
             False,
-            f"{ISSUE} is not to be had for legal reasons.",
+            f"{ISSUE} is unavailable for legal reasons.",
         ),
         (
             error(500, "Server Error"),
             500,
             ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR,
             True,
-            "GitHub has a problem of its own (status 500). Try again later.",
+            "GitHub failed (status 500). Try again later.",
         ),
         (
             Reply(502, {"message": "Server Error"}),
             502,
             ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR,
             True,
-            "GitHub has a problem of its own (status 502). Try again later.",
+            "GitHub failed (status 502). Try again later.",
         ),
         (
             error(301, "Moved Permanently")._replace(headers={"Location": "https://elsewhere.example/repos/a/b"}),
             301,
             ErrorKind.UPSTREAM_RUNTIME_UNMAPPED,
             False,
-            f"{ISSUE} may have moved: GitHub redirects (status 301) to where the tools do not follow.",
+            f"{ISSUE} may have moved: GitHub sent a redirect (status 301) that the tools do not follow.",
         ),
     ],
 )
@@ -195,7 +192,7 @@ async def test_an_answer_that_is_not_githubs_is_an_error_and_half_a_result_never
     github.script("issues/get", Rogue(body))
     error = await tools.fail("get_issue", repo=REPO, number=1347)
     assert (error.status_code, error.can_retry) == (502, True)
-    assert "The answer is not one of GitHub's API" in error.message
+    assert "The response does not come from GitHub's API" in error.message
     github.script("issues/list-for-repo", Rogue(body.replace(b"[]", b"[7]")))
     assert (await tools.fail("list_issues", repo=REPO)).status_code == 502
     github.script("search/issues-and-pull-requests", Rogue(body))
@@ -218,14 +215,14 @@ async def test_after_a_change_an_answer_that_is_not_githubs_warns_of_repeating(
         github.script("issues/create", Rogue(body, 201))
         error = await tools.fail("create_issue", repo=REPO, title="x")
         assert error.can_retry is False
-        assert "look before you try again" in error.message
+        assert "check before you try again" in error.message
 
 
 async def test_an_answer_that_is_too_large_is_given_up(serve: Serve, github: GithubServer) -> None:
     served = await serve(max_answer_bytes=65_536)
     github.script("issues/get", Rogue(b" " * 65_537))
     error = await served.fail("get_issue", repo=REPO, number=1347)
-    assert error.message == "GitHub's answer is larger than 65536 bytes. Ask for less, such as fewer a page."
+    assert error.message == "GitHub's response is larger than 65536 bytes. Request less, such as fewer items per page."
     assert error.can_retry is True
 
 
@@ -244,7 +241,7 @@ async def test_after_a_change_a_problem_of_githubs_warns_of_repeating(
     error = await tools.fail("create_issue", repo=REPO, title="x")
     assert (error.status_code, error.can_retry) == (status, False)
     assert "Try again later" not in error.message
-    assert "look before you try again" in error.message
+    assert "check before you try again" in error.message
 
 
 async def test_after_a_change_an_answer_that_is_too_large_warns_of_repeating(
@@ -254,4 +251,4 @@ async def test_after_a_change_an_answer_that_is_too_large_warns_of_repeating(
     github.script("issues/create", Rogue(b" " * 65_537, 201))
     error = await served.fail("create_issue", repo=REPO, title="x")
     assert error.can_retry is False
-    assert "look before you try again" in error.message
+    assert "check before you try again" in error.message

@@ -113,9 +113,9 @@ async def test_reading_on_gives_the_whole_file(content: str, tools: Served, worl
 
 async def test_a_part_that_is_not_there_says_how_long_the_file_is(tools: Served) -> None:
     error = await tools.fail("get_file", repo=REPO, path="README.md", start_line=5)
-    assert (error.message, error.can_retry) == ("The file has 1 lines; there is no line 5.", True)
+    assert (error.message, error.can_retry) == ("Line 5 is after the end of the file: the file has 1 lines.", True)
     error = await tools.fail("get_file", repo=REPO, path="README.md", offset=50)
-    assert error.message == "The file has 8 characters; there is no offset 50."
+    assert error.message == "Offset 50 is after the end of the file: the file has 8 characters."
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ async def test_a_file_beyond_the_limit_is_not_fetched(serve: Serve, world: World
     served = await serve(max_file_bytes=1_500_000)
     world.files["big.txt"] = b"x" * 1_500_001
     error = await served.fail("get_file", repo=REPO, path="big.txt")
-    assert error.message == "'big.txt' has 1500001 bytes; the operator lets files up to 1500000 be fetched."
+    assert error.message == "'big.txt' has 1500001 bytes: the operator allows at most 1500000."
     assert github.operations() == ["repos/get-content"]
 
 
@@ -168,13 +168,13 @@ async def test_what_is_no_file_says_what_it_is(tools: Served, world: World) -> N
     failures = [await tools.fail("get_file", repo=REPO, path=path) for path in ("src", "", "latest", "vendor")]
     assert all(error.can_retry for error in failures)
     assert [error.message for error in failures] == [
-        "'src' is a directory; list it instead.",
-        "'' is a directory; list it instead.",
-        "'latest' is a symbolic link to 'docs/v2\\n'; get that.",
+        "'src' is a directory: list it instead.",
+        "'' is a directory: list it instead.",
+        "'latest' is a symbolic link to 'docs/v2\\n': get the target instead.",
         "'vendor' is a submodule: another repository, at the commit 6ca3721222109997540bd6d9ccd396902e0ad2f9.",
     ]
     error = await tools.fail("list_directory", repo=REPO, path="README.md")
-    assert error.message == "'README.md' is not a directory; get the file instead."
+    assert error.message == "'README.md' is not a directory: get the file instead."
 
 
 async def test_a_file_that_is_not_there(tools: Served) -> None:
@@ -232,7 +232,7 @@ async def test_a_file_that_exists_is_not_replaced_by_accident(tools: Served, wor
     assert error.message == 'GitHub refuses this: Invalid request. "sha" wasn\'t supplied.'
     error = await tools.fail("write_file", repo=REPO, path="README.md", content="x", message="m", sha="0" * 40)
     assert error.status_code == 409
-    assert error.message.startswith("This is in conflict with what is there: README.md does not match 000")
+    assert error.message.startswith("The change conflicts with the current state: README.md does not match 000")
     assert world.files["README.md"] == b"# Hello\n"
 
 
@@ -254,4 +254,4 @@ async def test_delete_file(tools: Served, world: World, github: GithubServer) ->
     assert "sha" not in done
     assert github.seen[-1].body == {"message": "Gone", "sha": README, "branch": "main"}
     assert "README.md" not in world.files
-    assert "no file" in (await tools.fail("delete_file", repo=REPO, path="/", sha=README, message="m")).message
+    assert "path is empty" in (await tools.fail("delete_file", repo=REPO, path="/", sha=README, message="m")).message

@@ -144,7 +144,7 @@ async def test_a_repository_without_issues_says_so(tools: Served, world: World) 
     world.repositories[0]["has_issues"] = False
     error = await tools.fail("create_issue", repo=REPO, title="x")
     assert error.status_code == 410
-    assert error.message == f"The repository '{REPO}' is gone, or this feature is switched off for the repository."
+    assert error.message == f"The repository '{REPO}' was deleted, or the feature is disabled for the repository."
 
 
 async def test_update_issue_sends_what_changes_and_nothing_else(

@@ -11,7 +11,7 @@ from toolkits.github.tests.support.hosting import Serve, Served
 from toolkits.github.tests.support.server import GithubServer, Rogue, Silence
 from toolkits.github.tests.support.world import REPO
 
-DONE_PERHAPS = " What was asked for may have been done all the same: look before you try again."
+DONE_PERHAPS = " GitHub may have made the change: check before you try again."
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def test_no_answer_in_time(tool: str, changes: bool, serve: Serve, github:
     github.script("issues/update" if changes else "issues/get", Silence())
     error = await served.fail(tool, repo=REPO, number=1347, **({"title": "x"} if changes else {}))
     assert (error.kind, error.can_retry) == (ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, not changes)
-    assert error.message == "GitHub did not answer in time." + (DONE_PERHAPS if changes else "")
+    assert error.message == "GitHub did not respond in time." + (DONE_PERHAPS if changes else "")
 
 
 @pytest.mark.parametrize(("tool", "changes"), [("get_issue", False), ("update_issue", True)])
@@ -43,7 +43,7 @@ async def test_an_answer_that_breaks_off(tool: str, changes: bool, tools: Served
     error = await tools.fail(tool, repo=REPO, number=1347, **({"title": "x"} if changes else {}))
     assert isinstance(error, NetworkTransportError)
     assert (error.kind, error.can_retry) == (ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, not changes)
-    assert error.message == "The connection to GitHub broke off." + (DONE_PERHAPS if changes else "")
+    assert error.message == "The connection to GitHub was lost." + (DONE_PERHAPS if changes else "")
 
 
 async def test_what_is_there_is_no_http(serve: Serve) -> None:

@@ -46,7 +46,7 @@ def offered() -> set[str]:
 @pytest.mark.parametrize("repo", REPOSITORIES)
 async def test_what_is_no_repository_is_not_asked_for(repo: str, tools: Served, github: GithubServer) -> None:
     error = await tools.fail("get_repository", repo=repo)
-    assert "name it as owner/name" in error.message
+    assert "use owner/name" in error.message
     assert error.can_retry is True
     assert github.seen == []
 
@@ -129,7 +129,7 @@ async def test_a_query_is_one_parameter_whatever_it_holds(text: str, tools: Serv
 
 @pytest.mark.parametrize("owner", ["../user", "a/b", "a?b", "a.b", "a b", "\n", "%2e"])
 async def test_what_is_no_owner_is_not_asked_for(owner: str, tools: Served, github: GithubServer) -> None:
-    assert "is not the name of a user" in (await tools.fail("list_repositories", owner=owner)).message
+    assert "is not a valid name of a user" in (await tools.fail("list_repositories", owner=owner)).message
     assert github.seen == []
 
 
@@ -142,7 +142,7 @@ async def test_what_is_no_unicode_is_not_sent(tools: Served, github: GithubServe
     ]
     for tool, arguments in calls:
         message = (await tools.fail(tool, **arguments)).message
-        assert "whole characters" in message or "not valid Unicode" in message
+        assert "not valid Unicode" in message or "whole characters" in message
     assert github.seen == []
 
 

@@ -230,7 +230,7 @@ async def test_review_pull_request(tools: Served, world: World, github: GithubSe
 
 
 async def test_a_review_that_cannot_be_is_refused_before_it_is_sent(tools: Served, github: GithubServer) -> None:
-    assert "needs a body" in (await tools.fail("review_pull_request", repo=REPO, number=12, event="COMMENT")).message
+    assert "requires a body" in (await tools.fail("review_pull_request", repo=REPO, number=12, event="COMMENT")).message
     upward = [{"path": "a", "start_line": 4, "line": 4, "body": "x"}]
     error = await tools.fail("review_pull_request", repo=REPO, number=12, event="APPROVE", comments=upward)
     assert "start_line" in error.message
@@ -263,7 +263,7 @@ async def test_a_merge_that_cannot_be_says_why(tools: Served, world: World) -> N
     error = await tools.fail("merge_pull_request", repo=REPO, number=12, head_sha="0" * 40)
     assert (error.status_code, error.message) == (
         409,
-        "This is in conflict with what is there: Head branch was modified. Review and try the merge again.",
+        "The change conflicts with the current state: Head branch was modified. Review and try the merge again.",
     )
     world.pulls[12]["mergeable"] = False
     error = await tools.fail("merge_pull_request", repo=REPO, number=12)

@@ -125,7 +125,7 @@ async def test_what_cannot_be_a_token_is_not_sent_and_not_shown(
 ) -> None:
     served = await serve(token=token)
     outcome = await served.outcome("whoami")
-    assert "is not a token" in everything(served, outcome, [])
+    assert "The GitHub token is invalid" in everything(served, outcome, [])
     assert token not in everything(served, outcome, lines)
     assert github.seen == []
 

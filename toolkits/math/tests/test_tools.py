@@ -12,10 +12,10 @@ from toolkit_math import kit
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ZERO = "Nothing can be divided by zero."
-NONE = "There is no such number, or no real one."
-LARGE = "The result is too large."
-LONG = "The exact result has more than 1,000 digits."
+ZERO = "Division by zero is undefined: use another divisor or base."
+NONE = "The result is undefined or not a real number: use other arguments."
+LARGE = "The result is too large: use smaller numbers."
+LONG = "The exact result has more than 1,000 digits: use shorter numbers."
 EVERY = [
     ("add", {"numbers": [0.1, 0.2]}, "0.3"),
     ("add", {"numbers": ["12345678901234567890.1", 1]}, "12345678901234567891.1"),
@@ -61,7 +61,11 @@ EVERY = [
     ("trigonometric", {"function": "sin", "angle": 30}, 0.5),
     ("trigonometric", {"function": "cos", "angle": 720}, 1.0),
     ("trigonometric", {"function": "tan", "angle": 45}, 1.0),
-    ("trigonometric", {"function": "tan", "angle": 90}, "A right angle has no tangent."),
+    (
+        "trigonometric",
+        {"function": "tan", "angle": 90},
+        "The tangent of a right angle is undefined: use another angle.",
+    ),
     ("trigonometric", {"function": "cos", "angle": math.pi, "unit": "radians"}, -1.0),
     ("inverse_trigonometric", {"function": "asin", "ratio": 0.5}, 30.0),
     ("inverse_trigonometric", {"function": "acos", "ratio": -1, "unit": "radians"}, round(math.pi, 13)),

@@ -7,4 +7,4 @@ from toolkit_github.tools import account, actions, changing, files, issues, pull
 __all__ = ["GithubConfig", "kit"]
 
 _TOOLS = (account, actions, changing, files, issues, pulls, releases, repositories, reviews)
-"""Importing them has put their tools into the kit."""
+"""The imported modules, which register their tools in the kit."""

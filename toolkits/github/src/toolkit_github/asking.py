@@ -1,4 +1,4 @@
-"""Parameters that tools share, with their descriptions, and requests to GitHub in one line."""
+"""Shared parameters of tools with their descriptions, and helpers for requests to GitHub."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 Repo = Annotated[str, "owner/name, such as octocat/hello-world"]
 Number = Annotated[int, "its number in the repository", Field(ge=1, le=2**31 - 1)]
-PageNumber = Annotated[int, "next_page of the last answer, to go on", Field(ge=1, le=10_000)]
-PerPage = Annotated[int, "how many a page", Field(ge=1, le=100)]
+PageNumber = Annotated[int, "next_page of the previous result, to continue", Field(ge=1, le=10_000)]
+PerPage = Annotated[int, "items per page", Field(ge=1, le=100)]
 Chars = Annotated[int, "cut each long text after this many characters", Field(ge=0, le=100_000)]
 
 _NOTHING: Query = {}
@@ -39,7 +39,7 @@ _NOTHING: Query = {}
 async def get(
     context: Context, what: str, path: str, query: Query = _NOTHING, *, accept: str = JSON, limit: int = 0
 ) -> Answer:
-    """Send a request. `what` is the beginning of the message if the item is not found."""
+    """Send a request. `what` names the item in error messages."""
     return await _ask(context, Ask(what, path, query, accept=accept, limit=limit))
 
 
@@ -53,7 +53,7 @@ async def page_of(
     query: Query = _NOTHING,
     key: str = "",
 ) -> Page[T]:
-    """Ask for one page of a list, each of its items trimmed; `key` is where the list stands in the answer."""
+    """Request one page of a list and trim its items. `key` is the member of the response that holds the list."""
     return listed(await get(context, what, path, {**query, "per_page": per_page, "page": page}), trim, key)
 
 
@@ -68,7 +68,7 @@ async def page_of_pull(
 async def send(
     context: Context, what: str, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST"
 ) -> Answer:
-    """Change something; members of `body` that are None are left out."""
+    """Send a request that changes something. Members of `body` that are None are omitted."""
     given = None if body is None else {key: value for key, value in body.items() if value is not None}
     return await _ask(context, Ask(what, path, method=method, body=given))
 
@@ -78,12 +78,12 @@ async def _ask(context: Context, ask: Ask) -> Answer:
 
 
 def repository(repo: str) -> str:
-    """Name a repository for a sentence."""
+    """Return the name of a repository for messages."""
     return f"The repository {shown(repo)}"
 
 
 def numbered(kind: str, number: int, repo: str) -> str:
-    """Name an issue or the like for a sentence."""
+    """Return the name of an issue or similar item for messages."""
     return f"{kind} {number} of {shown(repo)}"
 
 

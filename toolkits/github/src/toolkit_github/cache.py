@@ -1,4 +1,4 @@
-"""Answers kept for conditional requests, within a budget of bytes. GitHub is always asked before one is used."""
+"""A cache of responses for conditional requests, limited in bytes. GitHub validates every cached response."""
 
 from collections import OrderedDict
 from hashlib import sha256
@@ -7,11 +7,11 @@ from typing import NamedTuple
 __all__ = ["Cache", "Kept"]
 
 _LARGEST_SHARE = 4
-"""One answer may take this part of the budget: a quarter."""
+"""A response may use a quarter of the budget."""
 
 
 class Kept(NamedTuple):
-    """An answer: its ETag, its `Link` header and its body."""
+    """A response: ETag, `Link` header and body."""
 
     etag: str
     link: str
@@ -19,32 +19,32 @@ class Kept(NamedTuple):
 
 
 class Cache:
-    """The answers used last, by token and URL; a token is known by its digest alone."""
+    """The most recently used responses by token and URL. Tokens are stored as digests only."""
 
     def __init__(self, budget: int) -> None:
-        """Keep `budget` bytes at most."""
+        """Create a cache of at most `budget` bytes."""
         self._budget = budget
         self._size = 0
         self._kept: OrderedDict[bytes, Kept] = OrderedDict()
 
     def __len__(self) -> int:
-        """How many answers are kept."""
+        """Return the number of cached responses."""
         return len(self._kept)
 
     @staticmethod
     def key(token: str, accept: str, url: str) -> bytes:
-        """Return the key of a response. Its parts cannot be read from it."""
+        """Return the key of a response: a digest that reveals neither token nor URL."""
         return sha256(f"{token}\0{accept}\0{url}".encode()).digest()
 
     def get(self, key: bytes) -> Kept | None:
-        """Return a cached response, and renew it."""
+        """Return a cached response and mark it as recently used."""
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
         return kept
 
     def put(self, key: bytes, kept: Kept) -> None:
-        """Keep an answer in the place of an older one; those used longest ago make room."""
+        """Store a response instead of an older response. Drop the least recently used responses beyond the budget."""
         old = self._kept.pop(key, None)
         self._size -= _weight(old) if old else 0
         if _weight(kept) > self._budget // _LARGEST_SHARE:

@@ -1,6 +1,6 @@
-"""One host's way to GitHub: requests with the token to the configured API, and nowhere else. It knows no tools.
+"""The HTTP client for GitHub. It sends the token to the configured API only and does not depend on tools.
 
-aiohttp takes long to import, so that happens with the first request.
+aiohttp is imported by the first request, because the import is slow.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["API_VERSION", "JSON", "Answer", "Ask", "Client"]
 
 API_VERSION = "2022-11-28"
-"""The version of the REST API that the tools speak; GitHub's Enterprise Servers know it as well."""
+"""The version of the REST API. GitHub Enterprise Server supports it too."""
 JSON = "application/vnd.github+json"
 """The media type of GitHub's JSON."""
 
@@ -39,8 +39,8 @@ class Ask(NamedTuple):
 
     Attributes:
         what: the requested item, as the beginning of a sentence: "Issue 5 of 'octocat/hello'".
-        path: below the API's base, percent-encoded.
-        body: JSON to send, None for none.
+        path: the percent-encoded path below the API's base.
+        body: the JSON to send, None for no body.
         limit: the largest response in bytes; 0 for the limit in the settings.
     """
 
@@ -54,7 +54,7 @@ class Ask(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How the log names it."""
+        """The request for the log: method and path."""
         return f"{self.method} {self.path}"
 
     @property
@@ -64,7 +64,7 @@ class Ask(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer of success: its JSON, None for an empty one."""
+    """A successful response. `data` is its JSON, None for an empty body."""
 
     label: str
     data: Any
@@ -78,10 +78,10 @@ class _Reply(NamedTuple):
 
 
 class Client:
-    """Asks one API with one HTTP session, which is opened by the first request."""
+    """A client for one API with one HTTP session. The first request opens the session."""
 
     def __init__(self, config: GithubConfig) -> None:
-        """Keep the settings; open nothing yet."""
+        """Store the settings. The session is opened later."""
         self._config = config
         self._base = config.base_url
         self._cache = Cache(config.cache_bytes)
@@ -89,7 +89,7 @@ class Client:
         self._closed = False
 
     async def close(self) -> None:
-        """Close the session; no other is opened."""
+        """Close the session. Further requests fail."""
         self._closed = True
         session, self._session = self._session, None
         if session is not None:
@@ -125,7 +125,7 @@ class Client:
         """Send a request that redirects to a file, and return the URL of the file.
 
         Raises:
-            ToolRuntimeError: as `ask`; also if the URL is not safe.
+            ToolRuntimeError: see `ask`. Also if the URL is not safe.
         """
         token = _checked(token)
         url = self._base + ask.path
@@ -139,10 +139,10 @@ class Client:
 
     @asynccontextmanager
     async def read_elsewhere(self, place: str, what: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Read a file from the place that GitHub gave, without the token, piece by piece.
+        """Yield the pieces of a file at the URL that GitHub returned. Do not send the token.
 
         Raises:
-            UpstreamError, NetworkTransportError: it is not to be had, or not all of it.
+            UpstreamError, NetworkTransportError: the file is missing or incomplete.
         """
         session = await self._opened()
         from aiohttp import ClientError
@@ -221,7 +221,7 @@ async def _read(response: "ClientResponse", limit: int, *, changes: bool) -> byt
 
 
 def _no_answer(error: Exception, label: str, token: str, *, changes: bool = False) -> NetworkTransportError:
-    """Without `error` as the cause: some of aiohttp's exceptions hold the headers of the request."""
+    """Return the error without `error` as its cause, because some aiohttp exceptions contain request headers."""
     from aiohttp import ClientConnectorError, ConnectionTimeoutError
 
     sent = not isinstance(error, ClientConnectorError | ConnectionTimeoutError)
@@ -243,5 +243,5 @@ def _checked(token: str) -> str:
     if not token:
         raise AuthorizationRequiredError("github", title="GitHub")
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise FatalToolError("What GitHub is to know the caller by is not a token: it holds characters that none has.")
+        raise FatalToolError("The GitHub token is invalid: it contains characters that no token has.")
     return token

@@ -1,4 +1,4 @@
-"""The toolkit itself, and how its tools are declared: all need a token, those that change things a setting too."""
+"""The toolkit and its decorators. All tools require a token. Tools that change something also require a setting."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
@@ -16,9 +16,9 @@ PUBLIC: Sequence[str] = ()
 """The scopes for public items."""
 NOTIFICATIONS = ("notifications",)
 REPOSITORIES = ("repo",)
-"""GitHub has no smaller scope that lets private repositories be read."""
+"""The smallest scope of GitHub that allows reading private repositories."""
 WORKFLOWS = ("repo", "workflow")
-"""The files in .github/workflows are a matter of their own."""
+"""The scopes for changing files. GitHub requires a separate scope for files in .github/workflows."""
 
 kit = Toolkit(
     "github",
@@ -39,20 +39,20 @@ async def _client(config: GithubConfig) -> AsyncIterator[Client]:
 
 
 def reads(title: str, scopes: Sequence[str] = REPOSITORIES) -> Callable[[F], F]:
-    """Make a tool of a function that only looks."""
+    """Register a function as a read-only tool."""
     behavior = Behavior([Operation.READ], read_only=True, open_world=True)
     return kit.tool(title=title, metadata=_metadata(behavior), requires_auth=GitHub(scopes=scopes))
 
 
 def adds(title: str, operation: Operation = Operation.CREATE) -> Callable[[F], F]:
-    """Make a tool of a function that adds something and replaces nothing; offered once writing is allowed."""
+    """Register a function as a tool that only adds. The tool requires that writing is allowed."""
     return _writes(title, Behavior([operation], destructive=False, idempotent=False), REPOSITORIES)
 
 
 def changes(
     title: str, *operations: Operation, scopes: Sequence[str] = REPOSITORIES, idempotent: bool = False
 ) -> Callable[[F], F]:
-    """Make a tool of a function that replaces, merges or deletes something; offered once writing is allowed."""
+    """Register a function as a tool that replaces, merges or deletes. The tool requires that writing is allowed."""
     return _writes(title, Behavior(operations, destructive=True, idempotent=idempotent), scopes)
 
 

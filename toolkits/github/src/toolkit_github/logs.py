@@ -1,4 +1,4 @@
-"""The end of a long log, read piece by piece: no more is kept than is asked for. It does no I/O."""
+"""The end of a long log, read in pieces. Only the requested lines are stored. The module does no I/O."""
 
 import re
 from collections import deque
@@ -11,15 +11,15 @@ _LONGEST_LINE = 65_536
 
 
 class Tail:
-    """Takes the bytes of a log and keeps its last lines, or the last that hold a text with those around them.
+    """The last lines of a log, or its last lines that contain a string, with surrounding lines.
 
     Attributes:
-        size: how many bytes it was given.
-        total: how many lines those were.
+        size: the number of bytes read.
+        total: the number of lines read.
     """
 
     def __init__(self, lines: int, contains: str, around: int, max_chars: int) -> None:
-        """Keep `lines` lines and `max_chars` characters at most."""
+        """Store at most `lines` lines and `max_chars` characters."""
         self.size = 0
         self.total = 0
         self._wanted = contains.casefold()
@@ -31,7 +31,7 @@ class Tail:
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Handle the next bytes of the log."""
         self.size += len(chunk)
         *lines, rest = (self._rest + chunk).split(b"\n")
         for line in lines:
@@ -42,7 +42,7 @@ class Tail:
         self._rest = rest
 
     def end(self) -> tuple[str, int]:
-        """Return the kept lines as a string, and their number."""
+        """Return the stored lines as a string, and their number."""
         if self._rest:
             self._take(self._rest)
             self._rest = bytearray()

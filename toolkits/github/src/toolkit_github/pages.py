@@ -9,7 +9,7 @@ _LINK = re.compile(r'<([^<>]*)>\s*;\s*rel="?next"?')
 
 
 def next_page(link: str) -> int | None:
-    """Return the number of the next page from a `Link` header, None without one."""
+    """Return the number of the next page in a `Link` header, None on the last page."""
     found = _LINK.search(link)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""URLs below the API's base. Values of a caller cannot leave their place in them."""
+"""URLs below the API's base. A caller's values cannot change other parts of a URL."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pegboard import RetryableToolError
 __all__ = ["Query", "below", "in_repository", "login", "query_string", "repository_path", "revision", "shown"]
 
 Query = Mapping[str, str | int | bool | None]
-"""Parameters of a query; those that are None or "" are left out."""
+"""Parameters of a query. Values that are None or "" are omitted."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}(\[bot\])?")
@@ -19,27 +19,25 @@ def in_repository(repo: str, *segments: str | int) -> str:
     """Return a path below `/repos/owner/name`; each segment becomes exactly one segment of the path.
 
     Raises:
-        RetryableToolError: `repo` is not `owner/name`, or a segment cannot stand in a path.
+        RetryableToolError: `repo` is not `owner/name`, or a segment is not allowed in a path.
     """
     owner, slash, name = repo.partition("/")
     if not slash or not _LOGIN.fullmatch(owner) or not _NAME.fullmatch(name) or name in (".", ".."):
-        raise RetryableToolError(
-            f"{shown(repo)} is not a repository; name it as owner/name, such as octocat/hello-world."
-        )
+        raise RetryableToolError(f"{shown(repo)} is not a repository: use owner/name, such as octocat/hello-world.")
     return below("repos", owner, name, *segments)
 
 
 def below(*segments: str | int) -> str:
-    """Return a path of segments, each percent-encoded whole.
+    """Return a path of percent-encoded segments.
 
     Raises:
-        RetryableToolError: a segment cannot stand in a path.
+        RetryableToolError: a segment is not allowed in a path.
     """
     return "".join("/" + _encoded(str(segment)) for segment in segments)
 
 
 def repository_path(path: str) -> tuple[str, ...]:
-    """Return the segments of a path inside a repository; an empty list for its root.
+    """Return the segments of a path in a repository, an empty list for the repository's root.
 
     Raises:
         RetryableToolError: the path is invalid or leaves the repository.
@@ -47,39 +45,39 @@ def repository_path(path: str) -> tuple[str, ...]:
     names = path.removesuffix("/").split("/") if path not in ("", ".", "/") else []
     if any(name in ("", ".", "..") for name in names):
         raise RetryableToolError(
-            f"{shown(path)} is not a path in a repository; write it from the top, without a / at its start, "
+            f"{shown(path)} is not a path in a repository: use a path from its root, without a leading /, "
             "such as src/main.py."
         )
     return tuple(names)
 
 
 def revision(name: str) -> str:
-    """Check the name of a branch or tag, or the SHA of a commit, that is to stand in a path.
+    """Validate a branch name, tag name or commit SHA for a path.
 
     Raises:
-        RetryableToolError: git knows no such names.
+        RetryableToolError: git does not allow the name.
     """
     if ".." in name or "." in name.split("/") or "" in name.split("/"):
-        raise RetryableToolError(f"{shown(name)} is not the name of a branch, tag or commit.")
+        raise RetryableToolError(f"{shown(name)} is not a valid name of a branch, tag or commit.")
     return name
 
 
 def login(name: str) -> str:
-    """Check the name of a user or an organization.
+    """Validate the name of a user or an organization.
 
     Raises:
-        RetryableToolError: GitHub knows no such names.
+        RetryableToolError: GitHub does not allow the name.
     """
     if not _LOGIN.fullmatch(name):
-        raise RetryableToolError(f"{shown(name)} is not the name of a user or an organization.")
+        raise RetryableToolError(f"{shown(name)} is not a valid name of a user or organization.")
     return name
 
 
 def query_string(query: Query) -> str:
-    """Return the query of a URL with its `?`, or nothing.
+    """Return the query of a URL including `?`, "" for no parameters.
 
     Raises:
-        RetryableToolError: a text is not valid Unicode.
+        RetryableToolError: a value is not valid Unicode.
     """
     parts = []
     for key, value in query.items():
@@ -91,7 +89,7 @@ def query_string(query: Query) -> str:
 
 
 def shown(text: str, limit: int = 100) -> str:
-    """Put a text between quotes for a sentence: shortened, without control characters."""
+    """Return a string in quotes for messages: shortened, without control characters."""
     if len(text) > limit:
         text = text[:limit] + "..."
     return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
@@ -107,4 +105,4 @@ def _quoted(text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        raise RetryableToolError(f"{shown(text)} is not valid Unicode.") from None
+        raise RetryableToolError(f"{shown(text)} is not valid Unicode: use complete characters.") from None

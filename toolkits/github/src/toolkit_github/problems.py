@@ -1,6 +1,6 @@
-"""Problems with GitHub, in sentences that a model can act on.
+"""Errors of GitHub as messages that a model can act on.
 
-Only a cleaned and shortened sentence of GitHub is repeated, and only if it states how to correct the request.
+A message of GitHub is included, cleaned and shortened, only if it states how to correct the request.
 """
 
 import re
@@ -23,10 +23,10 @@ __all__ = ["Refused", "no_answer", "not_fetched", "not_understood", "refusal", "
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
 _PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write|admin)(?:[,;] ?[a-z_]+=(?:read|write|admin))*")
 _SECONDARY_MS = 60_000
-"""How long to wait where GitHub does not say: its documentation asks for a minute."""
+"""The delay if GitHub states none. GitHub's documentation requests one minute."""
 _LONGEST_MS = 24 * 3600 * 1000
 _LATER = " Try again later."
-_PERHAPS = " What was asked for may have been done all the same: look before you try again."
+_PERHAPS = " GitHub may have made the change: check before you try again."
 
 
 class Refused(NamedTuple):
@@ -45,7 +45,7 @@ class Refused(NamedTuple):
 
 
 def refusal(refused: Refused) -> ToolRuntimeError:
-    """Return the error for an answer whose status is not one of success."""
+    """Return the error for a response with an error status."""
     if (wait := _wait_ms(refused)) is not None:
         return _rate_limit(wait)
     status = refused.status
@@ -66,23 +66,22 @@ def _sentence(refused: Refused) -> str:
     status = refused.status
     if status == 401:
         return (
-            "GitHub does not accept the token: it is wrong or has expired. Whoever gives it must renew it, "
-            "as the operator does GITHUB_TOKEN."
+            "GitHub rejected the token: it is invalid or expired. Renew it, or the secret GITHUB_TOKEN of the operator."
         )
     if status == 403 and refused.headers.get("x-github-sso", "").startswith("required"):
-        return "The organization asks for single sign-on: whoever gives the token must authorize it for that."
+        return "The organization requires single sign-on: authorize the token for it."
     if status == 403:
         needed = refused.headers.get("x-accepted-github-permissions", "")
-        needs = f" It needs {needed}." if _PERMISSIONS.fullmatch(needed) else ""
-        return f"GitHub forbids this: the token may not do it, or the repository does not allow it.{needs}"
+        needs = f" Required: {needed}." if _PERMISSIONS.fullmatch(needed) else ""
+        return f"GitHub forbids this: the token lacks a permission, or the repository does not allow it.{needs}"
     if status == 410:
-        return f"{refused.what} is gone, or this feature is switched off for the repository."
+        return f"{refused.what} was deleted, or the feature is disabled for the repository."
     if status == 451:
-        return f"{refused.what} is not to be had for legal reasons."
+        return f"{refused.what} is unavailable for legal reasons."
     if status >= 500:
-        return f"GitHub has a problem of its own (status {status})." + (_PERHAPS if refused.changes else _LATER)
+        return f"GitHub failed (status {status})." + (_PERHAPS if refused.changes else _LATER)
     if status < 400:
-        return f"{refused.what} may have moved: GitHub redirects (status {status}) to where the tools do not follow."
+        return f"{refused.what} may have moved: GitHub sent a redirect (status {status}) that the tools do not follow."
     return f"GitHub refuses the request (status {status})."
 
 
@@ -93,7 +92,7 @@ def _explained(refused: Refused) -> str:
     if isinstance(errors, list):
         parts += [_field(error, refused.token) for error in errors[:5]]
     told = "; ".join(part.rstrip(".") for part in parts if part)
-    lead = "This is in conflict with what is there" if refused.status == 409 else "GitHub refuses this"
+    lead = "The change conflicts with the current state" if refused.status == 409 else "GitHub refuses this"
     return f"{lead}: {told}." if told else f"{lead} (status {refused.status})."
 
 
@@ -106,7 +105,7 @@ def _field(error: object, token: str) -> str:
 
 
 def _clean(text: object, token: str, limit: int) -> str:
-    """Return a text of GitHub's as one short line without URLs, or nothing."""
+    """Return a message of GitHub as one short line without URLs, or ""."""
     if not isinstance(text, str):
         return ""
     text = _URL.sub("(URL)", text.replace(token, "(token)"))
@@ -188,9 +187,9 @@ def no_answer(error: Exception, detail: str, *, changes: bool, sent: bool) -> Ne
     kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
     message = "GitHub cannot be reached."
     if isinstance(error, TimeoutError):
-        kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, "GitHub did not answer in time."
+        kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, "GitHub did not respond in time."
     elif sent:
-        kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, "The connection to GitHub broke off."
+        kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, "The connection to GitHub was lost."
     uncertain = changes and sent
     if uncertain:
         message += _PERHAPS
@@ -199,12 +198,10 @@ def no_answer(error: Exception, detail: str, *, changes: bool, sent: bool) -> Ne
 
 def not_understood(request: str, *, changes: bool = False) -> UpstreamError:
     """Return the error for a response that does not come from GitHub's API."""
-    message = "The answer is not one of GitHub's API; the operator should check base_url and what is in between."
+    message = "The response does not come from GitHub's API: the operator should check base_url and the proxies."
     if changes:
         message += _PERHAPS
-    error = UpstreamError(
-        message, f"{request}: the answer has another form than the API's description", status_code=502
-    )
+    error = UpstreamError(message, f"{request}: the response does not match the API's description", status_code=502)
     error.can_retry = not changes
     return error
 
@@ -212,13 +209,13 @@ def not_understood(request: str, *, changes: bool = False) -> UpstreamError:
 def not_fetched(what: str, status: int) -> UpstreamError:
     """Return the error for a file that is missing at the URL of GitHub."""
     return UpstreamError(
-        f"{what} could not be fetched from where GitHub keeps it (status {status}).", status_code=status
+        f"{what} could not be fetched from GitHub's file storage (status {status}).", status_code=status
     )
 
 
 def too_large(limit: int, *, changes: bool) -> ToolExecutionError:
-    """Return the error for an answer that is larger than the settings allow."""
-    message = f"GitHub's answer is larger than {limit} bytes."
+    """Return the error for a response that is larger than the settings allow."""
+    message = f"GitHub's response is larger than {limit} bytes."
     if changes:
         return ToolExecutionError(message + _PERHAPS)
-    return RetryableToolError(message + " Ask for less, such as fewer a page.")
+    return RetryableToolError(message + " Request less, such as fewer items per page.")

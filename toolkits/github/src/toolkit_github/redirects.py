@@ -1,4 +1,4 @@
-"""Where a redirection may lead: with the token only within the API, without it to a file elsewhere. It does no I/O."""
+"""Allowed redirects: with the token only within the API, without it to files on other hosts. No I/O."""
 
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
@@ -8,7 +8,7 @@ __all__ = ["elsewhere", "inside"]
 
 
 def inside(base: str, url: str, location: str) -> str | None:
-    """Return the target of a redirection of `url` when it is below `base`, else None: the token goes nowhere else."""
+    """Return the target of a redirect of `url` if it is below `base`, else None. The token must not leave `base`."""
     target, parts = _parsed(url, location)
     if target is None or parts is None:
         return None
@@ -20,9 +20,9 @@ def inside(base: str, url: str, location: str) -> str | None:
 
 
 def elsewhere(base: str, url: str, location: str) -> str | None:
-    """Return the target of a redirection to a file when it may be fetched without the token, else None.
+    """Return the target of a redirect to a file if it may be fetched without the token, else None.
 
-    Nothing travels in the clear, unless the API itself is on this machine.
+    The target must use https, unless the API is on this machine.
     """
     target, parts = _parsed(url, location)
     if target is None or parts is None or target == url:

@@ -1,6 +1,6 @@
-"""Short results for models from GitHub's long responses: the parts that all kinds share.
+"""Shared helpers that shorten GitHub's responses for models.
 
-A response that does not match GitHub's description is an error, never half a result.
+A response that does not match GitHub's description is an error, never a partial result.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ Raw = Any
 
 
 class Page(TypedDict, Generic[T]):
-    """One page. `next_page` exists if there are more pages, and `total` counts all items if GitHub does.
+    """One page. `next_page` is present if more pages follow. `total` is GitHub's number of all items, if known.
 
-    `incomplete` means that a search took GitHub too long, so there may be more.
+    `incomplete` means that GitHub stopped the search early, so more items may exist.
     """
 
     items: list[T]
@@ -32,7 +32,7 @@ class Page(TypedDict, Generic[T]):
 
 
 def one(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T:
-    """Trim an answer that is one object.
+    """Trim a response that is one object.
 
     Raises:
         UpstreamError: it has another form.
@@ -46,7 +46,7 @@ def one(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T
 
 
 def listed(answer: Answer, trim: Callable[[Raw], T], key: str = "") -> Page[T]:
-    """Trim an answer that is a list, or an object that has one as `key`.
+    """Trim a response that is a list, or an object with the list in `key`.
 
     Raises:
         UpstreamError: it has another form.
@@ -72,7 +72,7 @@ def _list(raw: object) -> Sequence[Any]:
 
 
 def lean(item: T) -> T:
-    """Remove None, False, and empty strings and lists, to save tokens. Numbers stay."""
+    """Remove None, False, and empty strings and lists to save tokens. Keep numbers."""
     kept = {key: value for key, value in cast(dict[str, Any], item).items() if value or isinstance(value, int | float)}
     return cast(T, {key: value for key, value in kept.items() if value is not False})
 
@@ -83,17 +83,17 @@ def who(user: Raw | None) -> str:
 
 
 def part(raw: Raw, key: str, inner: str) -> Any:
-    """Return a member of an object that may be missing, None when it is."""
+    """Return a member of an object. Return None if the object is None or the member is missing."""
     return (raw.get(key) or {}).get(inner)
 
 
 def names(items: Sequence[Any] | None, key: str) -> list[str]:
-    """Return one value of each object, such as the names of labels; some lists hold the names themselves."""
+    """Return one member of each object, such as the names of labels. Return plain strings unchanged."""
     return [item if isinstance(item, str) else str(item[key]) for item in items or ()]
 
 
 def clip(text: str | None, limit: int) -> str:
-    """Cut a text after `limit` characters and say so."""
+    """Cut a string after `limit` characters and mark the cut."""
     if not text or len(text) <= limit:
         return text or ""
     return text[:limit] + f"\n[cut: {limit} of {len(text)} characters]" if limit else ""

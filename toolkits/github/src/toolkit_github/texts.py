@@ -1,4 +1,4 @@
-"""Bytes as text, and a part of a text that fits: by lines, or by characters where a line is very long. No I/O."""
+"""Decoded files, and parts of a text by lines or, for very long lines, by characters. No I/O."""
 
 import codecs
 from typing import NamedTuple
@@ -13,11 +13,11 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _LOOKED_AT = 8000
-"""A NUL among so many first bytes makes a file binary, as git has it."""
+"""A file is binary if its first bytes contain a NUL. git reads the same number of bytes."""
 
 
 class Part(NamedTuple):
-    """Some lines of a text, counted from 1; where to go on when they are not all that was asked for."""
+    """Lines of a text, counted from 1, and the position to continue if the requested lines are incomplete."""
 
     text: str
     first: int
@@ -47,13 +47,13 @@ def by_lines(text: str, start: int, end: int, limit: int) -> Part:
     """Return lines `start` to `end` (0 for the last), at most `limit` characters. Negative numbers count from the end.
 
     Raises:
-        RetryableToolError: there are not so many lines.
+        RetryableToolError: the text has fewer lines.
     """
     lines = _lines(text)
     total = len(lines)
     first = max(total + start + 1, 1) if start < 0 else max(start, 1)
     if first > max(total, 1):
-        raise RetryableToolError(f"The file has {total} lines; there is no line {start}.")
+        raise RetryableToolError(f"Line {start} is after the end of the file: the file has {total} lines.")
     wanted = lines[first - 1 : end or None]
     size = count = 0
     for line in wanted:
@@ -75,7 +75,7 @@ def by_offset(text: str, offset: int, limit: int) -> Part:
         RetryableToolError: the text is shorter.
     """
     if offset > len(text):
-        raise RetryableToolError(f"The file has {len(text)} characters; there is no offset {offset}.")
+        raise RetryableToolError(f"Offset {offset} is after the end of the file: the file has {len(text)} characters.")
     piece = text[offset : offset + limit]
     first = text.count("\n", 0, offset) + 1
     last = first + piece.count("\n", 0, max(len(piece) - 1, 0))
@@ -85,5 +85,5 @@ def by_offset(text: str, offset: int, limit: int) -> Part:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as git counts them: a line ends with a line feed and nothing else."""
+    """Return lines as git counts them: only a line feed ends a line."""
     return [line + "\n" for line in text.split("\n")[:-1]] + ([tail] if (tail := text.rpartition("\n")[2]) else [])

@@ -1,4 +1,4 @@
-"""Adding, multiplying, dividing, powers and rounding, with decimals: 0.1 and 0.2 make 0.3."""
+"""Arithmetic, powers and rounding with decimals: 0.1 + 0.2 is 0.3."""
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
@@ -22,7 +22,7 @@ def add(numbers: Numbers) -> Decimal:
 
 
 @calculates("Subtract")
-def subtract(a: Number, b: Annotated[Number, "what is taken away"]) -> Decimal:
+def subtract(a: Number, b: Annotated[Number, "the number to subtract"]) -> Decimal:
     """Subtract one number from another, exactly."""
     return exactly(lambda context: context.subtract(a, b))
 
@@ -41,9 +41,9 @@ def divide(a: Number, b: Annotated[Number, "the divisor, not 0"]) -> Decimal:
 
 @calculates("Remainder")
 def remainder(a: Number, b: Annotated[Number, "the divisor, not 0"]) -> Decimal:
-    """Return the exact remainder of a divided by b. It has the sign of b."""
+    """Return the exact remainder of a / b, with the sign of b."""
     if not b:
-        raise RetryableToolError("Nothing can be divided by zero.")
+        raise RetryableToolError("Division by zero is undefined: use another divisor or base.")
     left = exactly(lambda context: context.remainder(a, b))
     return exactly(lambda context: context.add(left, b)) if left and (left < 0) != (b < 0) else left
 
@@ -52,7 +52,8 @@ def remainder(a: Number, b: Annotated[Number, "the divisor, not 0"]) -> Decimal:
 def power(base: Number, exponent: Number) -> Decimal:
     """Raise a number to a power.
 
-    To 1,000 significant digits for whole exponents, which a negative base needs; else to 50.
+    The result has up to 1,000 significant digits for whole exponents, else 50.
+    A negative base requires a whole exponent.
     """
     is_whole = exponent == exponent.to_integral_value()
     return rounded(lambda context: context.power(base, exponent), MOST_DIGITS if is_whole else DIGITS)
@@ -67,7 +68,7 @@ def square_root(number: Annotated[Number, Field(ge=0)]) -> Decimal:
 @calculates("Logarithm")
 def logarithm(
     number: Annotated[Number, Field(gt=0)],
-    base: Annotated[Annotated[Number, Field(gt=0)] | None, "the natural logarithm, base e, when left out"] = None,
+    base: Annotated[Annotated[Number, Field(gt=0)] | None, "base e (natural logarithm) if omitted"] = None,
 ) -> Decimal:
     """Return the logarithm of a number, to 50 significant digits."""
     if base is None:

@@ -12,7 +12,7 @@ from toolkit_math.kit import calculates, exactly, rounded
 
 
 class Statistics(BaseModel):
-    """Statistics. Those that need two numbers are null for one."""
+    """Statistics. For a single number, variance and standard_deviation are null."""
 
     count: int
     sum: Decimal
@@ -26,7 +26,7 @@ class Statistics(BaseModel):
 
 @calculates("Statistics")
 def statistics(numbers: Numbers) -> Statistics:
-    """Count, sum, mean, median, extremes, variance and standard deviation of numbers, to 50 significant digits."""
+    """Return count, sum, mean, median, extremes, variance and standard deviation, to 50 significant digits."""
     ordered = sorted(numbers)
     total = exactly(lambda context: reduce(context.add, ordered))
     mean = rounded(lambda context: context.divide(total, Decimal(len(ordered))))

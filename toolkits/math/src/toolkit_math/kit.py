@@ -1,4 +1,4 @@
-"""The toolkit itself, the numbers that its tools take, and how exactly they count."""
+"""The toolkit, the types of its numbers, and their precision."""
 
 from collections.abc import Callable
 from decimal import Context, Decimal, DecimalException, DivisionByZero, Inexact, InvalidOperation, Overflow
@@ -11,12 +11,12 @@ from pegboard import RetryableToolError, ToolAnnotations, Toolkit
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_DIGITS = 1000
-"""How many digits an exact result may have."""
+"""The maximum number of digits of an exact result."""
 DIGITS = 50
-"""How many significant digits a result has that cannot be exact, such as a third."""
+"""The number of significant digits of an inexact result, such as 1/3."""
 
 Number = Annotated[Decimal, Field(allow_inf_nan=False)]
-"""A decimal; given as text it keeps every digit."""
+"""A decimal. Numbers in strings keep every digit."""
 
 _FAULTS = [DivisionByZero, InvalidOperation, Overflow]
 _EXACT = Context(prec=MOST_DIGITS, traps=[*_FAULTS, Inexact])
@@ -29,7 +29,7 @@ kit = Toolkit(
 
 
 def calculates(title: str) -> Callable[[F], F]:
-    """Make a tool of a function that only calculates, and never for long: it needs no thread."""
+    """Register a short calculation as a tool that runs without a thread."""
     annotations = ToolAnnotations(read_only=True, idempotent=True, open_world=False)
     return kit.tool(title=title, annotations=annotations, inline=True)
 
@@ -60,15 +60,15 @@ def _told(operation: Callable[[Context], Decimal], context: Context) -> Decimal:
 
 
 _WORDS: dict[type[DecimalException], str] = {
-    DivisionByZero: "Nothing can be divided by zero.",
-    InvalidOperation: "There is no such number, or no real one.",
-    Overflow: "The result is too large.",
-    Inexact: f"The exact result has more than {MOST_DIGITS:,} digits.",
+    DivisionByZero: "Division by zero is undefined: use another divisor or base.",
+    InvalidOperation: "The result is undefined or not a real number: use other arguments.",
+    Overflow: "The result is too large: use smaller numbers.",
+    Inexact: f"The exact result has more than {MOST_DIGITS:,} digits: use shorter numbers.",
 }
 
 
 def _plain(number: Decimal) -> Decimal:
-    """Without zeros that say nothing: 3, and not 3.00 or 3E+0."""
+    """Return the number without trailing zeros and exponent: 3 instead of 3.00 or 3E+0."""
     if not number:
         return Decimal(0)
     stripped = number.normalize(_EXACT)

@@ -1,4 +1,4 @@
-"""Angles and their functions, in floating point: to 13 digits after the point."""
+"""Trigonometric functions in floating point, rounded to 13 decimal places."""
 
 import math
 from collections.abc import Callable
@@ -23,13 +23,13 @@ def trigonometric(function: Literal["sin", "cos", "tan"], angle: Angle, unit: Un
     """Return the sine, cosine or tangent of an angle."""
     radians = math.radians(math.fmod(angle, 360)) if unit == "degrees" else angle
     if function == "tan" and round(math.cos(radians), _DIGITS) == 0:
-        raise RetryableToolError("A right angle has no tangent.")
+        raise RetryableToolError("The tangent of a right angle is undefined: use another angle.")
     return round(_FUNCTIONS[function](radians), _DIGITS) + 0.0
 
 
 @calculates("Angle of a sine or cosine")
 def inverse_trigonometric(function: Literal["asin", "acos"], ratio: Ratio, unit: Unit = "degrees") -> float:
-    """Return the angle whose sine or cosine is a number."""
+    """Return the angle with the given sine or cosine."""
     return _in(unit, _INVERSES[function](ratio))
 
 
@@ -41,7 +41,7 @@ def angle_of(x: Angle, y: Angle, unit: Unit = "degrees") -> float:
 
 @calculates("Convert an angle")
 def convert_angle(angle: Angle, to: Unit) -> float:
-    """Degrees to radians, or radians to degrees."""
+    """Convert degrees to radians or radians to degrees."""
     return math.degrees(angle) if to == "degrees" else math.radians(angle)
 
 

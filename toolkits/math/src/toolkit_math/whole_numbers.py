@@ -17,25 +17,25 @@ Several = Annotated[Sequence[Whole], Field(min_length=2, max_length=100)]
 
 @calculates("Greatest common divisor")
 def greatest_common_divisor(numbers: Several) -> int:
-    """Return the largest whole number that divides all of them."""
+    """Return the greatest common divisor of whole numbers."""
     return math.gcd(*numbers)
 
 
 @calculates("Least common multiple")
 def least_common_multiple(numbers: Several) -> Decimal:
-    """Return the smallest positive whole number that all of them divide; 0 if one of them is 0."""
+    """Return the least common multiple of whole numbers, 0 if any of them is 0."""
     return Decimal(math.lcm(*numbers))
 
 
 @calculates("Factorial")
 def factorial(number: Annotated[int, Field(ge=0, le=1000)]) -> Decimal:
-    """Return the product of all whole numbers from 1 to this one, exactly."""
+    """Return the exact factorial: the product of all whole numbers from 1 to number."""
     return Decimal(math.factorial(number))
 
 
 @calculates("Prime factors")
 def prime_factors(number: Annotated[int, Field(ge=1, le=10**10)]) -> list[int]:
-    """Return the prime factors of a number in order, each as often as it divides the number; an empty list for 1."""
+    """Return the prime factors of a number, sorted and with repetitions. The list is empty for 1."""
     found = []
     divisor = 2
     while divisor * divisor <= number:

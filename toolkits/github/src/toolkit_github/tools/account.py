@@ -25,7 +25,7 @@ class Account(TypedDict):
 
 
 class Notification(TypedDict):
-    """A notification; `number` is that of the issue or pull request it is about."""
+    """A notification; `number` is the number of its issue or pull request."""
 
     id: str
     repo: str
@@ -61,7 +61,7 @@ async def list_notifications(
     per_page: PerPage = 30,
     page: PageNumber = 1,
 ) -> Page[Notification]:
-    """List notifications, newest first: unread ones, or with all also those read; participating: only direct ones."""
+    """List unread notifications, newest first. all: include read ones. participating: only direct ones."""
     query = {
         "all": all,
         "participating": participating,

@@ -1,4 +1,4 @@
-"""Tools about GitHub Actions: runs of workflows, their jobs, the logs of those, running them again."""
+"""Tools for GitHub Actions: workflow runs, jobs and job logs, and restarting runs."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -20,7 +20,7 @@ Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
 class Run(TypedDict):
-    """A run of a workflow; `conclusion` is there once `status` is completed."""
+    """A workflow run; `conclusion` is present once `status` is completed."""
 
     id: int
     workflow: NotRequired[str]
@@ -37,7 +37,7 @@ class Run(TypedDict):
 
 
 class Job(TypedDict):
-    """A job of a run, with the names of the steps that failed."""
+    """A job of a run, with the names of its failed steps."""
 
     id: int
     name: str
@@ -49,7 +49,7 @@ class Job(TypedDict):
 
 
 class Log(TypedDict):
-    """The last lines of a log, without the time of each; `total_lines` counts all that were looked through."""
+    """The last lines of a log, without timestamps; `total_lines` is the number of lines searched."""
 
     text: str
     lines: int
@@ -98,11 +98,11 @@ async def list_workflow_jobs(
     context: Context,
     repo: Repo,
     run_id: Id,
-    all_attempts: Annotated[bool, "also those of earlier attempts"] = False,
+    all_attempts: Annotated[bool, "include jobs of earlier attempts"] = False,
     per_page: PerPage = 50,
     page: PageNumber = 1,
 ) -> Page[Job]:
-    """List the jobs of a workflow run, and which steps failed."""
+    """List the jobs of a workflow run and their failed steps."""
     path = in_repository(repo, "actions", "runs", run_id, "jobs")
     asked: Query = {"filter": "all" if all_attempts else "latest"}
     return await page_of(context, f"Workflow run {run_id} of {shown(repo)}", path, _job, per_page, page, asked, "jobs")
@@ -113,12 +113,12 @@ async def get_job_log(
     context: Context,
     repo: Repo,
     job_id: Id,
-    lines: Annotated[int, "how many of the last lines", Field(ge=1, le=5000)] = 100,
-    contains: Annotated[str, "only lines that hold this text, upper or lower case, and those around them"] = "",
-    around: Annotated[int, "how many lines around those", Field(ge=0, le=50)] = 2,
-    max_chars: Annotated[int, "the longest text to give; the end is kept", Field(ge=100, le=500_000)] = 20_000,
+    lines: Annotated[int, "number of last lines", Field(ge=1, le=5000)] = 100,
+    contains: Annotated[str, "only lines that contain this string in upper or lower case, and lines around them"] = "",
+    around: Annotated[int, "number of lines around each match", Field(ge=0, le=50)] = 2,
+    max_chars: Annotated[int, "maximum length of the text; its end is returned", Field(ge=100, le=500_000)] = 20_000,
 ) -> Log:
-    """Get the end of the log of a workflow job that has ended, or the last lines of it that hold a text."""
+    """Get the last log lines of a completed workflow job, or the last lines that contain a string."""
     config: GithubConfig = context.config
     what = f"The log of job {job_id} of {shown(repo)}"
     ask = Ask(what, in_repository(repo, "actions", "jobs", job_id, "logs"))
@@ -145,7 +145,7 @@ async def rerun_workflow(
     run_id: Id,
     failed_only: Annotated[bool, "only the jobs that failed"] = True,
 ) -> Rerun:
-    """Start a workflow run that has ended again."""
+    """Restart a completed workflow run."""
     last = "rerun-failed-jobs" if failed_only else "rerun"
     path = in_repository(repo, "actions", "runs", run_id, last)
     await send(context, f"Workflow run {run_id} of {shown(repo)}", path)

@@ -1,4 +1,4 @@
-"""Tools that change the files of a repository, each change a commit, and make branches for it."""
+"""Tools that change files of a repository by commits, and create branches."""
 
 from base64 import b64encode
 from typing import Annotated, NotRequired
@@ -15,13 +15,13 @@ from toolkit_github.tools.repositories import Branch
 
 __all__ = ["Written", "create_branch", "delete_file", "write_file"]
 
-Path = Annotated[str, "from the top of the repository, such as src/main.py", Field(min_length=1)]
+Path = Annotated[str, "from the root of the repository, such as src/main.py", Field(min_length=1)]
 Message = Annotated[str, "message of the commit", Field(min_length=1)]
-BranchName = Annotated[str, "the default branch when left out"]
+BranchName = Annotated[str, "the default branch if omitted"]
 
 
 class Written(TypedDict):
-    """The new commit; `sha` is that of the changed file."""
+    """The new commit; `sha` is the SHA of the changed file."""
 
     path: str
     sha: NotRequired[str]
@@ -34,16 +34,16 @@ async def write_file(
     context: Context,
     repo: Repo,
     path: Path,
-    content: Annotated[str, "the whole text"],
+    content: Annotated[str, "the complete new text"],
     message: Message,
     branch: BranchName = "",
-    sha: Annotated[str, "sha of the file as you read it, to replace it; left out for a new file"] = "",
+    sha: Annotated[str, "sha of the current file, to replace it; omit it for a new file"] = "",
 ) -> Written:
-    """Create a file, or replace one, by a commit on a branch."""
+    """Create or replace a file by a commit on a branch."""
     try:
         encoded = b64encode(content.encode()).decode()
     except UnicodeEncodeError:
-        raise RetryableToolError("The content is not valid Unicode.") from None
+        raise RetryableToolError("The content is not valid Unicode: use complete characters.") from None
     given = {"message": message, "content": encoded, "branch": branch or None, "sha": sha or None}
     answer = await send(context, _what(repo, path, branch), _place(repo, path), given, method="PUT")
     return one(answer, lambda raw: _written(raw, path), changes=True)
@@ -54,7 +54,7 @@ async def delete_file(
     context: Context,
     repo: Repo,
     path: Path,
-    sha: Annotated[str, "sha of the file as you read it", Field(min_length=1)],
+    sha: Annotated[str, "sha of the current file", Field(min_length=1)],
     message: Message,
     branch: BranchName = "",
 ) -> Written:
@@ -69,7 +69,7 @@ async def create_branch(
     context: Context,
     repo: Repo,
     name: Annotated[str, "such as fix/typo", Field(min_length=1)],
-    source: Annotated[str, "branch, tag or SHA to begin at; the default branch when left out"] = "",
+    source: Annotated[str, "branch, tag or SHA to begin at; the default branch if omitted"] = "",
 ) -> Branch:
     """Create a branch."""
     begin = in_repository(repo, "commits", revision(source or "HEAD"))
@@ -83,7 +83,7 @@ async def create_branch(
 def _place(repo: str, path: str) -> str:
     names = repository_path(path)
     if not names:
-        raise RetryableToolError("The path names no file.")
+        raise RetryableToolError("The path is empty: use the path of a file.")
     return in_repository(repo, "contents", *names)
 
 

@@ -1,4 +1,4 @@
-"""Tools that look at the files of a repository: a directory, a file, code search."""
+"""Tools that read the files of a repository: directories, files, code search."""
 
 from base64 import b64decode
 from typing import Annotated, Any, NotRequired
@@ -19,7 +19,7 @@ __all__ = ["CodeMatch", "Entry", "FileText", "get_file", "list_directory", "sear
 
 TEXT_MATCH = "application/vnd.github.text-match+json"
 
-Ref = Annotated[str, "branch, tag or SHA; the default branch when left out"]
+Ref = Annotated[str, "branch, tag or SHA; the default branch if omitted"]
 
 
 class Entry(TypedDict):
@@ -33,7 +33,7 @@ class Entry(TypedDict):
 class FileText(TypedDict):
     """A part of a text file, or the facts about a binary one.
 
-    Replacing or deleting the file requires `sha`. `next_line` or `next_offset` is the place to continue.
+    Replacing or deleting the file requires `sha`. To continue reading, use `next_line` or `next_offset`.
     """
 
     path: str
@@ -50,7 +50,7 @@ class FileText(TypedDict):
 
 
 class CodeMatch(TypedDict):
-    """A file that code search found, with the places that match."""
+    """A file found by code search, with the matching places."""
 
     repo: str
     path: str
@@ -62,15 +62,15 @@ class CodeMatch(TypedDict):
 async def list_directory(
     context: Context,
     repo: Repo,
-    path: Annotated[str, "from the top of the repository, which is meant when left out"] = "",
+    path: Annotated[str, "from the root of the repository; the root if omitted"] = "",
     ref: Ref = "",
-    per_page: Annotated[int, "how many a page", Field(ge=1, le=1000)] = 200,
+    per_page: Annotated[int, "items per page", Field(ge=1, le=1000)] = 200,
     page: PageNumber = 1,
 ) -> Page[Entry]:
-    """List a directory of a repository; GitHub lists no more than 1000 entries."""
+    """List a directory of a repository. GitHub lists at most 1000 entries."""
     answer = await _contents(context, repo, path, ref)
     if isinstance(answer.data, dict):
-        raise RetryableToolError(f"{shown(path)} is not a directory; get the file instead.")
+        raise RetryableToolError(f"{shown(path)} is not a directory: get the file instead.")
     entries = listed(answer, _entry)["items"]
     first = (page - 1) * per_page
     result = Page(items=entries[first : first + per_page], total=len(entries))
@@ -83,17 +83,17 @@ async def list_directory(
 async def get_file(
     context: Context,
     repo: Repo,
-    path: Annotated[str, "from the top of the repository, such as src/main.py"],
+    path: Annotated[str, "from the root of the repository, such as src/main.py"],
     ref: Ref = "",
     start_line: Annotated[int, "first line, from 1; a negative number counts from the end"] = 1,
     end_line: Annotated[int, "last line; 0 for as many as fit", Field(ge=0)] = 0,
-    offset: Annotated[int | None, "begin at this character, not at a line; for very long lines", Field(ge=0)] = None,
-    max_chars: Annotated[int, "the longest text to give", Field(ge=100, le=500_000)] = 30_000,
+    offset: Annotated[int | None, "begin at this character instead of a line; for very long lines", Field(ge=0)] = None,
+    max_chars: Annotated[int, "maximum length of the text", Field(ge=100, le=500_000)] = 30_000,
 ) -> FileText:
-    """Get a text file of a repository, or some of its lines."""
+    """Get a text file of a repository or some of its lines."""
     answer = await _contents(context, repo, path, ref)
     if isinstance(answer.data, list):
-        raise RetryableToolError(f"{shown(path)} is a directory; list it instead.")
+        raise RetryableToolError(f"{shown(path)} is a directory: list it instead.")
     size = one(answer, lambda raw: _size_of_file(raw, path))
     data = await _bytes(context, answer, repo, path, size)
     result = FileText(path=answer.data["path"], sha=answer.data["sha"], size=size)
@@ -122,7 +122,7 @@ async def _contents(context: Context, repo: str, path: str, ref: str) -> Answer:
 
 def _size_of_file(raw: Raw, path: str) -> int:
     if raw["type"] == "symlink":
-        raise RetryableToolError(f"{shown(path)} is a symbolic link to {shown(raw['target'])}; get that.")
+        raise RetryableToolError(f"{shown(path)} is a symbolic link to {shown(raw['target'])}: get the target instead.")
     if raw["type"] != "file":
         raise RetryableToolError(f"{shown(path)} is a submodule: another repository, at the commit {raw['sha']}.")
     _ = raw["path"], raw["sha"]
@@ -130,11 +130,11 @@ def _size_of_file(raw: Raw, path: str) -> int:
 
 
 async def _bytes(context: Context, answer: Answer, repo: str, path: str, size: int) -> bytes:
-    """Return the content of a file. GitHub returns files beyond 1 MB only as blobs."""
+    """Return the content of a file. GitHub returns files above 1 MB only as blobs."""
     config: GithubConfig = context.config
     if size > config.max_file_bytes:
         raise ToolExecutionError(
-            f"{shown(path)} has {size} bytes; the operator lets files up to {config.max_file_bytes} be fetched."
+            f"{shown(path)} has {size} bytes: the operator allows at most {config.max_file_bytes}."
         )
     if size and answer.data.get("encoding") != "base64":
         blob = in_repository(repo, "git", "blobs", str(answer.data["sha"]))
@@ -159,11 +159,11 @@ async def search_code(
     query: Annotated[
         str, "in GitHub's syntax, such as 'parse_url repo:octocat/hello-world language:python'", Field(min_length=1)
     ],
-    max_chars: Annotated[int, "cut each place after this many characters", Field(ge=0, le=10_000)] = 500,
+    max_chars: Annotated[int, "cut each match after this many characters", Field(ge=0, le=10_000)] = 500,
     per_page: PerPage = 20,
     page: PageNumber = 1,
 ) -> Page[CodeMatch]:
-    """Search the code on default branches; name a repo, org or user in the query. GitHub allows ten a minute."""
+    """Search code on default branches. Name a repo, org or user in the query. GitHub allows ten searches a minute."""
     answer = await get(
         context, "The search", "/search/code", {"q": query, "per_page": per_page, "page": page}, accept=TEXT_MATCH
     )

@@ -1,4 +1,4 @@
-"""Tools about issues, and about the comments that issues and pull requests share."""
+"""Tools for issues, and for comments on issues and pull requests."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class IssueLine(TypedDict):
-    """An issue, or where `pull_request` is true a pull request."""
+    """An issue, or a pull request if `pull_request` is true."""
 
     repo: NotRequired[str]
     number: int
@@ -57,7 +57,7 @@ class Issue(IssueLine):
 
 
 class Comment(TypedDict):
-    """A comment on an issue or pull request; `url` only of one just made."""
+    """A comment on an issue or pull request; `url` is present for new comments only."""
 
     id: int
     author: str
@@ -80,7 +80,7 @@ async def list_issues(
     context: Context,
     repo: Repo,
     state: Literal["open", "closed", "all"] = "open",
-    labels: Annotated[str, "names with commas between; an issue must have all of them"] = "",
+    labels: Annotated[str, "names separated by commas; an issue must have all of them"] = "",
     assignee: Annotated[str, "a login, none, or * for any"] = "",
     author: Annotated[str, "a login"] = "",
     since: Annotated[str, "changed since, such as 2026-01-31T00:00:00Z"] = "",
@@ -89,7 +89,7 @@ async def list_issues(
     per_page: PerPage = 30,
     page: PageNumber = 1,
 ) -> Page[IssueLine]:
-    """List a repository's issues without their text. GitHub lists pull requests among them, marked pull_request."""
+    """List a repository's issues without their text. GitHub includes pull requests, marked pull_request."""
     asked: Query = {
         "state": state,
         "labels": labels,
@@ -115,14 +115,14 @@ async def search_issues(
     per_page: PerPage = 20,
     page: PageNumber = 1,
 ) -> Page[IssueLine]:
-    """Search issues and pull requests in every repository that the token can see; the first 1000 can be listed."""
+    """Search issues and pull requests in all repositories that the token can see. At most 1000 can be listed."""
     asked: Query = {"q": query, "sort": None if sort == "best" else sort, "order": direction}
     return await page_of(context, "The search", "/search/issues", _found_issue, per_page, page, asked, "items")
 
 
 @reads("Get an issue")
 async def get_issue(context: Context, repo: Repo, number: Number, max_chars: Chars = 20_000) -> Issue:
-    """Get an issue with its text. Its comments are a list of their own."""
+    """Get an issue with its text. Its comments are listed by another tool."""
     path = in_repository(repo, "issues", number)
     return one(await get(context, numbered("Issue", number, repo), path), lambda raw: _issue(raw, max_chars))
 
@@ -165,13 +165,13 @@ async def update_issue(
     repo: Repo,
     number: Annotated[int, "number of the issue or pull request", Field(ge=1, le=2**31 - 1)],
     title: str | None = None,
-    body: Annotated[str | None, "Markdown that replaces the text"] = None,
+    body: Annotated[str | None, "Markdown to replace the text"] = None,
     state: Literal["open", "closed"] | None = None,
     state_reason: Literal["completed", "not_planned", "duplicate", "reopened"] | None = None,
     labels: Annotated[tuple[str, ...] | None, "replace all its labels"] = None,
     assignees: Annotated[tuple[str, ...] | None, "logins that replace all its assignees"] = None,
 ) -> Made:
-    """Change an issue or pull request: close or open it, give it another title, text, labels or assignees."""
+    """Change an issue or pull request: its state, title, text, labels or assignees."""
     given: dict[str, Any] = {
         "title": title,
         "body": body,
@@ -181,7 +181,7 @@ async def update_issue(
         "assignees": assignees,
     }
     if all(value is None for value in given.values()):
-        raise RetryableToolError("Say what to change: title, body, state, labels or assignees.")
+        raise RetryableToolError("Nothing to change: set title, body, state, labels or assignees.")
     path = in_repository(repo, "issues", number)
     answer = await send(context, numbered("Issue", number, repo), path, given, method="PATCH")
     return one(answer, made, changes=True)
@@ -201,7 +201,7 @@ async def add_comment(
 
 
 def made(raw: Raw) -> Made:
-    """Trim an issue or pull request that was just made or changed."""
+    """Trim a created or changed issue or pull request."""
     return Made(number=raw["number"], state=raw["state"], url=raw["html_url"])
 
 

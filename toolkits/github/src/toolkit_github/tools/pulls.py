@@ -1,4 +1,4 @@
-"""Tools about pull requests: finding, reading, creating and merging them."""
+"""Tools that list, read, create and merge pull requests."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -42,7 +42,7 @@ _MERGEABLE: dict[Any, Any] = {True: "yes", False: "no", None: None}
 
 
 class PullLine(TypedDict):
-    """A pull request that wants `head` merged into `base`; a head of another repository reads owner:branch."""
+    """A pull request to merge `head` into `base`; a head in another repository is owner:branch."""
 
     number: int
     title: str
@@ -57,7 +57,7 @@ class PullLine(TypedDict):
 
 
 class Pull(PullLine):
-    """A pull request with its text; `mergeable` is missing until GitHub has found out."""
+    """A pull request with its text; `mergeable` is missing until GitHub has computed it."""
 
     body: NotRequired[str]
     url: str
@@ -77,14 +77,14 @@ class Pull(PullLine):
 
 
 class Merged(TypedDict):
-    """How a merge ended: the commit it made."""
+    """The result of a merge: the new commit."""
 
     merged: bool
     sha: str
 
 
 class Check(TypedDict):
-    """One check of a commit; `conclusion` is there once `status` is completed."""
+    """A check of a commit; `conclusion` is present once `status` is completed."""
 
     name: str
     status: str
@@ -113,7 +113,7 @@ async def list_pull_requests(
 
 @reads("Get a pull request")
 async def get_pull_request(context: Context, repo: Repo, number: Number, max_chars: Chars = 20_000) -> Pull:
-    """Get a pull request: its text, branches, size, and whether it can be merged. Files and reviews are lists apart."""
+    """Get a pull request: text, branches, size, mergeability. Other tools list its files and reviews."""
     answer = await get(context, numbered("Pull request", number, repo), in_repository(repo, "pulls", number))
     return one(answer, lambda raw: _pull(raw, max_chars))
 
@@ -127,7 +127,7 @@ async def list_pull_request_files(
     per_page: PerPage = 30,
     page: PageNumber = 1,
 ) -> Page[ChangedFile]:
-    """List the files that a pull request changes, with the diff of each as its patch; max_chars=0 leaves diffs out."""
+    """List the files that a pull request changes, each with its diff as patch. max_chars=0 omits the diffs."""
     return await page_of_pull(context, repo, number, "files", lambda raw: changed_file(raw, max_chars), per_page, page)
 
 
@@ -153,13 +153,13 @@ async def create_pull_request(
     context: Context,
     repo: Repo,
     title: Annotated[str, Field(min_length=1)],
-    head: Annotated[str, "branch with the changes; of a fork as owner:branch", Field(min_length=1)],
+    head: Annotated[str, "branch with the changes; owner:branch for a fork", Field(min_length=1)],
     base: Annotated[str, "branch to merge into", Field(min_length=1)],
     body: Annotated[str, "Markdown"] = "",
     draft: bool = False,
     maintainer_can_modify: bool = True,
 ) -> Made:
-    """Create a pull request of a branch that is already on GitHub."""
+    """Create a pull request from a branch on GitHub."""
     given = {
         "title": title,
         "head": head,
@@ -178,11 +178,11 @@ async def merge_pull_request(
     repo: Repo,
     number: Number,
     method: Literal["merge", "squash", "rebase"] = "merge",
-    head_sha: Annotated[str, "refuse when the head is another commit than this one, the one you looked at"] = "",
+    head_sha: Annotated[str, "the commit that you reviewed; GitHub refuses the merge if the head has changed"] = "",
     commit_title: str = "",
     commit_message: str = "",
 ) -> Merged:
-    """Merge a pull request into its base branch. It cannot be undone."""
+    """Merge a pull request into its base branch. This cannot be undone."""
     given = {
         "merge_method": method,
         "sha": head_sha or None,

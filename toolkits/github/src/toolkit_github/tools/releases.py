@@ -1,4 +1,4 @@
-"""Tools about releases: finding, reading and creating them."""
+"""Tools that list, read and create releases."""
 
 from typing import Annotated, NotRequired
 
@@ -54,7 +54,7 @@ async def list_releases(
 async def get_release(
     context: Context,
     repo: Repo,
-    tag: Annotated[str, "its tag; the latest release when left out"] = "",
+    tag: Annotated[str, "its tag; the latest release if omitted"] = "",
     max_chars: Chars = 20_000,
 ) -> Release:
     """Get a release with its notes and files."""
@@ -67,15 +67,15 @@ async def get_release(
 async def create_release(
     context: Context,
     repo: Repo,
-    tag: Annotated[str, "made if it does not exist", Field(min_length=1)],
-    target: Annotated[str, "branch or SHA for a new tag; the default branch when left out"] = "",
+    tag: Annotated[str, "created if it does not exist", Field(min_length=1)],
+    target: Annotated[str, "branch or SHA for a new tag; the default branch if omitted"] = "",
     name: str = "",
     body: Annotated[str, "Markdown"] = "",
     generate_notes: Annotated[bool, "let GitHub write the notes, after the body"] = False,
     draft: bool = False,
     prerelease: bool = False,
 ) -> Release:
-    """Create a release of a tag; unless it is a draft it is published at once."""
+    """Create a release of a tag. It is published at once unless draft is set."""
     given = {
         "tag_name": revision(tag),
         "target_commitish": target or None,

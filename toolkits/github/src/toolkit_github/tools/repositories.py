@@ -1,4 +1,4 @@
-"""Tools about repositories, their branches and commits."""
+"""Tools for repositories, branches and commits."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -42,7 +42,7 @@ class RepositoryLine(TypedDict):
 
 
 class Repository(RepositoryLine):
-    """A repository with the fields that lists leave out; `parent` is the repository that it was forked from."""
+    """A repository with all fields; `parent` is the repository that it was forked from."""
 
     url: str
     default_branch: str
@@ -74,7 +74,7 @@ class CommitLine(TypedDict):
 
 
 class ChangedFile(TypedDict):
-    """A file that was changed; GitHub gives no `patch` of binary and very large files."""
+    """A changed file; GitHub returns no `patch` for binary and very large files."""
 
     path: str
     previous_path: NotRequired[str]
@@ -85,7 +85,7 @@ class ChangedFile(TypedDict):
 
 
 class Commit(TypedDict):
-    """A commit with its files; `next_page` is there when it changed more of them."""
+    """A commit with its files; `next_page` is present if more files follow."""
 
     sha: str
     message: str
@@ -107,7 +107,7 @@ async def search_repositories(
     per_page: PerPage = 20,
     page: PageNumber = 1,
 ) -> Page[RepositoryLine]:
-    """Search repositories on all of GitHub; the first 1000 found can be listed."""
+    """Search repositories on all of GitHub. At most 1000 results can be listed."""
     asked: Query = {"q": query, "sort": None if sort == "best" else sort}
     return await page_of(
         context, "The search", "/search/repositories", _repository_line, per_page, page, asked, "items"
@@ -117,12 +117,12 @@ async def search_repositories(
 @reads("List repositories")
 async def list_repositories(
     context: Context,
-    owner: Annotated[str, "a user or organization, whose public ones are listed; left out: all the token can see"] = "",
+    owner: Annotated[str, "list its public repositories; if omitted, list all that the token can see"] = "",
     sort: Literal["pushed", "updated", "created", "full_name"] = "pushed",
     per_page: PerPage = 30,
     page: PageNumber = 1,
 ) -> Page[RepositoryLine]:
-    """List repositories, those pushed to last first."""
+    """List repositories, most recently pushed first."""
     path = below("users", login(owner), "repos") if owner else "/user/repos"
     direction = "asc" if sort == "full_name" else "desc"
     asked: Query = {"sort": sort, "direction": direction}
@@ -175,7 +175,7 @@ def _repository(raw: Raw) -> Repository:
 async def list_branches(
     context: Context,
     repo: Repo,
-    protected: Annotated[bool, "protected ones only"] = False,
+    protected: Annotated[bool, "only protected branches"] = False,
     per_page: PerPage = 50,
     page: PageNumber = 1,
 ) -> Page[Branch]:
@@ -192,7 +192,7 @@ def _branch(raw: Raw) -> Branch:
 async def list_commits(
     context: Context,
     repo: Repo,
-    ref: Annotated[str, "branch, tag or SHA to begin at; the default branch when left out"] = "",
+    ref: Annotated[str, "branch, tag or SHA to begin at; the default branch if omitted"] = "",
     path: Annotated[str, "only commits that changed this file or directory"] = "",
     author: Annotated[str, "login or e-mail address"] = "",
     since: Annotated[str, "time such as 2026-01-31T00:00:00Z"] = "",
@@ -231,7 +231,7 @@ async def get_commit(
     per_page: PerPage = 50,
     page: PageNumber = 1,
 ) -> Commit:
-    """Get a commit with the files it changed and their patches; max_chars=0 leaves the patches out."""
+    """Get a commit with its changed files and their patches. max_chars=0 omits the patches."""
     path = in_repository(repo, "commits", revision(commit))
     answer = await get(context, f"{shown(commit)} of {shown(repo)}", path, {"per_page": per_page, "page": page})
     result = one(answer, lambda raw: _commit(raw, max_chars))
@@ -256,7 +256,7 @@ def _commit(raw: Raw, limit: int) -> Commit:
 
 
 def changed_file(raw: Raw, limit: int) -> ChangedFile:
-    """Trim a file of a commit or pull request, its patch to `limit` characters."""
+    """Trim a file of a commit or pull request. Cut its patch to `limit` characters."""
     return lean(
         ChangedFile(
             path=raw["filename"],

@@ -1,4 +1,4 @@
-"""Tools about reviews of pull requests: reading them, giving one, asking for one."""
+"""Tools that list, create and request reviews of pull requests."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Review(TypedDict):
-    """A review; its comments on lines are a list of their own."""
+    """A review; its comments on lines are listed separately."""
 
     id: int
     author: str
@@ -35,7 +35,7 @@ class Review(TypedDict):
 
 
 class ReviewComment(TypedDict):
-    """A comment on lines of a file; `line` is missing when later commits have changed it."""
+    """A comment on lines of a file; `line` is missing if later commits changed it."""
 
     id: int
     author: str
@@ -67,7 +67,7 @@ async def list_reviews(
     per_page: PerPage = 30,
     page: PageNumber = 1,
 ) -> Page[Review]:
-    """List the reviews of a pull request, oldest first: who approved or asked for changes."""
+    """List the reviews of a pull request, oldest first: who approved or requested changes."""
     return await page_of_pull(context, repo, number, "reviews", lambda raw: _review(raw, max_chars), per_page, page)
 
 
@@ -80,7 +80,7 @@ async def list_review_comments(
     per_page: PerPage = 30,
     page: PageNumber = 1,
 ) -> Page[ReviewComment]:
-    """List the comments on lines of a pull request, oldest first."""
+    """List the line comments of a pull request, oldest first."""
     return await page_of_pull(
         context, repo, number, "comments", lambda raw: _review_comment(raw, max_chars), per_page, page
     )
@@ -91,14 +91,16 @@ async def review_pull_request(
     context: Context,
     repo: Repo,
     number: Number,
-    event: Annotated[Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"], "the verdict; only APPROVE goes without a body"],
+    event: Annotated[
+        Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"], "the verdict; all except APPROVE require a body"
+    ],
     body: Annotated[str, "Markdown"] = "",
     comments: Annotated[tuple[LineComment, ...], "comments on lines of the diff"] = (),
-    commit: Annotated[str, "SHA of the commit that was reviewed; the last one when left out"] = "",
+    commit: Annotated[str, "SHA of the reviewed commit; the last commit if omitted"] = "",
 ) -> Review:
-    """Return a review of a pull request, with comments on its lines. It is visible to others at once."""
+    """Submit a review of a pull request, with comments on lines. It is visible to others at once."""
     if event != "APPROVE" and not body:
-        raise RetryableToolError(f"A review of the kind {event} needs a body.")
+        raise RetryableToolError(f"A review with the event {event} requires a body.")
     given = {
         "event": event,
         "body": body or None,
@@ -127,12 +129,12 @@ async def request_reviewers(
 
 
 def _checked(comment: LineComment) -> LineComment:
-    """Check that a range goes downward, on one side."""
+    """Check that the range of a comment begins above its end."""
     start = comment.get("start_line")
     if start is None:
         return comment
     if start >= comment["line"]:
-        raise RetryableToolError("start_line of a comment must be above its line; leave it out for a single line.")
+        raise RetryableToolError("start_line of a comment must be above its line: omit it for a single line.")
     return LineComment(**comment, start_side=comment.get("side", "RIGHT"))  # type: ignore[typeddict-unknown-key]
 
 
