@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import signal
 import ssl
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tests.support.peer import LIMIT, WAIT
 from tests.support.pool import CONFIG
-from tests.support.wire import PEGBOARD, client_environment, naming_config
+from tests.support.wire import PEGBOARD, Process
 
 Fields = Iterable[tuple[str, str]]
 
@@ -74,9 +71,7 @@ class Line:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.abort()
 
     def abort(self) -> None:
@@ -111,7 +106,9 @@ class Line:
         if method == "HEAD" or head.status in {100, 204, 304}:
             return head
         if head.get("Transfer-Encoding") == "chunked":
-            chunks = [chunk async for chunk in self.chunks()]
+            chunks = []
+            while chunk := await self.chunk():
+                chunks.append(chunk)
             return head._replace(body=b"".join(chunks))
         length = head.get("Content-Length")
         async with asyncio.timeout(WAIT):
@@ -122,11 +119,6 @@ class Line:
         async with asyncio.timeout(WAIT):
             size = int((await self.reader.readuntil(b"\r\n")).split(b";")[0], 16)
             return (await self.reader.readexactly(size + 2))[:-2]
-
-    async def chunks(self) -> Any:
-        """Yield every chunk up to the last, which must exist."""
-        while chunk := await self.chunk():
-            yield chunk
 
     async def rest(self) -> bytes:
         """Read until the server closes the connection, which it must."""
@@ -149,13 +141,12 @@ def request_bytes(method: str, path: str, fields: Fields = (), body: bytes = b""
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 
-class Served:
+class Served(Process):
     """A process of `pegboard serve`: `async with Served(site) as served`.
 
     Args:
         site: a folder of distributions for it to find.
         config: the content of its `hostconfig.toml`; the default listens at a free port of loopback.
-        cwd: its working directory; a new one when None.
         ready: wait until it listens.
         command: the command to start instead of `pegboard serve`.
         stdin: the descriptor of its standard input; `/dev/null` by default.
@@ -174,41 +165,24 @@ class Served:
         stdin: int = asyncio.subprocess.DEVNULL,
         operator: bool = False,
     ) -> None:
+        super().__init__(command, http_config() if config is None else config, env, site, cwd)
         self._operator = operator
-        self._folder = tempfile.TemporaryDirectory(prefix="served-")
-        self.cwd = cwd or Path(self._folder.name)
-        self._config = http_config() if config is None else config
-        self._env = {"PYTHONPATH": str(site), **(env or {})}
         self._ready = ready
-        self._command = command
         self._stdin = stdin
-        self._stderr = bytearray()
-        self._said = asyncio.Condition()
         self.lines: list[Line] = []
         self.url = ""
 
     async def __aenter__(self) -> Self:
-        (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
-        self.process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=self._stdin,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.cwd,
-            env=client_environment(Path(self._folder.name), naming_config(self.cwd) | self._env),
-        )
-        self._collecting = asyncio.create_task(self._collect())
+        await self.start(self._stdin)
         try:
             if self._ready:
                 self.url = (await self.said(r"serves .* at (\S+)\n"))[1]
         except BaseException:
-            await self.__aexit__(None, None, None)
+            await self.__aexit__()
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for line in self.lines:
             line.abort()
         try:
@@ -217,10 +191,6 @@ class Served:
             await self.wait()
         finally:
             self._folder.cleanup()
-
-    @property
-    def stderr(self) -> str:
-        return self._stderr.decode("utf-8", "replace")
 
     @property
     def port(self) -> int:
@@ -235,31 +205,21 @@ class Served:
     @property
     def proof(self) -> tuple[str, str]:
         """The header field with the operator token."""
-        token = Path(self._folder.name, ".local/state/pegboard/operator-token").read_text().strip()
+        token = (self.home / ".local/state/pegboard/operator-token").read_text().strip()
         return "Authorization", f"Bearer {token}"
 
-    def memory(self) -> int:
-        """Return the bytes of memory that it holds (Linux)."""
+    def memory(self, kind: str = "VmRSS") -> int:
+        """Return the bytes of memory that it holds; at most held so far for "VmHWM" (Linux)."""
         status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
+        return int(re.search(rf"{kind}:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
 
     def peak_memory(self) -> int:
         """Return the largest number of bytes of memory that it has held (Linux)."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
+        return self.memory("VmHWM")
 
     def descriptors(self) -> int:
         """Return the number of its open files and sockets (Linux)."""
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
-
-    async def said(self, pattern: str) -> re.Match[str]:
-        """Wait until its standard error matches."""
-        async with asyncio.timeout(WAIT), self._said:
-            while (match := re.search(pattern, self.stderr)) is None:
-                if self.process.returncode is not None:
-                    raise EOFError(f"it ended with {self.process.returncode}: {self.stderr}")
-                await self._said.wait()
-            return match
 
     async def connect(self, host: str = "127.0.0.1", *, tls: ssl.SSLContext | None = None) -> Line:
         name = "localhost" if tls else None
@@ -272,22 +232,3 @@ class Served:
     async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
         async with await self.connect() as line:
             return await line.request(method, path, fields, body)
-
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    async def wait(self) -> int:
-        """Wait until the process has ended, and return its exit code."""
-        async with asyncio.timeout(WAIT):
-            await self._collecting
-            return await self.process.wait()
-
-    async def _collect(self) -> None:
-        assert self.process.stderr is not None
-        while chunk := await self.process.stderr.read(65536):
-            self._stderr += chunk
-            async with self._said:
-                self._said.notify_all()
-        await self.process.wait()
-        async with self._said:
-            self._said.notify_all()

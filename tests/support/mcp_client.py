@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from tests.support.http import Fields, Line, Served, http_config
-from tests.support.http_mcp import JSON_FIELDS, PATH, Session, Streaming, mirrored
-from tests.support.peer import WAIT, Message, modern_meta
+from tests.support.http import Line, Served, http_config
+from tests.support.http_mcp import JSON_FIELDS, PATH, Session, Streaming, message, mirrored
+from tests.support.peer import CLIENT, WAIT, Message, modern_meta
 from tests.support.pool import CONFIG
 from tests.support.recorder import Conversation
 from tests.support.rules import NOTHING_ADDED, Added
@@ -30,7 +30,7 @@ TRANSPORTS = ("stdio", "http")
 NEWEST = (LEGACY[-1], MODERN[-1])
 """The newest revision of each era."""
 
-_tokens = itertools.count(1)
+_ids = itertools.count(10**6)  # far from the ids that tests write by hand
 
 
 class Reply(NamedTuple):
@@ -50,15 +50,13 @@ class Reply(NamedTuple):
     def result(self) -> Message:
         """The result of a request that succeeded."""
         assert "result" in self.message, self.message
-        result: Message = self.message["result"]
-        return result
+        return self.message["result"]  # type: ignore[no-any-return]
 
     @property
     def error(self) -> Message:
         """The error of a request that failed."""
         assert "error" in self.message, self.message
-        error: Message = self.message["error"]
-        return error
+        return self.message["error"]  # type: ignore[no-any-return]
 
     @property
     def text(self) -> str:
@@ -71,14 +69,16 @@ def text_of(result: Message) -> str:
     """Return the only text of the result of a tool."""
     (block,) = result["content"]
     assert block["type"] == "text"
-    text: str = block["text"]
-    return text
+    return block["text"]  # type: ignore[no-any-return]
 
 
 class Pending(ABC):
     """A request that was sent, and the messages that belong to it."""
 
-    id: Any
+    def __init__(self, client: McpClient, request_id: Any, modern: bool) -> None:
+        self._client = client
+        self._modern = modern
+        self.id = request_id
 
     @abstractmethod
     async def next(self) -> Any:
@@ -89,19 +89,17 @@ class Pending(ABC):
         """Wait for the response."""
 
     @abstractmethod
-    async def cancel(self) -> None:
-        """Cancel the request in the way of the transport and the revision."""
-
-    @abstractmethod
     def close(self) -> None:
         """Close the connection of the request, if it has one."""
 
+    async def cancel(self) -> None:
+        """Cancel the request in the way of the transport and the revision."""
+        await self._client.notify("notifications/cancelled", {"requestId": self.id})
+
     async def result(self) -> Message:
-        """Wait for the result."""
         return (await self.reply()).result
 
     async def text(self) -> str:
-        """Wait for the text of a call that succeeds."""
         return (await self.reply()).text
 
 
@@ -112,24 +110,22 @@ class McpClient(ABC):
         revision: requests are of this revision unless a test asks for another era.
         capabilities: what it declares, in the handshake or with each request.
         opened: the result of `initialize`; empty without a session.
+        conversation: the recorder's view.
     """
 
-    def __init__(self, revision: str, capabilities: Message | None) -> None:
+    def __init__(self, revision: str, capabilities: Message | None, conversation: Conversation) -> None:
         self.revision = revision
         self.modern = revision in MODERN
         self.capabilities = capabilities or {}
         self.opened: Message = {}
-
-    @property
-    @abstractmethod
-    def conversation(self) -> Conversation:
-        """The recorder's view."""
+        self.conversation = conversation
 
     @abstractmethod
-    async def begin(
-        self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
-    ) -> Pending:
-        """Send a request."""
+    async def _send_request(self, message: Message, modern: bool) -> Pending: ...
+
+    @abstractmethod
+    async def open(self, **params: Any) -> Message:
+        """Make the handshake."""
 
     @abstractmethod
     async def send(self, message: Any) -> int | None:
@@ -147,6 +143,15 @@ class McpClient(ABC):
     async def settle(self) -> list[Any]:
         """Make a round trip, and return the unread messages that belong to no request (stdio)."""
 
+    async def begin(
+        self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
+    ) -> Pending:
+        """Send a request."""
+        modern = self.modern if modern is None else modern
+        params = self.params(params, modern)
+        message = {"jsonrpc": "2.0", "id": next(_ids) if id is None else id, "method": method}
+        return await self._send_request(message if params is None else message | {"params": params}, modern)
+
     def params(self, params: Message | None, modern: bool) -> Message | None:
         """Return the parameters of a request of an era."""
         if not modern:
@@ -159,7 +164,6 @@ class McpClient(ABC):
         return self.revision >= revision
 
     async def notify(self, method: str, params: Message | None = None) -> None:
-        """Send a notification."""
         message = {"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params})
         assert await self.send(message) in (None, 202)
 
@@ -199,7 +203,7 @@ class McpClient(ABC):
 
     async def begin_call(self, tool: str, /, *, id: Any = None, progress: bool = False, **arguments: Any) -> Pending:
         """Begin the call of a tool, under a new progress token if it asks for progress."""
-        meta = {"_meta": {"progressToken": f"token {next(_tokens)}"}} if progress else {}
+        meta = {"_meta": {"progressToken": f"token {next(_ids)}"}} if progress else {}
         return await self.begin("tools/call", {"name": tool, "arguments": arguments, **meta}, id=id)
 
     async def server(self) -> Message:
@@ -213,9 +217,7 @@ class McpClient(ABC):
 class StdioPending(Pending):
     """A request on the streams of a process; all messages of the host share them."""
 
-    def __init__(self, client: StdioClient, request_id: Any) -> None:
-        self._client = client
-        self.id = request_id
+    _client: StdioClient
 
     async def next(self) -> Any:
         return await self._client.wire.receive()
@@ -223,9 +225,6 @@ class StdioPending(Pending):
     async def reply(self) -> Reply:
         message = await self._client.wire.answer(self.id)
         return Reply(message, await self._client.wire.unread(), None)
-
-    async def cancel(self) -> None:
-        await self._client.notify("notifications/cancelled", {"requestId": self.id})
 
     def close(self) -> None:
         """Keep the streams open: other requests share them."""
@@ -235,23 +234,17 @@ class StdioClient(McpClient):
     """The client of a process of `pegboard stdio`."""
 
     def __init__(self, wire: Wire, revision: str, capabilities: Message | None) -> None:
-        super().__init__(revision, capabilities)
+        super().__init__(revision, capabilities, wire.conversation)
         self.wire = wire
 
-    @property
-    def conversation(self) -> Conversation:
-        return self.wire.conversation
-
     async def open(self, **params: Any) -> Message:
-        """Make the handshake."""
         self.opened = await self.wire.initialize(self.revision, **{"capabilities": self.capabilities, **params})
         return self.opened
 
-    async def begin(
-        self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
-    ) -> StdioPending:
-        params = self.params(params, self.modern if modern is None else modern)
-        return StdioPending(self, await self.wire.begin(method, params, id=id, modern=False))
+    async def _send_request(self, message: Message, modern: bool) -> StdioPending:
+        self.wire.expect(message["id"])
+        await self.wire.send(message)
+        return StdioPending(self, message["id"], modern)
 
     async def answer(self, method: str, params: Message | None, modern: bool | None) -> Reply:
         pending = await self.begin(method, params, modern=modern)
@@ -267,7 +260,7 @@ class StdioClient(McpClient):
         return Reply(await (self.wire.receive() if id is None else self.wire.answer(id)), [], None)
 
     async def listen(self) -> Pending:
-        return StdioPending(self, None)
+        return StdioPending(self, None, modern=False)
 
     async def settle(self) -> list[Any]:
         return await self.wire.settle()
@@ -279,13 +272,13 @@ class StdioClient(McpClient):
 class HttpPending(Pending):
     """A request on a new connection, or the GET stream of a session."""
 
+    _client: HttpClient
+
     def __init__(self, client: HttpClient, line: Line, request_id: Any, modern: bool) -> None:
-        self._client = client
-        self._modern = modern
+        super().__init__(client, request_id, modern)
         self._stream: Streaming | None = None
         self._whole: list[Any] = []
         self.line = line
-        self.id = request_id
         self.status = 0
 
     def close(self) -> None:
@@ -293,13 +286,14 @@ class HttpPending(Pending):
 
     async def next(self) -> Any:
         if not self.status:
-            await self._open()
+            await self.begin()
         return await self._stream.next() if self._stream else self._whole.pop(0) if self._whole else None
 
-    async def _open(self) -> None:
-        conversation = self._client.conversation
+    async def begin(self) -> None:
+        """Read the head of the response, and the body unless it is a stream."""
         head = await self.line.head()
         self.status = head.status
+        conversation = self._client.conversation
         if head.get("Content-Type") == "text/event-stream":
             self._stream = Streaming(self.line, conversation, self._client.session.seen)
         else:
@@ -316,18 +310,16 @@ class HttpPending(Pending):
                 continue
             if self._stream:
                 assert await self.next() is None  # nothing follows the response
-            break
-        else:
-            message = {}
-        return Reply(message, told, self.status)
+            return Reply(message, told, self.status)
+        return Reply({}, told, self.status)
 
     async def cancel(self) -> None:
-        if self._modern:
-            self.line.abort()
-            gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": self.id}}
-            self._client.conversation.sent(json.dumps(gone).encode())
-        else:
-            await self._client.notify("notifications/cancelled", {"requestId": self.id})
+        if not self._modern:
+            return await super().cancel()
+        self.close()
+        gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": self.id}}
+        self._client.conversation.sent(json.dumps(gone).encode())
+        return None
 
 
 class HttpClient(McpClient):
@@ -336,22 +328,14 @@ class HttpClient(McpClient):
     def __init__(
         self, served: Served, revision: str, capabilities: Message | None, fields: Sequence[tuple[str, str]] = ()
     ) -> None:
-        super().__init__(revision, capabilities)
         self.served = served
         self.fields = fields
-        self.session = Session(served, LEGACY[-1] if self.modern else revision, self.capabilities)
-        self._ids = itertools.count(10**6)
-
-    @property
-    def conversation(self) -> Conversation:
-        return self.session.conversation
+        self.session = Session(served, LEGACY[-1] if revision in MODERN else revision, capabilities)
+        super().__init__(revision, capabilities, self.session.conversation)
 
     async def open(self, **params: Any) -> Message:
-        """Make the handshake."""
-        client = {"name": "wire", "version": "1"}
-        opening = {"protocolVersion": self.revision, "capabilities": self.capabilities, "clientInfo": client, **params}
-        pending = await self.begin("initialize", opening, modern=False)
-        assert isinstance(pending, HttpPending)
+        opening = {"protocolVersion": self.revision, "capabilities": self.capabilities, "clientInfo": CLIENT, **params}
+        pending = await self._send_request(message("initialize", opening), modern=False)
         head = await pending.line.answer()
         self.session.id = head.get("Mcp-Session-Id") or ""
         self.opened = self.conversation.received(head.body)["result"]
@@ -359,33 +343,23 @@ class HttpClient(McpClient):
         await self.notify("notifications/initialized")
         return self.opened
 
-    async def post(self, body: bytes, fields: Fields, request_id: Any = None, modern: bool = False) -> HttpPending:
-        """POST a body on a new connection."""
+    async def _post(self, body: bytes, one: Any, request_id: Any = None, modern: bool = False) -> HttpPending:
+        """POST a body on a new connection, with the header fields that its message requires."""
+        fields = self.session.fields()
+        if modern:
+            one = one if isinstance(one, dict) else {}
+            sound = isinstance(one.get("method"), str) and isinstance(one.get("params"), dict)
+            fields = mirrored(one if sound else {"method": "ping"})
         self.conversation.sent(body)
         line = await self.served.connect()
         await line.ask("POST", PATH, [*fields, *self.fields], body)
         return HttpPending(self, line, request_id, modern)
 
-    def fields_of(self, message: Any, modern: bool) -> Fields:
-        """Return the header fields that a message requires."""
-        if not modern:
-            return self.session.fields()
-        method = message.get("method") if isinstance(message, dict) else None
-        params = message.get("params") if isinstance(message, dict) else None
-        sound = isinstance(method, str) and isinstance(params, dict)
-        return mirrored({"method": method, "params": params} if sound else {"method": "ping"})
-
-    async def begin(
-        self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
-    ) -> HttpPending:
-        modern = self.modern if modern is None else modern
-        params = self.params(params, modern)
-        one = {"jsonrpc": "2.0", "id": next(self._ids) if id is None else id, "method": method}
-        one |= {} if params is None else {"params": params}
-        return await self.post(json.dumps(one).encode(), self.fields_of(one, modern), one["id"], modern)
+    async def _send_request(self, message: Message, modern: bool) -> HttpPending:
+        return await self._post(json.dumps(message).encode(), message, message["id"], modern)
 
     async def send(self, message: Any) -> int:
-        pending = await self.post(json.dumps(message).encode(), self.fields_of(message, self.modern))
+        pending = await self._post(json.dumps(message).encode(), message, modern=self.modern)
         await pending.next()
         pending.close()
         return pending.status
@@ -395,7 +369,7 @@ class HttpClient(McpClient):
             message = json.loads(raw)
         except (ValueError, RecursionError):
             message = None
-        pending = await self.post(raw, self.fields_of(message, self.modern))
+        pending = await self._post(raw, message, modern=self.modern)
         reply = await pending.reply()
         assert (await pending.line.request("GET", "/healthz")).status == 200  # the connection goes on
         pending.close()
@@ -406,7 +380,7 @@ class HttpClient(McpClient):
         own = [field for field in self.session.fields() if field not in JSON_FIELDS]
         await line.ask("GET", PATH, [*own, ("Accept", "text/event-stream"), *self.fields])
         pending = HttpPending(self, line, None, modern=False)
-        await pending._open()
+        await pending.begin()
         assert pending.status == 200
         return pending
 

@@ -13,7 +13,6 @@ import subprocess
 from grp import getgrgid
 from pathlib import Path
 from pwd import getpwuid
-from types import TracebackType
 from typing import Any, Self
 
 import pytest
@@ -81,7 +80,7 @@ class Proxied(Served):
         try:
             await self._front(program)
         except BaseException:
-            await super().__aexit__(None, None, None)
+            await super().__aexit__()
             raise
         return self
 
@@ -107,15 +106,13 @@ class Proxied(Served):
     def _file(self, found: re.Match[str]) -> str:
         return f"{self._certificate}/{'cert.pem' if found[1] == 'pem' else 'key.pem'};"
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for line in self.lines:
             line.abort()
         if self._proxy.returncode is None:
             self._proxy.terminate()  # it ends its workers, too
         await self._proxy.wait()
-        await super().__aexit__(kind, error, traceback)
+        await super().__aexit__()
 
     async def connect(self, host: str = "127.0.0.2", *, tls: ssl.SSLContext | None = None) -> Line:
         """Open a connection to nginx, from another address than that of nginx."""

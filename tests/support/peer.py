@@ -10,7 +10,6 @@ import asyncio
 import itertools
 import json
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from tests.support.recorder import Conversation, IdKey, id_key
@@ -21,6 +20,7 @@ WAIT = 60.0
 LIMIT = 64 * 2**20
 """Bytes of the longest line."""
 META = "io.modelcontextprotocol/"
+CLIENT = {"name": "wire", "version": "1"}
 
 Message = dict[str, Any]
 
@@ -43,8 +43,6 @@ class Peer:
         self.modern = False
         self.messages: list[Any] = []
         self.conversation = Conversation()
-        self._writer: asyncio.StreamWriter | None = None
-        self._reading: asyncio.Task[None] | None = None
         self._waiting: dict[IdKey, list[asyncio.Future[Message]]] = {}
         self._inbox: asyncio.Queue[Any] = asyncio.Queue()
         self._ids = itertools.count(10**6)  # far from the ids that tests write by hand
@@ -58,18 +56,13 @@ class Peer:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         await self.close()
         if kind is None:
             self.check_rest()
 
-    # --- sending
-
     async def send_raw(self, data: bytes) -> None:
         """Send bytes unchanged; a line needs its own newline."""
-        assert self._writer is not None
         *lines, self._unfinished = (self._unfinished + data).split(b"\n")
         for line in lines:
             self.conversation.sent(line)
@@ -96,8 +89,6 @@ class Peer:
         await self.send(message if params is None else message | {"params": params})
         return request_id
 
-    # --- waiting
-
     def expect(self, request_id: Any) -> None:
         """Keep the response with this id for `answer`; the request may be sent in any way."""
         self._waiting.setdefault(id_key(request_id), []).append(asyncio.get_running_loop().create_future())
@@ -120,14 +111,12 @@ class Peer:
     async def result(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
         answer = await self.request(method, params, modern=modern)
         assert "result" in answer, answer
-        result: Message = answer["result"]
-        return result
+        return answer["result"]  # type: ignore[no-any-return]
 
     async def error(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
         answer = await self.request(method, params, modern=modern)
         assert "error" in answer, answer
-        error: Message = answer["error"]
-        return error
+        return answer["error"]  # type: ignore[no-any-return]
 
     async def receive(self) -> Any:
         """Return the next message that is not a response to `begin`: a notification, or the response to raw bytes."""
@@ -152,11 +141,9 @@ class Peer:
             left.append(await self.receive())
         return left
 
-    # --- the usual openings
-
     async def initialize(self, revision: str = "2025-11-25", **params: Any) -> Message:
         """Open a session and return the InitializeResult."""
-        opening = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
+        opening = {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT}
         result = await self.result("initialize", opening | params)
         await self.notify("notifications/initialized")
         return result
@@ -164,15 +151,11 @@ class Peer:
     async def call(self, tool: str, /, *, modern: bool | None = None, **arguments: Any) -> Message:
         return await self.result("tools/call", {"name": tool, "arguments": arguments}, modern=modern)
 
-    # --- the end
-
     async def close(self) -> None:
         """Close the client's side, and read until the host closes its own."""
-        if self._writer is not None:
-            self._writer.close()
-        if self._reading is not None:
-            async with asyncio.timeout(WAIT):
-                await self._reading
+        self._writer.close()
+        async with asyncio.timeout(WAIT):
+            await self._reading
 
     def check_rest(self) -> None:
         """Raise the mismatches of messages that no test waited for."""

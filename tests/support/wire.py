@@ -1,13 +1,14 @@
-"""A raw client over the standard streams of a real process: `async with Wire(...) as wire`.
+"""Processes of the host, and a raw client over their standard streams: `async with Wire(...) as wire`.
 
-The process is the installed command `pegboard stdio`, unless a test names another. Like the servers that clients start,
-it has few environment variables and an own working directory, which holds only its configuration.
+A process is the installed command unless a test names another. Like the servers that clients start, it has few
+environment variables and an own working directory, which holds only its configuration.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sysconfig
 import tempfile
@@ -33,17 +34,84 @@ def naming_config(folder: Path) -> dict[str, str]:
     return {"PEGBOARD_CONFIG": "hostconfig.toml"} if (folder / "hostconfig.toml").exists() else {}
 
 
-class Wire(Peer):
-    """A process of the host and the client's end of its streams.
+class Process:
+    """A process whose standard error is collected.
 
     Args:
-        command: the command to start; `pegboard stdio` when None.
-        arguments: added to the command.
+        command: the command.
         config: the content of a `hostconfig.toml` in the working directory.
         env: further variables.
         site: a folder of distributions (`make_distribution`) for the process to find.
-        cwd: the working directory; a new one when None.
+        cwd: the working directory; the new home directory when None.
     """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        config: str | None,
+        env: Mapping[str, str] | None,
+        site: Path | None,
+        cwd: Path | None,
+    ) -> None:
+        self._command = [str(part) for part in command]
+        self._config = config
+        self._env = ({"PYTHONPATH": str(site)} if site else {}) | dict(env or {})
+        self._folder = tempfile.TemporaryDirectory(prefix="pegboard-")
+        self.home = Path(self._folder.name)
+        self.cwd = cwd or self.home
+        self._stderr = bytearray()
+        self._heard = asyncio.Condition()
+
+    async def start(self, stdin: int) -> None:
+        if self._config is not None:
+            (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
+        self.process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.cwd,
+            env=client_environment(self.home, naming_config(self.cwd) | self._env),
+            limit=LIMIT,
+        )
+        self._collecting = asyncio.create_task(self._collect())
+
+    @property
+    def stderr(self) -> str:
+        """The standard error so far; all of it after the end."""
+        return self._stderr.decode("utf-8", "replace")
+
+    async def said(self, pattern: str) -> re.Match[str]:
+        """Wait until standard error matches."""
+        async with asyncio.timeout(WAIT), self._heard:
+            while (match := re.search(pattern, self.stderr)) is None:
+                if self._collecting.done() or self.process.returncode is not None:
+                    raise EOFError(f"it ended with {self.process.returncode}: {self.stderr}")
+                await self._heard.wait()
+            return match
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    async def wait(self) -> int:
+        """Wait until the process has ended, and return its exit code."""
+        async with asyncio.timeout(WAIT):
+            await self._collecting
+            return await self.process.wait()
+
+    async def _collect(self) -> None:
+        assert self.process.stderr is not None
+        while chunk := await self.process.stderr.read(65536):
+            self._stderr += chunk
+            async with self._heard:
+                self._heard.notify_all()
+        await self.process.wait()
+        async with self._heard:
+            self._heard.notify_all()
+
+
+class Wire(Process, Peer):
+    """A process of `pegboard stdio`, or of another command with arguments, and the client's end of its streams."""
 
     def __init__(
         self,
@@ -55,52 +123,20 @@ class Wire(Peer):
         site: Path | None = None,
         cwd: Path | None = None,
     ) -> None:
-        super().__init__()
-        self._command = [str(part) for part in command or (PEGBOARD, "stdio")] + list(arguments)
-        self._config = config
-        self._env = dict(env or {}) | ({"PYTHONPATH": str(site)} if site else {})
-        self._folder = tempfile.TemporaryDirectory(prefix="wire-")
-        self.cwd = cwd or Path(self._folder.name)
-        self._process: asyncio.subprocess.Process | None = None
-        self._stderr = bytearray()
-        self._complaining: asyncio.Task[None] | None = None
+        Process.__init__(self, [*(command or (PEGBOARD, "stdio")), *arguments], config, env, site, cwd)
+        Peer.__init__(self)
 
     async def __aenter__(self) -> Self:
-        if self._config is not None:
-            (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
-        process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.cwd,
-            env=client_environment(Path(self._folder.name), naming_config(self.cwd) | self._env),
-            limit=LIMIT,
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        self._process = process
-        self._complaining = asyncio.create_task(self._collect(process.stderr))
-        self.attach(process.stdout, process.stdin)
+        await self.start(asyncio.subprocess.PIPE)
+        assert self.process.stdout is not None
+        assert self.process.stdin is not None
+        self.attach(self.process.stdout, self.process.stdin)
         return self
-
-    @property
-    def process(self) -> asyncio.subprocess.Process:
-        assert self._process is not None
-        return self._process
-
-    @property
-    def stderr(self) -> str:
-        """The standard error of the process so far; all of it once it is closed."""
-        return self._stderr.decode("utf-8", "replace")
 
     async def wait(self) -> int:
         async with asyncio.timeout(WAIT):
-            assert self._complaining is not None
-            assert self._reading is not None
-            await asyncio.gather(self._complaining, self._reading)
-            return await self.process.wait()
+            await self._reading
+        return await super().wait()
 
     async def close(self) -> None:
         """End the process as clients do: close its input and wait. Kill it if it does not end."""
@@ -115,12 +151,5 @@ class Wire(Peer):
         finally:
             self._folder.cleanup()
 
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
     def epitaph(self) -> str:
         return f"Exit code {self.process.returncode}. Its standard error ends with:\n{self.stderr[-2000:]}"
-
-    async def _collect(self, stream: asyncio.StreamReader) -> None:
-        while chunk := await stream.read(65536):
-            self._stderr += chunk
