@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
@@ -65,21 +65,11 @@ def test_two_dialects_are_supported(dialect: str) -> None:
 
 
 @pytest.mark.requirement("SCHEMA-05")
-@pytest.mark.parametrize(
-    "dialect",
-    [
-        "http://json-schema.org/draft-04/schema#",
-        "https://json-schema.org/draft/2019-09/schema",
-        "",
-        5,
-    ],
-)
+@pytest.mark.parametrize("dialect", ["https://json-schema.org/draft/2019-09/schema", "", 5])
 def test_other_dialects_are_rejected_and_the_known_ones_are_named(dialect: Any) -> None:
     schema = {"$schema": dialect, "$id": "https://example.com/x"}
     for one in (schema, {"properties": {"a": schema}}):
-        with pytest.raises(
-            ToolInputSchemaError, match=r"its input schema: its dialect .* is not supported"
-        ) as rejected:
+        with pytest.raises(ToolInputSchemaError, match="its input schema: its dialect .* is not supported") as rejected:
             compiled(one)
         assert NEW in str(rejected.value)
         assert OLD.removesuffix("#") in str(rejected.value)
@@ -109,17 +99,12 @@ def test_the_dialect_decides_what_keywords_mean() -> None:
     ("schema", "complaint"),
     [
         ([], "not an object"),
-        (True, "not an object"),
-        ("{}", "not an object"),
         ({"type": "strin"}, r"not valid in its dialect: type: must be one of .*array"),
         ({"required": "a"}, "required: must be a list"),
         ({"properties": {"a": {"minLength": -1}}}, r"properties\.a\.minLength: must be at least 0"),
-        ({"properties": {"a": 5}}, r"properties\.a: must be"),
         ({"$schema": OLD, "dependencies": 5}, "dependencies: must be an object"),
         ({"const": float("nan")}, "which JSON cannot express"),
-        ({"maximum": float("inf")}, "which JSON cannot express"),
         ({"enum": [{1, 2}]}, "which JSON cannot express"),
-        ({"default": b"x"}, "which JSON cannot express"),
         ({"properties": {1: {}}}, "whose name is not a string"),
     ],
 )
@@ -136,11 +121,7 @@ def test_references_lead_into_the_schema_and_nothing_is_retrieved(dialect: str, 
         local = f"http://127.0.0.1:{server.getsockname()[1]}/a.json"
         file = (tmp_path / "schema.json").as_uri()
         for ref in (local, file, "https://example.com/a.json", "#/$defs/none", "#none", "other.json", "urn:x"):
-            for schema in (
-                {"$ref": ref},
-                {"properties": {"a": {"$ref": ref}}},
-                {"items": {"anyOf": [{}, {"$ref": ref}]}},
-            ):
+            for schema in ({"$ref": ref}, {"items": {"anyOf": [{}, {"$ref": ref}]}}):
                 with pytest.raises(ToolInputSchemaError, match="nothing is retrieved") as caught:
                     compiled({"$schema": dialect, **schema})
                 assert ref.removeprefix("#") in str(caught.value)
@@ -201,20 +182,15 @@ def test_the_size_of_a_schema_is_limited() -> None:
 @pytest.mark.parametrize(
     ("schema", "visits", "returns"),
     [
-        ({}, 1, 0),
-        ({"properties": {"a": {}, "b": {"properties": {"c": {}}}}}, 3, 0),
         ({"properties": {"a": {}}, "patternProperties": {"a": {}, "b": {}}}, 4, 0),
         ({"anyOf": [{}, {}, {"not": True}]}, 5, 0),
         ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, 2, 0),
-        ({"properties": {"a": {"$ref": "#"}}}, 2, 1),
         ({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}, 2, 1),
         ({"items": {"oneOf": [{"$ref": "#"}, {"$ref": "#"}]}}, 4, 2),
         ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}}, 2, 1),
         ({"$id": "#n", "items": {"$ref": "#n"}}, 2, 1),
         ({"$ref": NEW}, 2, 2),
-        ({"$ref": "#/allOf/0", "allOf": [{"not": True}]}, 5, 0),
         ({"$ref": "#/allOf/1", "allOf": [True]}, 3, 2),
-        ({"$ref": "#/allOf/x", "allOf": [True]}, 3, 2),
         ({"$id": "https://example.com/a", "$defs": {"b": {"$id": "#n"}}, "items": {"$ref": "#n"}}, 3, 0),
     ],
 )
@@ -237,9 +213,6 @@ def test_a_recursive_schema_is_checked_fast_and_explained_only_for_small_values(
 def test_very_many_problems_are_not_collected() -> None:
     schema = compiled({"items": {"type": "string"}})
     assert len(schema.problems([1] * 1000)) == 1000
-    wide = compiled({"items": {"type": "string", "allOf": [{"allOf": [{}] * 30}] * 30}})
-    assert len(wide.problems([1] * 90)) == 90
-    assert len(wide.problems([1] * 1000)) == 1
     assert schema.problems([1] * 1_000_000) == [((), "does not fit the schema, and is too large to say where")]
 
 
@@ -250,32 +223,20 @@ def test_very_many_problems_are_not_collected() -> None:
     ("pattern", "complaint"),
     [
         ("(?=a)", "has look-around or backreferences"),
-        ("(?!a)b", "has look-around or backreferences"),
         ("(?<=a)b", "has look-around or backreferences"),
         (r"(a)\1", "has look-around or backreferences"),
         ("(", "is invalid"),
-        ("[", "is invalid"),
-        ("*", "is invalid"),
-        ("a{1000}{1000}", "is too large|is invalid"),
         (r"^[\s\S]{1,5000}$", "is too large; limit lengths with maxLength"),
     ],
 )
 def test_expressions_that_are_rejected(pattern: str, complaint: str) -> None:
-    places: list[dict[str, Any]] = [
-        {"pattern": pattern},
-        {"properties": {"a": {"pattern": pattern}}},
-        {"patternProperties": {pattern: {}}},
-        {"$defs": {"a": {"pattern": pattern}}},
-    ]
-    for schema in places:
+    for schema in ({"properties": {"a": {"pattern": pattern}}}, {"patternProperties": {pattern: {}}}):
         with pytest.raises(ToolInputSchemaError, match=f"the pattern {re.escape(repr(pattern))} ({complaint})"):
             compiled(schema)
 
 
 @pytest.mark.requirement("SCHEMA-08")
-@pytest.mark.parametrize(
-    "pattern", ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*x", "^([a-z]+)*$", "(a?){60}a{60}", "^(.*?,){11}P"]
-)
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(.*)*x", "(a?){60}a{60}"])
 def test_every_expression_takes_linear_time(pattern: str) -> None:
     """A backtracking engine would exceed the time limit of the test."""
     assert compiled({"pattern": pattern}).problems("a" * 50_000 + "!") != [] or pattern.startswith("(a?)")
@@ -287,7 +248,6 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "value", "expected"),
     [
-        ({"type": "integer"}, "x", ["must be an integer"]),
         ({"type": "integer"}, True, ["must be an integer"]),
         (
             {"patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": False},
@@ -298,32 +258,19 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
         ({"type": ["string", "null"]}, 1, ["must be null or a string"]),
         ({"properties": {"a": {"items": {"type": "boolean"}}}}, {"a": [True, 1]}, ["a.1 must be true or false"]),
         ({"required": ["a", "b"]}, {"a": 1}, ["b is required"]),
-        (
-            {"additionalProperties": False},
-            {"a": 1, "b": 2},
-            ["a is not a parameter of this tool", "b is not a parameter of this tool"],
-        ),
         ({"properties": {"o": {"additionalProperties": False}}}, {"o": {"a": 1}}, ["o.a is not allowed"]),
-        ({"unevaluatedProperties": False}, {"a": 1}, ["a is not a parameter of this tool"]),
         ({"properties": {"a": False}}, {"a": 1}, ["a is not allowed"]),
         ({"enum": ["a", 2, None]}, "b", ['must be one of "a", 2, null']),
-        (
-            {"enum": [f"v{at}" for at in range(30)]},
-            "b",
-            ["must be one of " + ", ".join(f'"v{at}"' for at in range(20)) + " and 10 more"],
-        ),
+        ({"enum": [*range(30)]}, "b", [f"must be one of {', '.join(map(str, range(20)))} and 10 more"]),
         ({"const": {"a": 1}}, "b", ['must be {"a":1}']),
         ({"const": "x" * 500}, "b", ['must be "' + "x" * 99 + "..."]),
         ({"minimum": 3}, 2, ["must be at least 3"]),
         ({"maximum": 3}, 4, ["must be at most 3"]),
         ({"exclusiveMinimum": 3}, 3, ["must be greater than 3"]),
-        ({"exclusiveMaximum": 3}, 3, ["must be less than 3"]),
         ({"multipleOf": 5}, 3, ["must be a multiple of 5"]),
         ({"minLength": 2}, "a", ["must have at least 2 characters"]),
         ({"maxLength": 1}, "ab", ["must have at most 1 character"]),
-        ({"minItems": 2}, [], ["must have at least 2 items"]),
         ({"maxItems": 1}, [1, 2], ["must have at most 1 item"]),
-        ({"minProperties": 1}, {}, ["must have at least 1 member"]),
         ({"maxProperties": 0}, {"a": 1}, ["must have at most 0 members"]),
         ({"uniqueItems": True}, [1, 1], ["must not contain the same item twice"]),
         ({"contains": {"const": 1}}, [2], ["must contain an item of the required form"]),
@@ -337,21 +284,12 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
         ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, ["b is required"]),
         ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"a": 1}, ["b is required"]),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, ["must be a string, or: must be null"]),
-        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, ["a is required, or: b is required"]),
         (
-            {
-                "properties": {
-                    "o": {"oneOf": [{"properties": {"k": {"const": "x"}}, "required": ["k", "v"]}, {"type": "null"}]}
-                }
-            },
-            {"o": {"k": "y"}},
-            ['o k: must be "x" and v is required, or: must be null'],
+            {"oneOf": [{"properties": {"k": {"const": "x"}}, "required": ["k", "v"]}, {"type": "null"}]},
+            {"k": "y"},
+            ['k: must be "x" and v is required, or: must be null'],
         ),
-        (
-            {"oneOf": [{"type": "integer"}, {"minimum": 1}]},
-            5,
-            ["must fit only one of the forms that are allowed"],
-        ),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 1}]}, 5, ["must fit only one of the forms that are allowed"]),
         (
             {"anyOf": [{"const": at} for at in range(9)]},
             "b",
@@ -377,7 +315,14 @@ def test_values_are_not_repeated() -> None:
         assert secret not in str(found)
 
 
-# --- its author's own
+# --- compiled schemas
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
 
 
 @pytest.mark.requirement("SCHEMA-11")
@@ -391,18 +336,8 @@ def test_the_schema_is_a_copy_of_what_the_author_wrote() -> None:
     assert found.problems({}) == []
 
 
-@given(
-    value=st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
-        max_leaves=8,
-    ),
-    old=st.booleans(),
-)
+@settings(max_examples=25)
+@given(value=VALUES, old=st.booleans())
 def test_an_independent_validator_agrees(value: Any, old: bool) -> None:
     schema: dict[str, Any] = {
         "$schema": OLD if old else NEW,
@@ -421,9 +356,6 @@ def test_an_independent_validator_agrees(value: Any, old: bool) -> None:
 def test_a_value_that_is_not_json_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="surrogates"):
         compiled({"maxLength": 1}).problems("\ud800")
-
-
-# --- what it costs
 
 
 def test_the_validator_is_imported_only_for_schemas_of_authors() -> None:

@@ -27,22 +27,14 @@ def test_parameters_are_listed_in_the_order_of_the_signature() -> None:
     assert schema["required"] == ["zebra", "apple", "banana"]
 
 
-def test_a_default_is_not_shared_between_calls() -> None:
-    def function(items: list[int] = [], table: dict[str, int] = {}) -> None: ...  # noqa: B006
-
-    signature = compile_signature(function)
-    first = signature.bind({})
-    first["items"].append(1)
-    first["table"]["a"] = 1
-    assert signature.bind({}) == {"items": [], "table": {}}
-
-
-def test_a_default_of_another_type_is_passed_unchanged() -> None:
+def test_a_default_is_passed_unchanged_and_not_shared_between_calls() -> None:
     marker = object()
 
-    def function(a: int = marker, b: int = "text") -> None: ...  # type: ignore[assignment]  # authors do this
+    def function(items: list[int] = [], a: int = marker, b: int = "text") -> None: ...  # type: ignore[assignment]  # noqa: B006
 
-    assert compile_signature(function).bind({}) == {"a": marker, "b": "text"}
+    signature = compile_signature(function)
+    signature.bind({})["items"].append(1)
+    assert signature.bind({}) == {"items": [], "a": marker, "b": "text"}
 
 
 def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() -> None:
@@ -55,6 +47,14 @@ def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() ->
         properties = signature.input_schema["properties"]
         assert [name for name, one in properties.items() if "default" in one] == ["b", "d"]
         assert signature.bind({}) == {"a": None, "b": None, "c": None, "d": None}
+
+
+def test_a_parameter_called_context_of_another_type_is_an_argument() -> None:
+    def function(context: str) -> None: ...
+
+    assert compile_signature(function).context_parameter is None
+    with pytest.raises(ToolInputError, match="context: must be a string"):
+        compile_signature(function).bind({"context": {}})
 
 
 # --- results
@@ -77,41 +77,12 @@ class Plain:
     [
         ([1, (2, 3), {4}], [1, [2, 3], [4]]),
         ({"a": Point(x=1), "b": Plain(2), "c": Color.RED}, {"a": {"x": 1, "y": 0}, "b": {"x": 2}, "c": "red"}),
-        ({1: "one"}, {"1": "one"}),
         (datetime.date(2026, 7, 28), "2026-07-28"),
         (Aliased(user_id=3), {"userId": 3, "fullName": "x", "mail": "", "phone": ""}),
     ],
 )
 def test_a_result_without_a_declared_type_becomes_json(returned: Any, sent: Any) -> None:
     assert giving(Any).result(returned) == sent
-
-
-@pytest.mark.parametrize(
-    ("annotation", "returned", "detail"),
-    [
-        (int, "text", "it returned str: must be an integer"),
-        (Point, {"x": -1}, "it returned dict: x: must be at least 0"),
-        (list[int], ["x"], "it returned list: 0: must be an integer"),
-        (Options, {}, "it returned dict: depth is required"),
-        (Point, None, "it returned None: must be an object"),
-        (str | None, 5, "it returned int: must be"),
-        (dict[str, float], {"a": math.nan}, "JSON cannot express NaN and infinities"),
-        (dict[str, float], {"a": -math.inf}, "JSON cannot express NaN and infinities"),
-    ],
-    ids=str,
-)
-def test_a_result_that_does_not_fit_its_type_is_an_error_of_the_tool(
-    annotation: Any, returned: Any, detail: str
-) -> None:
-    with pytest.raises(ToolOutputError) as caught:
-        giving(annotation).result(returned)
-    assert caught.value.message == "The tool returned a result that does not fit its own declaration."
-    assert str(caught.value.developer_message).startswith(detail)
-    assert "canary" not in str(caught.value.__cause__)
-
-
-class Opaque:
-    """A value that JSON cannot express."""
 
 
 class Broken(BaseModel):
@@ -129,30 +100,32 @@ def loop() -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "returned"),
+    ("annotation", "returned", "detail"),
     [
-        (Any, Opaque()),
-        (Any, {"a": [Opaque()]}),
-        (Any, len),
-        (Any, loop()),
-        (dict[str, Any], {"a": Opaque()}),
-        (Any, Broken(x=1)),
-        (Broken, Broken(x=1)),
-        (list[Broken], [Broken(x=1)]),
+        (int, "canary", "it returned str: must be an integer"),
+        (Point, {"x": -1}, "it returned dict: x: must be at least 0"),
+        (list[int], ["x"], "it returned list: 0: must be an integer"),
+        (Options, {}, "it returned dict: depth is required"),
+        (Point, None, "it returned None: must be an object"),
+        (dict[str, float], {"a": math.nan}, "JSON cannot express NaN and infinities"),
+        (dict[str, float], {"a": -math.inf}, "JSON cannot express NaN and infinities"),
+        (Any, {"a": [object()]}, "Unable to serialize"),
+        (Any, len, "Unable to serialize"),
+        (Any, loop(), "Circular reference"),
+        (Any, Broken(x=1), "Error calling function"),
+        (list[Broken], [Broken(x=1)], "Error calling function"),
     ],
-    ids=range(8),
+    ids=range(12),
 )
-def test_a_result_that_json_cannot_express_is_an_error_of_the_tool(annotation: Any, returned: Any) -> None:
+def test_a_result_that_cannot_be_sent_is_an_error_of_the_tool_without_the_value(
+    annotation: Any, returned: Any, detail: str
+) -> None:
     with pytest.raises(ToolOutputError) as caught:
         giving(annotation).result(returned)
-    assert caught.value.message.startswith("The tool returned a result that ")
-    assert "Opaque" not in caught.value.message
-    assert "canary" not in caught.value.message
-
-
-def test_a_parameter_that_takes_the_context_is_not_an_argument() -> None:
-    def function(context: str) -> None: ...
-
-    assert compile_signature(function).context_parameter is None
-    with pytest.raises(ToolInputError, match="context: must be a string"):
-        compile_signature(function).bind({"context": {}})
+    assert caught.value.message in (
+        "The tool returned a result that does not fit its own declaration.",
+        "The tool returned a result that JSON cannot express.",
+    )
+    assert str(caught.value.developer_message).startswith(detail)
+    if isinstance(returned, str):
+        assert "canary" not in f"{caught.value.developer_message} {caught.value.__cause__}"

@@ -1,27 +1,66 @@
-"""Writes `signatures.json`: `python -m tests.host.schemas.signatures.record`, on Python 3.12 or newer."""
+"""Writes `signatures.json`: `python -m tests.host.schemas.signatures.record`.
+
+Only Python 3.12 or newer observes all cases. Older versions keep the recorded outcomes of the newer syntax.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from tests.host.schemas.signatures.observed import RECORDED, cases, observe
+from jsonschema import Draft202012Validator
+
+from pegboard import Toolkit
+from pegboard.testing import connect
+from tests.host.schemas.signatures import cases, forms
+from tests.host.schemas.signatures.table import Case
+
+RECORDED = Path(__file__).with_name("signatures.json")
+CASES = {case.name: case for case in (*cases.CASES, *forms.CASES)}
 
 
-def written(seen: dict[str, dict[str, Any]]) -> str:
-    """Return JSON with one line for each schema and each call, so that diffs are readable."""
-    blocks = []
-    for name, one in seen.items():
-        calls = "".join(f"\n   {json.dumps(call)}," for call in one["calls"]).rstrip(",")
-        schemas = f' "takes": {json.dumps(one["takes"])},\n  "gives": {json.dumps(one["gives"])},'
-        blocks.append(f'{json.dumps(name)}: {{\n {schemas}\n  "calls": [{calls}]}}')
-    return "{\n" + ",\n".join(blocks) + "\n}\n"
+async def observe(case: Case) -> dict[str, Any]:
+    """Serve a signature, call it, and compare each outcome with an independent validator.
+
+    The verdict of a call compares the host with the schema: both take or refuse the arguments, or the host bends (it
+    converts what the schema refuses) or insists (it refuses what no schema can express).
+    """
+    kit = Toolkit("kit")
+    kit.tool(**{"name": "tool", **case.options})(case.function)
+    async with connect(kit) as client:
+        (tool,) = await client.tools()
+        taken, given = tool["inputSchema"], tool.get("outputSchema")
+        for schema in (taken, given or {}):
+            Draft202012Validator.check_schema(schema)
+        calls = []
+        for arguments in case.calls:
+            found = await client.call("tool", arguments)
+            if given is not None and not found.is_error:
+                Draft202012Validator(given).validate(found.raw["structuredContent"])
+            fits = Draft202012Validator(taken).is_valid(json.loads(json.dumps(arguments)))
+            outcome = found.text.removeprefix("Invalid arguments:\n") if found.is_error else found.value
+            calls.append([arguments, outcome, _verdict(found.is_error, fits)])
+    return {"takes": taken, "gives": given, "calls": calls}
+
+
+def _verdict(refused: bool, fits: bool) -> Literal["takes", "refuses", "bends", "insists"]:
+    if refused:
+        return "insists" if fits else "refuses"
+    return "takes" if fits else "bends"
 
 
 async def record() -> None:
-    """Observe every case and write the file."""
-    RECORDED.write_text(written({name: await observe(case) for name, case in cases().items()}), "utf-8")
+    """Observe every case, and write JSON with one line for each schema and each call, so that diffs are readable."""
+    old = json.loads(RECORDED.read_text("utf-8"))
+    blocks = []
+    for name in [*CASES, *(name for name in forms.NEWER if name not in CASES)]:
+        one = await observe(CASES[name]) if name in CASES else old[name]
+        calls = "".join(f"\n   {json.dumps(call)}," for call in one["calls"]).rstrip(",")
+        schemas = f' "takes": {json.dumps(one["takes"])},\n  "gives": {json.dumps(one["gives"])},'
+        blocks.append(f'{json.dumps(name)}: {{\n {schemas}\n  "calls": [{calls}]}}')
+    RECORDED.write_text("{\n" + ",\n".join(blocks) + "\n}\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Never, Self
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Never
 
-from pydantic import BaseModel, Field, InstanceOf
+from pydantic import BaseModel, Field
 
 from pegboard import Context
-from tests.host.schemas.signatures.types_of_tests import Cat, Color, Flat, Pair, Same
+from tests.host.schemas.signatures.types_of_tests import Color, Flat, Same
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -28,20 +28,9 @@ ALIKE = (
     "Flat and Same have the same members, so that their values look the same; "
     'add a field with its own Literal to each, and Field(discriminator="that field") to the union'
 )
-CHOICES = "use strings or numbers as choices"
+CHOICES = "no JSON value can be converted to <Color.RED: 'red'>; use strings or numbers as choices"
+NO_LENGTH = "it has no length to limit; limit values with ge and le (MinLen(min_length=1))"
 GENERATOR = "it is a generator; return a list, and report progress with `context.progress.report`"
-
-
-class Refused(NamedTuple):
-    """A rejected definition.
-
-    Attributes:
-        function: the decorated object.
-        reason: the message after the tool and its place.
-    """
-
-    function: Any
-    reason: str
 
 
 class Opaque:
@@ -58,10 +47,6 @@ class Explosive:
 
 class Holder(BaseModel, arbitrary_types_allowed=True):
     thing: Opaque
-
-
-class Bare(BaseModel):
-    x: int
 
 
 class Owner(BaseModel):
@@ -89,35 +74,23 @@ def any_keyword(**options: int) -> None: ...
 def positional(a: int, /, b: int) -> None: ...
 def unannotated(path, b: int = 1) -> None: ...  # type: ignore[no-untyped-def]  # noqa: ANN001
 def two_contexts(first: Context, second: Context) -> None: ...
-def three_texts(a: Annotated[str, "one", "two", "three"]) -> None: ...
 def renamed_to_nothing(a: Annotated[str, " ", "text"]) -> None: ...
 def same_name(a: int, b: Annotated[int, "a", "the same"]) -> None: ...
 def same_alias(a: int, b: int = Field(alias="a")) -> None: ...
-def of_self(a: Self) -> None: ...  # type: ignore[misc]
 def opaque(a: int, b: Opaque) -> None: ...
 def opaque_in_a_model(b: Holder) -> None: ...
-def an_instance(b: InstanceOf[Opaque]) -> None: ...
 def explosive(b: Explosive) -> None: ...
-def a_function(b: Callable[[int], int]) -> None: ...
 def a_class(b: type[int]) -> None: ...
 def never(b: Never) -> None: ...
 def iterable(b: Iterable[int]) -> None: ...
-def iterator(b: Iterator[int]) -> None: ...
-def collection(b: Collection[int]) -> None: ...
-def bytes_choice(b: Literal[b"x"]) -> None: ...
 def member_choice(b: Literal[Color.RED]) -> None: ...
-def tuple_choice(b: Pair) -> None: ...
 def alike(b: Flat | Same) -> None: ...
 def alike_in_a_model(b: Owner) -> None: ...
-def no_discriminator(b: Annotated[Cat | Bare, Field(discriminator="kind")]) -> None: ...
-def wrong_bound(b: Annotated[int, Field(ge="x")]) -> None: ...
 def inapplicable(b: Annotated[int, Field(min_length=1)]) -> None: ...
 def wrong_pattern(b: Annotated[str, Field(pattern="(")]) -> None: ...
 def infinite_bound(b: Annotated[float, Field(le=float("inf"))]) -> None: ...
 def only_for_checkers(b: Decimal) -> None: ...
 def unknown(b: list[Nothing]) -> None: ...  # type: ignore[name-defined]  # noqa: F821
-def unknown_result(b: int) -> Nothing: ...  # type: ignore[name-defined]  # noqa: F821
-def broken_text(b: Annotated["list[", 1]) -> None: ...  # type: ignore[valid-type]  # noqa: F722
 def gives_opaque() -> Opaque: ...  # type: ignore[empty-body]
 def gives_iterable() -> Iterable[int]: ...  # type: ignore[empty-body]
 def generates(count: int) -> Iterator[int]:
@@ -141,85 +114,46 @@ def local() -> Callable[..., Any]:
     return function
 
 
-REFUSED = [
-    Refused(any_number, "parameter 'numbers' takes any number of arguments; declare each argument"),
-    Refused(any_keyword, "parameter 'options' takes any number of arguments; declare each argument"),
-    Refused(positional, "parameter 'a' is positional-only; remove the `/` after it"),
-    Refused(unannotated, "parameter 'path' has no type annotation; add one, such as `path: str`"),
-    Refused(lambda a: a, "parameter 'a' has no type annotation; add one, such as `a: str`"),
-    Refused(
-        Kit.method,
-        "parameter 'self' has no type annotation; it seems to be a method: make a tool of `object.method`",
-    ),
-    Refused(vars(Kit)["of_class"], "it is a class method without its class; use `Class.method`"),
-    Refused(Opaque, "Opaque is a class; decorate a function, or add an instance that has `__call__`"),
-    Refused(iter, "its signature cannot be read; wrap it in a function"),
-    Refused(5, "5 is not a function"),
-    Refused(two_contexts, "parameters 'first' and 'second' both take the Context; remove one"),
-    Refused(three_texts, "parameter 'a' has 3 strings in Annotated; use a description, or a name and a description"),
-    Refused(renamed_to_nothing, "parameter 'a' is renamed to ' '; use a name that is not blank"),
-    Refused(same_name, "two parameters are called 'a'; rename one"),
-    Refused(same_alias, "parameters 'a' and 'b' have the same argument name 'a'; rename one argument"),
-    Refused(of_self, "parameter 'a': Self has no meaning here; use the class"),
-    Refused(opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
-    Refused(opaque_in_a_model, f"parameter 'b': the type {HERE}.Holder {NO_SCHEMA}"),
-    Refused(an_instance, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
-    Refused(explosive, "parameter 'b': no description today"),
-    Refused(a_function, f"parameter 'b': the type collections.abc.Callable[[int], int] {NO_SCHEMA}"),
-    Refused(a_class, "parameter 'b': the type type[int] cannot be served: JSON cannot express classes"),
-    Refused(never, f"parameter 'b': the type Never {NO_SCHEMA}"),
-    Refused(iterable, f"parameter 'b': the type collections.abc.Iterable[int] {ITERATED}"),
-    Refused(iterator, f"parameter 'b': the type collections.abc.Iterator[int] {NO_SCHEMA}"),
-    Refused(collection, f"parameter 'b': the type collections.abc.Collection[int] {NO_SCHEMA}"),
-    Refused(
-        bytes_choice,
-        f"parameter 'b': the type Literal[b'x'] cannot be served: no JSON value can be converted to b'x'; {CHOICES}",
-    ),
-    Refused(
-        member_choice,
-        (
-            f"parameter 'b': the type Literal[<Color.RED: 'red'>] cannot be served: no JSON value can be converted to "
-            f"<Color.RED: 'red'>; {CHOICES}"
-        ),
-    ),
-    Refused(
-        tuple_choice,
-        (
-            f"parameter 'b': the type tests.host.schemas.signatures.types_of_tests.Pair cannot be served: no "
-            f"JSON value can be converted to <Pair.LEFT: (1, 2)>; {CHOICES}"
-        ),
-    ),
-    Refused(alike, f"parameter 'b': {ALIKE}"),
-    Refused(alike_in_a_model, f"the type Owner: {ALIKE}"),
-    Refused(no_discriminator, "parameter 'b': Model 'Bare' needs a discriminator field for key 'kind'"),
-    Refused(wrong_bound, "parameter 'b': 'ge' must be coercible to an integer"),
-    Refused(
-        inapplicable,
-        (
-            "parameter 'b': the type int cannot be served: it has no length to limit; limit "
-            "values with ge and le (MinLen(min_length=1))"
-        ),
-    ),
-    Refused(wrong_pattern, "parameter 'b': regex parse error: ( ^ error: unclosed group"),
-    Refused(
+NOWHERE = (iter, 5)
+"""Objects that are not defined in a file."""
+
+REFUSED: list[tuple[Any, str]] = [
+    (any_number, "parameter 'numbers' takes any number of arguments; declare each argument"),
+    (any_keyword, "parameter 'options' takes any number of arguments; declare each argument"),
+    (positional, "parameter 'a' is positional-only; remove the `/` after it"),
+    (unannotated, "parameter 'path' has no type annotation; add one, such as `path: str`"),
+    (lambda a: a, "parameter 'a' has no type annotation; add one, such as `a: str`"),
+    (Kit.method, "parameter 'self' has no type annotation; it seems to be a method: make a tool of `object.method`"),
+    (vars(Kit)["of_class"], "it is a class method without its class; use `Class.method`"),
+    (Opaque, "Opaque is a class; decorate a function, or add an instance that has `__call__`"),
+    (iter, "its signature cannot be read; wrap it in a function"),
+    (5, "5 is not a function"),
+    (two_contexts, "parameters 'first' and 'second' both take the Context; remove one"),
+    (renamed_to_nothing, "parameter 'a' is renamed to ' '; use a name that is not blank"),
+    (same_name, "two parameters are called 'a'; rename one"),
+    (same_alias, "parameters 'a' and 'b' have the same argument name 'a'; rename one argument"),
+    (opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
+    (opaque_in_a_model, f"parameter 'b': the type {HERE}.Holder {NO_SCHEMA}"),
+    (explosive, "parameter 'b': no description today"),
+    (a_class, "parameter 'b': the type type[int] cannot be served: JSON cannot express classes"),
+    (never, f"parameter 'b': the type Never {NO_SCHEMA}"),
+    (iterable, f"parameter 'b': the type collections.abc.Iterable[int] {ITERATED}"),
+    (member_choice, f"parameter 'b': the type Literal[<Color.RED: 'red'>] cannot be served: {CHOICES}"),
+    (alike, f"parameter 'b': {ALIKE}"),
+    (alike_in_a_model, f"the type Owner: {ALIKE}"),
+    (inapplicable, f"parameter 'b': the type int cannot be served: {NO_LENGTH}"),
+    (wrong_pattern, "parameter 'b': regex parse error: ( ^ error: unclosed group"),
+    (
         infinite_bound,
         "parameter 'b': its schema contains NaN or infinity, which JSON does not support; remove that bound",
     ),
-    Refused(only_for_checkers, f"parameter 'b': the annotation 'Decimal' names 'Decimal', {NOT_FOUND}"),
-    Refused(unknown, f"parameter 'b': the annotation 'list[Nothing]' names 'Nothing', {NOT_FOUND}"),
-    Refused(unknown_result, f"the result: the annotation 'Nothing' names 'Nothing', {NOT_FOUND}"),
-    Refused(
-        broken_text,
-        (
-            "parameter 'b': the annotation \"Annotated['list[', 1]\" cannot be resolved: Forward reference "
-            "must be an expression -- got 'list['"
-        ),
-    ),
-    Refused(not_an_expression, "parameter 'b': the annotation \"'1/0'\" cannot be resolved: division by zero"),
-    Refused(local(), f"parameter 'a': the annotation 'Local' names 'Local', {NOT_FOUND}"),
-    Refused(gives_opaque, f"the result: the type {HERE}.Opaque {NO_SCHEMA}"),
-    Refused(gives_iterable, f"the result: the type collections.abc.Iterable[int] {ITERATED}"),
-    Refused(generates, GENERATOR),
-    Refused(generates_later, GENERATOR),
-    Refused(GeneratingObject(), GENERATOR),
+    (only_for_checkers, f"parameter 'b': the annotation 'Decimal' names 'Decimal', {NOT_FOUND}"),
+    (unknown, f"parameter 'b': the annotation 'list[Nothing]' names 'Nothing', {NOT_FOUND}"),
+    (not_an_expression, "parameter 'b': the annotation \"'1/0'\" cannot be resolved: division by zero"),
+    (local(), f"parameter 'a': the annotation 'Local' names 'Local', {NOT_FOUND}"),
+    (gives_opaque, f"the result: the type {HERE}.Opaque {NO_SCHEMA}"),
+    (gives_iterable, f"the result: the type collections.abc.Iterable[int] {ITERATED}"),
+    (generates, GENERATOR),
+    (generates_later, GENERATOR),
+    (GeneratingObject(), GENERATOR),
 ]

@@ -41,7 +41,7 @@ def takes(annotation: Any, *values: Any, name: str = "", default: Any = NONE, **
     return Case(name or _named(annotation), function, calls, options)
 
 
-def gives(annotation: Any, returned: Any, *, name: str = "", **options: Any) -> Case:
+def gives(annotation: Any, returned: Any, *, name: str = "") -> Case:
     """Define a function without parameters that returns this value."""
 
     def function() -> Any:
@@ -49,17 +49,15 @@ def gives(annotation: Any, returned: Any, *, name: str = "", **options: Any) -> 
         return returned
 
     function.__annotations__["return"] = annotation
-    return Case(name or f"-> {_named(annotation)}", function, ({},), options)
+    return Case(name or f"-> {_named(annotation)}", function, ({},), {})
 
 
-def signature(function: Callable[..., Any], *calls: dict[str, Any], name: str = "", **options: Any) -> Case:
+def signature(function: Callable[..., Any], *calls: dict[str, Any], name: str = "") -> Case:
     """Return the case of a function."""
-    name = name or getattr(function, "__name__", type(function).__name__)
-    return Case(name, function, calls, {"description": "Do it.", **options})
+    return Case(name or function.__name__, function, calls, {"description": "Do it."})
 
 
 def _named(annotation: Any) -> str:
-    text = (
-        annotation.__name__ if isinstance(annotation, type) and not hasattr(annotation, "__args__") else str(annotation)
-    )
-    return text.replace("typing.", "").replace("typing_extensions.", "").rpartition("types_of_tests.")[2]
+    is_class = isinstance(annotation, type) and not hasattr(annotation, "__args__")
+    name = annotation.__name__ if is_class else str(annotation)
+    return name.replace("typing.", "").replace("tests.host.schemas.signatures.types_of_tests.", "")

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypeVar
 
 import typing_extensions
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Field,
-    RootModel,
-    computed_field,
-    field_serializer,
-    field_validator,
-    model_validator,
-    with_config,
-)
-from pydantic.dataclasses import dataclass as checked_dataclass
-from typing_extensions import NotRequired, ReadOnly, Required, TypedDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, RootModel, computed_field, field_serializer
+from typing_extensions import NotRequired, Required, TypedDict
 
 T = TypeVar("T")
 Number = TypeVar("Number", bound=int)
-IntOrStr = TypeVar("IntOrStr", int, str)
 UserId = NewType("UserId", int)
-Tags: TypeAlias = list[str]
 JsonValue = typing_extensions.TypeAliasType("JsonValue", "int | str | None | list[JsonValue] | dict[str, JsonValue]")  # noqa: RUF036
 
 
@@ -54,16 +39,6 @@ class Unit(enum.StrEnum):
     FOOT = "ft"
 
 
-class Suit(str, enum.Enum):  # noqa: UP042 - people write it
-    HEARTS = "H"
-    SPADES = "S"
-
-
-class Ratio(float, enum.Enum):
-    HALF = 0.5
-    WHOLE = 1.0
-
-
 class Pair(enum.Enum):
     LEFT = (1, 2)
     RIGHT = (3, 4)
@@ -80,16 +55,7 @@ class Mode(enum.IntFlag):
     W = 2
 
 
-class Auto(enum.Enum):
-    FIRST = enum.auto()
-    SECOND = enum.auto()
-
-
-class Single(enum.Enum):
-    ONLY = "only"
-
-
-# --- typed dicts
+# --- typed dicts, tuples and dataclasses
 
 
 class Options(TypedDict):
@@ -102,15 +68,6 @@ class Options(TypedDict):
 class Loose(TypedDict, total=False):
     size: Required[int]
     color: str
-
-
-class More(Options):
-    extra: ReadOnly[Annotated[list[int], "not shown", Field(max_length=2)]]
-
-
-class Outer(TypedDict):
-    inner: Options
-    others: list[Options]
 
 
 class Closed(TypedDict, closed=True):
@@ -126,17 +83,6 @@ class Node(TypedDict):
     children: list[Node]
 
 
-@with_config(ConfigDict(extra="forbid"))
-class Sealed(TypedDict):
-    x: int
-
-
-Functional = TypedDict("Functional", {"from": str, "class": NotRequired[int]})
-
-
-# --- tuples and dataclasses
-
-
 class Spot(NamedTuple):
     x: int
     y: int = 0
@@ -149,21 +95,6 @@ class Size:
     width: int
     height: int = 1
     marks: list[str] = dataclasses.field(default_factory=list)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
-    x: int
-
-
-@checked_dataclass
-class Positive:
-    x: Annotated[int, Field(gt=0)]
-
-
-@dataclasses.dataclass
-class Crate(Generic[T]):
-    content: T
 
 
 @dataclasses.dataclass
@@ -182,12 +113,6 @@ class Point(BaseModel):
     y: int = 0
 
 
-class Line(BaseModel):
-    start: Point
-    end: Point
-    via: list[Point] = []
-
-
 class Tree(BaseModel):
     name: str
     children: list[Tree] = []
@@ -202,24 +127,12 @@ class Strict(BaseModel, strict=True):
     color: Color = Color.RED
 
 
-class Sealing(BaseModel, extra="forbid"):
-    x: int
-
-
 class Open(BaseModel, extra="allow"):
-    x: int
-
-
-class Stone(BaseModel, frozen=True):
     x: int
 
 
 class Names(RootModel[list[str]]):
     """Some names."""
-
-
-class Scores(RootModel[dict[str, int]]):
-    pass
 
 
 class Aliased(BaseModel):
@@ -229,34 +142,6 @@ class Aliased(BaseModel):
     full_name: str = Field("x", serialization_alias="fullName")
     mail: str = Field("", validation_alias="e-mail")
     phone: str = Field("", validation_alias=AliasChoices("phone", "tel"))
-
-
-class Even(BaseModel):
-    number: int
-    double: int = 0
-
-    @field_validator("number")
-    @classmethod
-    def check(cls, value: int) -> int:
-        if value % 2:
-            raise ValueError("must be even")
-        return value
-
-    @model_validator(mode="after")
-    def fill(self) -> Even:
-        self.double = self.number * 2
-        return self
-
-
-class Span(BaseModel):
-    first: int
-    last: int
-
-    @model_validator(mode="after")
-    def check(self) -> Span:
-        if self.first > self.last:
-            raise ValueError("first must not be greater than last")
-        return self
 
 
 class Circle(BaseModel):
@@ -276,6 +161,13 @@ class Hidden(BaseModel):
     secret: str = Field("s", exclude=True)
 
 
+class Documented(BaseModel):
+    model_config = ConfigDict(title="A documented one", json_schema_extra={"examples": [{"a": 1}]})
+
+    a: int = Field(title="The A", description="what a is", examples=[1], deprecated=True)
+    anything: Any = None
+
+
 class Cat(BaseModel):
     kind: Literal["cat"]
     lives: int
@@ -289,10 +181,6 @@ class Dog(BaseModel):
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 
 
-class Owner(BaseModel):
-    pets: list[Pet]
-
-
 class Flat(BaseModel):
     side: float
 
@@ -303,18 +191,3 @@ class Round(BaseModel):
 
 class Same(BaseModel):
     side: Annotated[float, Field(description="told otherwise")]
-
-
-class Documented(BaseModel):
-    model_config = ConfigDict(title="A documented one", json_schema_extra={"examples": [{"a": 1}]})
-
-    a: int = Field(title="The A", description="what a is", examples=[1], deprecated=True)
-
-
-class Counted(BaseModel):
-    seen: int = Field(default_factory=lambda: 7)
-
-
-class Tokens(BaseModel):
-    values: Mapping[str, Sequence[int]]
-    anything: Any = None
