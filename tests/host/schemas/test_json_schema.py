@@ -69,10 +69,10 @@ def test_two_dialects_are_supported(dialect: str) -> None:
 def test_other_dialects_are_rejected_and_the_known_ones_are_named(dialect: Any) -> None:
     schema = {"$schema": dialect, "$id": "https://example.com/x"}
     for one in (schema, {"properties": {"a": schema}}):
-        with pytest.raises(ToolInputSchemaError, match="its input schema: its dialect .* is not supported") as rejected:
+        with pytest.raises(ToolInputSchemaError, match=r"its input schema: its dialect .* is not supported") as error:
             compiled(one)
-        assert NEW in str(rejected.value)
-        assert OLD.removesuffix("#") in str(rejected.value)
+        assert NEW in str(error.value)
+        assert OLD.removesuffix("#") in str(error.value)
 
 
 @pytest.mark.requirement("SCHEMA-01", "SCHEMA-04")
@@ -183,13 +183,10 @@ def test_the_size_of_a_schema_is_limited() -> None:
     ("schema", "visits", "returns"),
     [
         ({"properties": {"a": {}}, "patternProperties": {"a": {}, "b": {}}}, 4, 0),
-        ({"anyOf": [{}, {}, {"not": True}]}, 5, 0),
         ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, 2, 0),
-        ({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}, 2, 1),
         ({"items": {"oneOf": [{"$ref": "#"}, {"$ref": "#"}]}}, 4, 2),
         ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}}, 2, 1),
         ({"$id": "#n", "items": {"$ref": "#n"}}, 2, 1),
-        ({"$ref": NEW}, 2, 2),
         ({"$ref": "#/allOf/1", "allOf": [True]}, 3, 2),
         ({"$id": "https://example.com/a", "$defs": {"b": {"$id": "#n"}}, "items": {"$ref": "#n"}}, 3, 0),
     ],
@@ -223,14 +220,14 @@ def test_very_many_problems_are_not_collected() -> None:
     ("pattern", "complaint"),
     [
         ("(?=a)", "has look-around or backreferences"),
-        ("(?<=a)b", "has look-around or backreferences"),
         (r"(a)\1", "has look-around or backreferences"),
         ("(", "is invalid"),
         (r"^[\s\S]{1,5000}$", "is too large; limit lengths with maxLength"),
     ],
 )
 def test_expressions_that_are_rejected(pattern: str, complaint: str) -> None:
-    for schema in ({"properties": {"a": {"pattern": pattern}}}, {"patternProperties": {pattern: {}}}):
+    places: list[dict[str, Any]] = [{"properties": {"a": {"pattern": pattern}}}, {"patternProperties": {pattern: {}}}]
+    for schema in places:
         with pytest.raises(ToolInputSchemaError, match=f"the pattern {re.escape(repr(pattern))} ({complaint})"):
             compiled(schema)
 
@@ -257,7 +254,6 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
         ({"type": "integer"}, 1.0, []),
         ({"type": ["string", "null"]}, 1, ["must be null or a string"]),
         ({"properties": {"a": {"items": {"type": "boolean"}}}}, {"a": [True, 1]}, ["a.1 must be true or false"]),
-        ({"required": ["a", "b"]}, {"a": 1}, ["b is required"]),
         ({"properties": {"o": {"additionalProperties": False}}}, {"o": {"a": 1}}, ["o.a is not allowed"]),
         ({"properties": {"a": False}}, {"a": 1}, ["a is not allowed"]),
         ({"enum": ["a", 2, None]}, "b", ['must be one of "a", 2, null']),
@@ -265,12 +261,8 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
         ({"const": {"a": 1}}, "b", ['must be {"a":1}']),
         ({"const": "x" * 500}, "b", ['must be "' + "x" * 99 + "..."]),
         ({"minimum": 3}, 2, ["must be at least 3"]),
-        ({"maximum": 3}, 4, ["must be at most 3"]),
-        ({"exclusiveMinimum": 3}, 3, ["must be greater than 3"]),
         ({"multipleOf": 5}, 3, ["must be a multiple of 5"]),
-        ({"minLength": 2}, "a", ["must have at least 2 characters"]),
         ({"maxLength": 1}, "ab", ["must have at most 1 character"]),
-        ({"maxItems": 1}, [1, 2], ["must have at most 1 item"]),
         ({"maxProperties": 0}, {"a": 1}, ["must have at most 0 members"]),
         ({"uniqueItems": True}, [1, 1], ["must not contain the same item twice"]),
         ({"contains": {"const": 1}}, [2], ["must contain an item of the required form"]),
@@ -281,7 +273,6 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
             {"ab": 1},
             ["has a member whose name is not allowed: it must have at most 1 character"],
         ),
-        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, ["b is required"]),
         ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"a": 1}, ["b is required"]),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, ["must be a string, or: must be null"]),
         (
@@ -295,7 +286,6 @@ def test_every_expression_takes_linear_time(pattern: str) -> None:
             "b",
             ["must be 0, or: must be 1, or: must be 2, or: must be 3, or: must be 4, or 4 other forms"],
         ),
-        ({"unevaluatedItems": False}, [1], ["has items that are not allowed"]),
         ({"format": "date"}, "no date at all", []),
     ],
 )

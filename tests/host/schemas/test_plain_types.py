@@ -207,6 +207,10 @@ class Strict(TypedDict):
     number: int
 
 
+class Closed(TypedDict, closed=True):
+    x: int
+
+
 class Tree(TypedDict):
     branches: list[Tree]
 
@@ -225,7 +229,7 @@ class Nested(TypedDict):
 
 
 def test_other_types_are_compiled_by_pydantic() -> None:
-    for annotation in (Strict, Tree, TwoLines, Nested, Page, list[Page[int]], dict[int, str]):
+    for annotation in (Strict, Closed, Tree, TwoLines, Nested, Page, list[Page[int]], dict[int, str]):
         with pytest.raises(plain_types.NotPlainError):
             plain_types.plain_result(annotation)
         compile_signature(one(int, result=annotation))

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, field_serializer
 
-from pegboard.plugin import ToolInputError, ToolOutputError
+from pegboard.plugin import ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
 
@@ -47,14 +47,6 @@ def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() ->
         properties = signature.input_schema["properties"]
         assert [name for name, one in properties.items() if "default" in one] == ["b", "d"]
         assert signature.bind({}) == {"a": None, "b": None, "c": None, "d": None}
-
-
-def test_a_parameter_called_context_of_another_type_is_an_argument() -> None:
-    def function(context: str) -> None: ...
-
-    assert compile_signature(function).context_parameter is None
-    with pytest.raises(ToolInputError, match="context: must be a string"):
-        compile_signature(function).bind({"context": {}})
 
 
 # --- results

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import collections
 import datetime
 import decimal
-import fractions
-import ipaddress
 import pathlib
 import re
 import uuid
 from collections.abc import Awaitable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Literal, Optional, Union
 
-import annotated_types as at
 from pydantic import (
-    AfterValidator,
     AnyUrl,
-    Base64Bytes,
     ByteSize,
     Discriminator,
     Field,
     Json,
     SecretStr,
-    StrictInt,
     Tag,
 )
 
@@ -49,26 +41,19 @@ SCALARS = [
     takes(None, None, 0),
     takes(Any, None, {"a": [1, True]}),
     takes(t.UserId, 5, "x"),
-    takes(t.Number, 5, "x"),
     takes(int, 4, "4", 4.0, True, strict=True, name="int, strict"),
     takes(t.Color, "red", "green", strict=True, name="Enum, strict"),
     takes(tuple[int, ...], [1], ["1"], strict=True, name="tuple, strict"),
-    takes(StrictInt, 4, "4", name="StrictInt"),
     takes(Annotated[int, Field(ge=1, le=5)], 5, 0, 6, name="ge, le"),
     takes(Annotated[int, Field(multiple_of=5)], 10, 7, name="multiple_of"),
-    takes(Annotated[int, at.Interval(ge=1, lt=3)], 2, 3, name="Interval"),
-    takes(Annotated[int, at.Predicate(lambda value: value != 3)], 2, 3, name="Predicate"),
     takes(Annotated[str, Field(min_length=1, max_length=2)], "a", "", "abc", name="length"),
     takes(Annotated[str, Field(pattern="^[a-z]+$")], "a", "A", name="pattern"),
     takes(Annotated[int | None, Field(ge=1)], None, 1, 0, name="limited or None"),
-    takes(Annotated[int, AfterValidator(lambda value: value + 1)], 1, "x", name="AfterValidator"),
     takes(Annotated[str, Field(description="what it is", title="It", examples=["x"])], "x", name="told"),
-    takes(Annotated[str, Field(json_schema_extra={"x-team": "games"})], "x", name="extra"),
     takes(Literal["a", "b"], "b", "c", 1),
     takes(Literal["a", 1, True, None], "a", 1, True, None, "b"),  # noqa: PYI061
     takes(Literal[t.Unit.FOOT], "ft", "m"),
     takes(t.Color, "red", "RED", 1),
-    takes(t.Mixed, 1, "two", "one"),
     takes(t.Level, 2, "2", 3, True),
     takes(t.Right, 1, 5, 0, 8, "READ"),
     takes(t.Mode, 3, 4, "X"),
@@ -87,12 +72,9 @@ STRINGS_IN_JSON = [
     takes(datetime.date, "2026-07-28", 0, strict=True, name="date, strict"),
     takes(uuid.UUID, ONE, "canary", 1),
     takes(decimal.Decimal, "1.50", 2, "x", "NaN", True),
-    takes(complex, "1+2j", 3, "x", True),
     takes(bytes, "abc", "\u00e9", 1),
-    takes(Base64Bytes, "AP8=", "A", name="Base64Bytes"),
     takes(pathlib.Path, "a/b", 1),
     takes(AnyUrl, "https://example.com/a", "canary", 1, name="AnyUrl"),
-    takes(ipaddress.IPv4Address, "192.0.2.1", "canary"),
     takes(re.Pattern[str], "^a+$", "a(", 1, name="Pattern"),
     takes(SecretStr, "x", 1, name="SecretStr"),
     takes(ByteSize, 1024, "1KiB", "canary", name="ByteSize"),
@@ -104,14 +86,9 @@ STRINGS_IN_JSON = [
 CONTAINERS = [
     takes(list, [1, "a"], {}, "ab"),
     takes(list[int], [1, 2], [], ["1"], ["x", 1, None], [True], 1),
-    takes(list[Any], [1, [None]]),
     takes(list[Annotated[int, Field(ge=1)]], [1], [1, 0], name="list of limited"),
-    takes(Annotated[list[str], at.MaxLen(1)], ["a"], ["a", "b"], name="MaxLen"),
     takes(set[int], [1], [1, 1], ["x"]),
-    takes(AbstractSet[int], [1], "x"),
     takes(tuple[int, str], [1, "a"], [1], [1, "a", 2], ["x", "a"]),
-    takes(tuple[()], [], [1]),
-    takes(collections.deque[int], [1], ["x"]),
     takes(Sequence[int], [1], "12", {}),
     takes(dict[str, int], {"a": 1}, {"a": "x"}, {"a": True}, []),
     takes(dict[int, str], {"1": "a"}, {"x": "a"}),
@@ -125,19 +102,14 @@ CONTAINERS = [
 
 OBJECTS = [
     takes(t.Options, {"depth": 1}, {"depth": 1, "label": "x"}, {}, {"depth": "x"}, {"depth": 1, "dept": 2}),
-    takes(t.Loose, {"size": 1}, {"color": "x"}),
-    takes(t.Closed, {"x": 1}, {"x": 1, "y": 2}),
     takes(t.Page[t.Options], {"items": [{"depth": 1}]}, {"items": [{}]}),
     takes(t.Node, {"name": "a", "children": [{"name": "b", "children": []}]}, {"name": "a", "children": [{}]}),
     takes(t.Spot, [1, 2], [1], {"x": 1}, [], ["x"]),
     takes(t.Size, {"width": 1}, {"width": 1, "marks": ["a"]}, {}, {"width": "x"}, {"width": 1, "hight": 2}),
     takes(t.Point, {"x": 1}, {"x": 1, "more": 2}, {"x": -1}, {}, "1,2", None),
     takes(t.Tree, {"name": "a", "children": [{"name": "b"}]}, {"name": "a", "children": [{"name": 1}]}),
-    takes(t.Box[t.Point], {"content": {"x": 1}}, {"content": {}}),
     takes(t.Strict, {"number": 1, "color": "blue"}, {"number": "1"}, {"number": 1, "color": "x"}),
-    takes(t.Open, {"x": 1, "y": [2]}, {"y": 1}),
     takes(t.Aliased, {"userId": 1, "e-mail": "m", "phone": "5"}, {"user_id": 1, "tel": "5"}, {}),
-    takes(t.Documented, {"a": 1}),
     takes(t.Point | None, None, {"x": 1}, 1),
     takes(Annotated[t.Point, "where"], {"x": 1}, name="described model"),
     takes(t.Point, NONE, name="model by default", default=t.Point(x=1)),
@@ -153,10 +125,8 @@ RESULTS = [
     gives(None, None),
     gives(Any, {"a": {1}}),
     gives(bytes, b"\xff"),
-    gives(Annotated[str, "the text"], "x"),
     gives(int, 2**70, name="-> a large int"),
     gives(Annotated[int, Field(ge=0, description="how many")], 3, name="-> described"),
-    gives(Optional[int], None),
     gives(str | None, "x", name="-> text or None"),
     gives(t.Color, t.Color.RED),
     gives(t.Right, t.Right.READ | t.Right.OWN),
@@ -167,10 +137,8 @@ RESULTS = [
     gives(Sequence[t.Point], [t.Point(x=1)]),
     gives(dict[str, Any], {"a": [None, WHEN]}),
     gives(dict[t.Level, int], {t.Level.HIGH: 1}),
-    gives(t.JsonValue, {"a": [1, None]}, name="-> a recursive alias"),
     gives(datetime.datetime, WHEN),
     gives(decimal.Decimal, decimal.Decimal("1.50")),
-    gives(fractions.Fraction, fractions.Fraction(3, 4)),
     gives(list[bytes], [b"abc"]),
     gives(AnyUrl, AnyUrl("https://example.com/a"), name="-> AnyUrl"),
     gives(SecretStr, SecretStr("canary"), name="-> SecretStr"),
@@ -180,7 +148,6 @@ RESULTS = [
     gives(t.Chain, t.Chain(1, t.Chain(2))),
     gives(t.Point, {"x": 1}, name="-> a model, of a dict"),
     gives(t.Point | None, t.Point(x=1)),
-    gives(t.Names, t.Names(["a"])),
     gives(t.Aliased, t.Aliased(user_id=3)),
     gives(t.Circle, t.Circle(radius=2)),
     gives(t.Hidden, t.Hidden(shown=1)),

@@ -95,10 +95,6 @@ class Greeter:
     def shout(cls, name: str) -> str:
         return name.upper()
 
-    @staticmethod
-    def whisper(name: str) -> str:
-        return name.lower()
-
     part = functools.partialmethod(greet, name="all")
 
     async def __call__(self, name: str, *, times: int = 1) -> str:
@@ -158,7 +154,6 @@ CASES: list[Case] = [
     signature(awkward, dict.fromkeys(AWKWARD, 1), dict.fromkeys(AWKWARD, "x")),
     signature(GREETER.greet, YOU, name="method"),
     signature(Greeter.shout, YOU, name="class method"),
-    signature(Greeter.whisper, YOU, name="static method"),
     signature(GREETER, {"name": "you", "times": 2}, name="async object"),
     signature(GREETER.part, {}, {"name": "x"}, name="partial method"),
     signature(wrapped_twice, {"name": "you", "point": {"x": 1}}, name="wrapped twice, async"),
@@ -181,6 +176,7 @@ type Nest = int | list[Nest]
 
 class Bag[T](BaseModel):
     content: T
+    others: list[T] = []
 
 class Row[T](TypedDict):
     cells: list[T]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Never
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -45,10 +45,6 @@ class Explosive:
         raise RuntimeError("no description today")
 
 
-class Holder(BaseModel, arbitrary_types_allowed=True):
-    thing: Opaque
-
-
 class Owner(BaseModel):
     home: Flat | Same
 
@@ -62,15 +58,7 @@ class Kit:
         return a
 
 
-class GeneratingObject:
-    """Generates."""
-
-    def __call__(self, a: int) -> Iterator[int]:
-        yield a
-
-
 def any_number(*numbers: int) -> None: ...
-def any_keyword(**options: int) -> None: ...
 def positional(a: int, /, b: int) -> None: ...
 def unannotated(path, b: int = 1) -> None: ...  # type: ignore[no-untyped-def]  # noqa: ANN001
 def two_contexts(first: Context, second: Context) -> None: ...
@@ -78,10 +66,8 @@ def renamed_to_nothing(a: Annotated[str, " ", "text"]) -> None: ...
 def same_name(a: int, b: Annotated[int, "a", "the same"]) -> None: ...
 def same_alias(a: int, b: int = Field(alias="a")) -> None: ...
 def opaque(a: int, b: Opaque) -> None: ...
-def opaque_in_a_model(b: Holder) -> None: ...
 def explosive(b: Explosive) -> None: ...
 def a_class(b: type[int]) -> None: ...
-def never(b: Never) -> None: ...
 def iterable(b: Iterable[int]) -> None: ...
 def member_choice(b: Literal[Color.RED]) -> None: ...
 def alike(b: Flat | Same) -> None: ...
@@ -92,7 +78,6 @@ def infinite_bound(b: Annotated[float, Field(le=float("inf"))]) -> None: ...
 def only_for_checkers(b: Decimal) -> None: ...
 def unknown(b: list[Nothing]) -> None: ...  # type: ignore[name-defined]  # noqa: F821
 def gives_opaque() -> Opaque: ...  # type: ignore[empty-body]
-def gives_iterable() -> Iterable[int]: ...  # type: ignore[empty-body]
 def generates(count: int) -> Iterator[int]:
     yield count
 
@@ -119,7 +104,6 @@ NOWHERE = (iter, 5)
 
 REFUSED: list[tuple[Any, str]] = [
     (any_number, "parameter 'numbers' takes any number of arguments; declare each argument"),
-    (any_keyword, "parameter 'options' takes any number of arguments; declare each argument"),
     (positional, "parameter 'a' is positional-only; remove the `/` after it"),
     (unannotated, "parameter 'path' has no type annotation; add one, such as `path: str`"),
     (lambda a: a, "parameter 'a' has no type annotation; add one, such as `a: str`"),
@@ -133,10 +117,8 @@ REFUSED: list[tuple[Any, str]] = [
     (same_name, "two parameters are called 'a'; rename one"),
     (same_alias, "parameters 'a' and 'b' have the same argument name 'a'; rename one argument"),
     (opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
-    (opaque_in_a_model, f"parameter 'b': the type {HERE}.Holder {NO_SCHEMA}"),
     (explosive, "parameter 'b': no description today"),
     (a_class, "parameter 'b': the type type[int] cannot be served: JSON cannot express classes"),
-    (never, f"parameter 'b': the type Never {NO_SCHEMA}"),
     (iterable, f"parameter 'b': the type collections.abc.Iterable[int] {ITERATED}"),
     (member_choice, f"parameter 'b': the type Literal[<Color.RED: 'red'>] cannot be served: {CHOICES}"),
     (alike, f"parameter 'b': {ALIKE}"),
@@ -152,8 +134,6 @@ REFUSED: list[tuple[Any, str]] = [
     (not_an_expression, "parameter 'b': the annotation \"'1/0'\" cannot be resolved: division by zero"),
     (local(), f"parameter 'a': the annotation 'Local' names 'Local', {NOT_FOUND}"),
     (gives_opaque, f"the result: the type {HERE}.Opaque {NO_SCHEMA}"),
-    (gives_iterable, f"the result: the type collections.abc.Iterable[int] {ITERATED}"),
     (generates, GENERATOR),
     (generates_later, GENERATOR),
-    (GeneratingObject(), GENERATOR),
 ]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, NewType, TypeVar
 
 import typing_extensions
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, RootModel, computed_field, field_serializer
-from typing_extensions import NotRequired, Required, TypedDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, computed_field, field_serializer
+from typing_extensions import NotRequired, TypedDict
 
 T = TypeVar("T")
-Number = TypeVar("Number", bound=int)
 UserId = NewType("UserId", int)
 JsonValue = typing_extensions.TypeAliasType("JsonValue", "int | str | None | list[JsonValue] | dict[str, JsonValue]")  # noqa: RUF036
 
@@ -22,11 +21,6 @@ JsonValue = typing_extensions.TypeAliasType("JsonValue", "int | str | None | lis
 class Color(enum.Enum):
     RED = "red"
     BLUE = "blue"
-
-
-class Mixed(enum.Enum):
-    ONE = 1
-    TWO = "two"
 
 
 class Level(enum.IntEnum):
@@ -63,15 +57,6 @@ class Options(TypedDict):
 
     depth: int
     label: NotRequired[str]
-
-
-class Loose(TypedDict, total=False):
-    size: Required[int]
-    color: str
-
-
-class Closed(TypedDict, closed=True):
-    x: int
 
 
 class Page(TypedDict, Generic[T]):
@@ -118,21 +103,9 @@ class Tree(BaseModel):
     children: list[Tree] = []
 
 
-class Box(BaseModel, Generic[T]):
-    content: T
-
-
 class Strict(BaseModel, strict=True):
     number: int
     color: Color = Color.RED
-
-
-class Open(BaseModel, extra="allow"):
-    x: int
-
-
-class Names(RootModel[list[str]]):
-    """Some names."""
 
 
 class Aliased(BaseModel):
@@ -159,13 +132,6 @@ class Circle(BaseModel):
 class Hidden(BaseModel):
     shown: int
     secret: str = Field("s", exclude=True)
-
-
-class Documented(BaseModel):
-    model_config = ConfigDict(title="A documented one", json_schema_extra={"examples": [{"a": 1}]})
-
-    a: int = Field(title="The A", description="what a is", examples=[1], deprecated=True)
-    anything: Any = None
 
 
 class Cat(BaseModel):
