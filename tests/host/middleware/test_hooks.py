@@ -10,6 +10,7 @@ import pytest
 from pegboard import (
     Completion,
     Context,
+    Host,
     NotFoundError,
     PromptResult,
     ResourceContents,
@@ -35,17 +36,16 @@ def make_kit() -> Toolkit:
         return word
 
     @kit.tool
-    async def twice(context: Context, word: str = "a") -> str:
-        """Let another say it twice."""
-        first = await context.tools.call("x_say", {"word": word})
-        return f"{first}{await context.tools.call('x_say', {'word': word})}"
+    async def twice(context: Context) -> str:
+        """Call another tool twice."""
+        return f"{await context.tools.call('x_say')}{await context.tools.call('x_say')}"
+
+    @kit.tool
+    def fail() -> str:
+        """Fail."""
+        raise UpstreamError("It is down.", status_code=503)
 
     kit.resource("x://one")(lambda: "one")
-
-    @kit.resource("x://of/{name}")
-    def of(name: str) -> str:
-        """Of a name."""
-        return name
 
     @kit.prompt
     def ask(name: str) -> str:
@@ -59,30 +59,31 @@ def make_kit() -> Toolkit:
     return kit
 
 
-REQUESTS: dict[str, dict[str, Any]] = {
-    "tools/call": {"name": "x_say", "arguments": {}},
-    "tools/list": {},
-    "resources/read": {"uri": "x://one"},
-    "resources/list": {},
-    "resources/templates/list": {},
-    "prompts/get": {"name": "x_ask", "arguments": {"name": "b"}},
-    "prompts/list": {},
-    "completion/complete": {"ref": {"type": "ref/prompt", "name": "x_ask"}, "argument": {"name": "name", "value": "b"}},
+def hosting(*middleware: Any, **host: Any) -> Host:
+    return make_host(make_kit(), plugins={"m": plugin_of(middleware=middleware)}, **host)
+
+
+REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tools/call": ("on_call_tool", {"name": "x_say", "arguments": {}}),
+    "tools/list": ("on_list_tools", {}),
+    "resources/read": ("on_read_resource", {"uri": "x://one"}),
+    "resources/list": ("on_list_resources", {}),
+    "resources/templates/list": ("on_list_resource_templates", {}),
+    "prompts/get": ("on_get_prompt", {"name": "x_ask", "arguments": {"name": "b"}}),
+    "prompts/list": ("on_list_prompts", {}),
+    "completion/complete": (
+        "on_complete",
+        {"ref": {"type": "ref/prompt", "name": "x_ask"}, "argument": {"name": "name", "value": "b"}},
+    ),
 }
-OWN = {
-    "tools/call": "on_call_tool",
-    "tools/list": "on_list_tools",
-    "resources/read": "on_read_resource",
-    "resources/list": "on_list_resources",
-    "resources/templates/list": "on_list_resource_templates",
-    "prompts/get": "on_get_prompt",
-    "prompts/list": "on_list_prompts",
-    "completion/complete": "on_complete",
-}
+
+
+async def request(host: Host, method: str) -> Outcome:
+    return await host.dispatch(Call(method, REQUESTS[method][1]))
 
 
 def noting(*hooks: str, into: list[str], mark: str = "") -> Middleware:
-    """A middleware that notes which of its methods were called."""
+    """Return a middleware with these methods, which record their names."""
 
     def method(hook: str) -> Any:
         async def note(self: Middleware, call: Call, call_next: CallNext) -> Outcome:
@@ -95,43 +96,27 @@ def noting(*hooks: str, into: list[str], mark: str = "") -> Middleware:
     return kind()
 
 
-ALL = ("on_message", "on_request", "on_notification", *OWN.values())
-
-
-@pytest.mark.parametrize("method", REQUESTS)
-async def test_a_request_passes_its_own_methods_from_the_widest_to_the_narrowest(method: str) -> None:
+async def test_a_request_passes_its_own_methods_from_the_widest_to_the_narrowest() -> None:
     seen: list[str] = []
-    async with make_host(make_kit(), plugins={"m": plugin_of(middleware=[noting(*ALL, into=seen)])}) as host:
-        outcome = await host.dispatch(Call(method, REQUESTS[method]))
-    assert not isinstance(outcome, Failure)
-    assert seen == ["on_message", "on_request", OWN[method]]
+    hooks = ("on_message", "on_request", "on_notification", *(hook for hook, _ in REQUESTS.values()))
+    async with hosting(noting(*hooks, into=seen)) as host:
+        for method, (hook, _) in REQUESTS.items():
+            assert not isinstance(await request(host, method), Failure)
+            assert seen == ["on_message", "on_request", hook]
+            seen.clear()
 
 
-async def test_one_middleware_stands_whole_around_the_next() -> None:
+async def test_the_operator_orders_middleware_and_each_wraps_the_next_entirely() -> None:
     seen: list[str] = []
-    both = ("on_request", "on_call_tool")
     plugins = {
-        "a": plugin_of(middleware=[noting(*both, into=seen, mark="a.")]),
-        "b": plugin_of(middleware=[noting(*both, into=seen, mark="b.")]),
+        name: plugin_of(middleware=[noting("on_request", "on_call_tool", into=seen, mark=f"{name}.")]) for name in "ab"
     }
     async with make_host(make_kit(), plugins=plugins, middleware=["b", "a"]) as host:
         await value(host, "x_say")
     assert seen == ["b.on_request", "b.on_call_tool", "a.on_request", "a.on_call_tool"]
 
 
-async def test_methods_that_are_not_overridden_cost_nothing() -> None:
-    plain, listening = (
-        make_host(make_kit()),
-        make_host(make_kit(), plugins={"m": plugin_of(middleware=[noting("on_complete", into=[])])}),
-    )
-    async with plain, listening:
-        for method in REQUESTS:
-            inner, outer = plain._methods[method], listening._methods[method]
-            same = inner.__qualname__ == outer.__qualname__
-            assert same is (method != "completion/complete")
-
-
-async def test_a_call_may_be_rewritten_and_answered_by_another() -> None:
+async def test_calls_and_outcomes_may_be_replaced() -> None:
     class Rewriting(Middleware):
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
             outcome = await call_next(call._replace(params={"name": "x_say", "arguments": {"word": "b"}}))
@@ -151,115 +136,62 @@ async def test_a_call_may_be_rewritten_and_answered_by_another() -> None:
             assert isinstance(outcome, Completion)
             return outcome._replace(values=[*outcome.values, "z"])
 
-    async with make_host(make_kit(), plugins={"m": plugin_of(middleware=[Rewriting()])}) as host:
+    async with hosting(Rewriting()) as host:
         assert await value(host, "x_gone") == "b!"
-        read = await host.dispatch(Call("resources/read", REQUESTS["resources/read"]))
-        got = await host.dispatch(Call("prompts/get", REQUESTS["prompts/get"]))
-        completed = await host.dispatch(Call("completion/complete", REQUESTS["completion/complete"]))
-    assert isinstance(read, ResourceResult)
-    assert read.contents[0].content == "two"
-    assert isinstance(got, PromptResult)
-    assert got.description == "more"
-    assert isinstance(completed, Completion)
-    assert list(completed.values) == ["ba", "z"]
+        read: Any = await request(host, "resources/read")
+        got: Any = await request(host, "prompts/get")
+        completed: Any = await request(host, "completion/complete")
+    assert (read.contents[0].content, got.description, list(completed.values)) == ("two", "more", ["ba", "z"])
 
 
 async def test_typed_errors_are_caught_around_call_next() -> None:
-    kit = make_kit()
+    @around("tools/call")
+    async def mending(call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except UpstreamError as error:
+            raise RetryableToolError("Later.", retry_after_ms=error.status_code) from None
+        except NotFoundError:
+            return ToolResult("nothing")
 
-    @kit.tool
-    def fail() -> str:
-        """Fail."""
-        raise UpstreamError("It is down.", status_code=503)
-
-    class Mending(Middleware):
-        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-            try:
-                return await call_next(call)
-            except UpstreamError as error:
-                raise RetryableToolError("Later.", retry_after_ms=error.status_code) from None
-            except NotFoundError:
-                return ToolResult("nothing")
-
-    async with make_host(kit, plugins={"m": plugin_of(middleware=[Mending()])}) as host:
+    async with hosting(mending) as host:
         assert (await failure(host, "x_fail")).error.message == "Later."
         assert await value(host, "x_gone") == "nothing"
 
 
-# --- wants
-
-
-async def test_unwanted_calls_pass_by() -> None:
+async def test_unwanted_calls_pass_by_and_nested_calls_do_not() -> None:
     seen: list[str] = []
 
     class Choosy(Middleware):
         def wants(self, call: Call) -> bool:
             return call.params.get("name") == "x_say"
 
-        async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
-            seen.append(f"message {call.params['name']}")
-            return await call_next(call)
-
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-            seen.append(f"tool {call.params['name']}")
+            seen.append(call.params["name"])
             return await call_next(call)
 
-    async with make_host(make_kit(), plugins={"m": plugin_of(middleware=[Choosy()])}) as host:
+    async with hosting(Choosy()) as host:
         assert await value(host, "x_twice") == "aa"
-        await host.dispatch(Call("prompts/list"))
-    assert seen == ["message x_say", "tool x_say"] * 2
+    assert seen == ["x_say", "x_say"]
 
 
-# --- functions
-
-
-async def test_a_function_stands_around_everything_or_around_the_methods_it_names() -> None:
+async def test_a_function_wraps_every_message_or_the_methods_that_it_names() -> None:
     seen: list[str] = []
 
     async def everything(call: Call, call_next: CallNext) -> Outcome:
         seen.append(f"every {call.method}")
         return await call_next(call)
 
-    @around("tools/call", "prompts/list")
+    @around("tools/call")
     async def some(call: Call, call_next: CallNext) -> Outcome:
         seen.append(f"some {call.method}")
         return await call_next(call)
 
-    async with make_host(make_kit(), plugins={"m": plugin_of(middleware=[everything, some])}) as host:
-        await value(host, "x_say")
-        await host.dispatch(Call("prompts/list"))
-        await host.dispatch(Call("tools/list"))
+    async with hosting(everything, some) as host:
+        for method in ("tools/call", "tools/list"):
+            await request(host, method)
         await host.dispatch(Call(PROGRESS))
-    assert seen == [
-        "every tools/call",
-        "some tools/call",
-        "every prompts/list",
-        "some prompts/list",
-        "every tools/list",
-        f"every {PROGRESS}",
-    ]
-
-
-async def test_a_method_that_there_is_not_is_told() -> None:
-    @around("tool/call", "jobs/get", PROGRESS)
-    async def misplaced(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
-    async with make_host(plugins={"j": Jobs, "m": plugin_of(middleware=[misplaced])}) as host:
-        (problem,) = host.problems
-    assert (problem.level, problem.fatal) == ("warning", False)
-    assert "middleware around 'tool/call': no such method; did you mean 'tools/call'?" in str(problem)
-
-
-def test_around_is_called_with_methods() -> None:
-    async def handle(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
-    with pytest.raises(TypeError, match="names of methods"):
-        around(handle)  # type: ignore[arg-type]  # that is the point of it
-
-
-# --- methods and notifications of plugins
+    assert seen == ["every tools/call", "some tools/call", "every tools/list", f"every {PROGRESS}"]
 
 
 class Jobs(Plugin):
@@ -278,48 +210,43 @@ class Jobs(Plugin):
         type(self).heard.append(call.params)
 
 
-async def test_methods_and_notifications_of_plugins_pass_too() -> None:
+async def test_around_an_unknown_method_is_a_problem() -> None:
+    @around("tool/call", "jobs/get", PROGRESS)
+    async def misplaced(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    async with make_host(plugins={"j": Jobs, "m": plugin_of(middleware=[misplaced])}) as host:
+        (problem,) = host.problems
+    assert (problem.level, problem.fatal) == ("warning", False)
+    assert "middleware around 'tool/call': no such method; did you mean 'tools/call'?" in str(problem)
+
+
+async def test_methods_and_notifications_of_plugins_pass_too(caplog: pytest.LogCaptureFixture) -> None:
     Jobs.heard = []
 
     class Changing(Middleware):
         async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
             return await call_next(call._replace(params={"job": 2}))
 
-        async def on_notification(self, call: Call, call_next: CallNext) -> Outcome:
-            if call.params.get("job") == 0:
-                return MethodResult()
-            return await call_next(call._replace(params={"job": 3}))
+        async def on_notification(self, call: Call, call_next: CallNext) -> Any:
+            """Return no outcome: notifications need none."""
+            if call.params.get("job") != 0:
+                await call_next(call._replace(params={"job": 3}))
 
     async with make_host(plugins={"j": Jobs, "m": plugin_of(middleware=[Changing()])}) as host:
         outcome = await host.dispatch(Call("jobs/get", {"job": 1}))
-        await host.dispatch(Call("notifications/jobs/seen", {"job": 0}))
-        await host.dispatch(Call("notifications/jobs/seen", {"job": 1}))
+        for job in (0, 1):
+            assert not isinstance(await host.dispatch(Call("notifications/jobs/seen", {"job": job})), Failure)
     assert outcome == MethodResult({"job": 2})
     assert Jobs.heard == [{"job": 3}]
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-async def test_a_notification_needs_no_outcome(caplog: pytest.LogCaptureFixture) -> None:
-    class Silent(Middleware):
-        async def on_notification(self, call: Call, call_next: CallNext) -> Any:
-            await call_next(call)
-
-    async with make_host(plugins={"m": plugin_of(middleware=[Silent()])}) as host:
-        assert not isinstance(await host.dispatch(Call(PROGRESS)), Failure)
-    assert caplog.records == [one for one in caplog.records if one.levelname == "WARNING"]
-
-
-@pytest.mark.parametrize(
-    ("hooks", "heard"), [((), False), (("on_request",), False), (("on_message",), True), (("on_notification",), True)]
-)
-async def test_a_host_says_whether_anybody_hears_notifications(hooks: tuple[str, ...], heard: bool) -> None:
-    middleware = [noting(*hooks, into=[])] if hooks else []
-    async with make_host(make_kit(), plugins={"m": plugin_of(middleware=middleware)}) as host:
-        names = ("initialized", "cancelled", "progress", "roots/list_changed")
-        assert [host.hears(f"notifications/{name}") for name in names] == [heard] * 4
-        assert not host.hears("notifications/made_up")
-
-
-async def test_the_outcome_of_a_call_that_was_told_to_nobody_is_unknown() -> None:
+async def test_a_host_hears_notifications_only_if_a_middleware_does() -> None:
+    for hook, heard in (("on_request", False), ("on_message", True), ("on_notification", True)):
+        async with hosting(noting(hook, into=[])) as host:
+            assert [host.hears(one) for one in (PROGRESS, "notifications/cancelled")] == [heard] * 2
+            assert not host.hears("notifications/made_up")
     async with make_host(make_kit()) as host:
         assert isinstance(await call(host, "x_say"), ToolResult)
         assert isinstance(await host.dispatch(Call(PROGRESS)), Failure)

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from pegboard import Host, MCPError, ToolDefinitionError, Toolkit
-from pegboard.plugin import Gate, Method, Middleware, Plugin, PluginError, ProtocolError, hookimpl
-from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Listing, MethodResult, Outcome
+from pegboard.plugin import Gate, Middleware, PluginError, ProtocolError
+from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Listing, Outcome
 from tests.host.hosting import failure, make_host, plugin_of
+
+ANN = Caller("ann")
 
 
 def make_kit() -> Toolkit:
@@ -28,7 +30,7 @@ def of(name: str) -> str:
 
 
 def more(more: str, name: str) -> str:
-    return name
+    return more + name
 
 
 def late() -> str:
@@ -36,11 +38,11 @@ def late() -> str:
     return "late"
 
 
-class Told(Middleware):
-    """Remembers what it was told, and says what a test wants."""
+class Informed(Middleware):
+    """Records its inventories, and complains or fails as a test says."""
 
-    def __init__(self, *says: str, fails: bool = False) -> None:
-        self.says, self.fails = says, fails
+    def __init__(self, *complaints: str) -> None:
+        self.complaints, self.fails = complaints, False
         self.inventories: list[Inventory] = []
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
@@ -50,102 +52,77 @@ class Told(Middleware):
         if self.fails:
             raise KeyError("x")
         self.inventories.append(inventory)
-        return self.says
+        return self.complaints
 
 
-async def answer(call: Call) -> Outcome:
-    return MethodResult()
+def hosting(*middleware: Middleware, kit: Toolkit | None = None) -> Host:
+    return make_host(kit or make_kit(), plugins={"m": plugin_of(middleware=middleware)})
 
 
-class Jobs(Plugin):
-    @hookimpl
-    def register_methods(self) -> Iterable[Any]:
-        return [Method("jobs/get", answer)]
-
-
-async def test_it_is_told_of_all_that_there_is_and_of_every_change() -> None:
-    told = Told()
-    async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[told]), "jobs": Jobs}) as host:
-        (first,) = told.inventories
+async def test_middleware_gets_the_inventory_at_the_start_and_after_every_change() -> None:
+    informed = Informed()
+    async with hosting(informed) as host:
+        (first,) = informed.inventories
         host.catalogue.add(late)
         host.catalogue.remove("tools", "late")
-    assert [sorted(one.tools) for one in told.inventories] == [["x_a"], ["late", "x_a"], ["x_a"]]
+    assert [sorted(one.tools) for one in informed.inventories] == [["x_a"], ["late", "x_a"], ["x_a"]]
     tool = first.tools["x_a"]
     assert (tool.owner, tool.requires and tool.requires.scopes) == ("x", ("work",))
     assert sorted(first.resources) == ["x://of/{name}", "x://one", "x://{more}/{name}"]
     assert sorted(first.prompts) == ["x_ask"]
-    requests = {"tools/call", "resources/read", "prompts/get", "completion/complete", "jobs/get"}
-    assert first.methods == requests
+    assert first.methods == {"tools/call", "resources/read", "prompts/get", "completion/complete"}
 
 
-async def test_it_can_tell_what_answers_for_a_uri() -> None:
-    told = Told()
-    async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[told])}):
-        answering = told.inventories[0].answering
+async def test_an_inventory_knows_the_resources_that_may_serve_a_uri() -> None:
+    informed = Informed()
+    async with hosting(informed):
+        answering = informed.inventories[0].answering
     assert list(answering("x://one")) == ["x://one"]
     assert sorted(answering("x://of/me")) == ["x://of/{name}", "x://{more}/{name}"]
-    assert list(answering("x://to/me")) == ["x://{more}/{name}"]
-    assert list(answering("x://of/{name}")) == []
-    assert list(answering("y://one")) == []
+    assert list(answering("x://of/{name}")) == list(answering("y://one")) == []
 
 
-async def test_it_is_told_before_any_call_can_ask() -> None:
-    """A tool that is added is known to what guards it, when it can be called first."""
+async def test_a_guard_knows_an_added_tool_before_it_can_be_called() -> None:
     seen: list[bool] = []
 
-    class Before(Told):
+    class Before(Informed):
         def assembled(self, inventory: Inventory) -> Iterable[str]:
             if self.inventories:
-                seen.append(host.tool("late", Caller("ann")) is None)
+                seen.append(host.tool("late", ANN) is None)
             return super().assembled(inventory)
 
-    async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[Before()])}) as host:
+    async with hosting(Before()) as host:
         host.catalogue.add(late)
-        assert host.tool("late", Caller("ann")) is not None
+        assert host.tool("late", ANN) is not None
     assert seen == [True]
 
 
-async def test_its_complaints_are_warnings_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
-    async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[Told("no tool is called 'y'")])}) as host:
+async def test_complaints_are_warnings_at_the_start_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async with hosting(Informed("no tool is called 'y'")) as host:
         (problem,) = [one for one in host.problems if "'y'" in one.message]
         assert (problem.stage, problem.level, problem.fatal) == ("assemble", "warning", False)
-        assert str(problem) == "plugin 'told': no tool is called 'y'"
-        assert caplog.text.count("no tool is called 'y'") == 1
+        assert str(problem) == "plugin 'm': no tool is called 'y'"
         host.catalogue.add(late)
-        assert caplog.text.count("no tool is called 'y'") == 1
+    assert caplog.text.count("no tool is called 'y'") == 1
 
 
-async def test_one_that_fails_then_keeps_the_host_from_starting() -> None:
-    """It may be one that guards, and would guard nothing."""
-    told = Told(fails=True)
-    with pytest.raises(PluginError, match=r"\(Told\.assembled\) raised KeyError"):
-        async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[told])}):
+async def test_a_guard_that_fails_then_prevents_the_start_or_the_change() -> None:
+    first, second = Informed(), Informed()
+    second.fails = True
+    with pytest.raises(PluginError, match=r"\(Informed\.assembled\) raised KeyError"):
+        async with hosting(second):
             pass
-    told.fails = False
-    async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[told])}) as host:
-        told.fails = True
-        with pytest.raises(ToolDefinitionError, match=r"\(Told\.assembled\) raised KeyError"):
-            host.catalogue.add(late)
-        assert "late" not in host.assembly.tools
-
-
-async def test_a_change_that_does_not_come_is_taken_back_from_those_who_heard_of_it() -> None:
-    """A guard goes by what it was told last: it would not know what is served."""
-    first, second = Told(), Told()
-    plugins = {"first": plugin_of(middleware=[first]), "second": plugin_of(middleware=[second])}
-    async with make_host(make_kit(), plugins=plugins) as host:
-        host.catalogue.add(late)
+    second.fails = False
+    async with hosting(first, second) as host:
         second.fails = True
-        with pytest.raises(ToolDefinitionError, match="KeyError"):
-            host.catalogue.remove("tools", "late")
-        assert sorted(host.assembly.tools) == sorted(first.inventories[-1].tools) == ["late", "x_a"]
-
-
-# --- lists that callers share
+        with pytest.raises(ToolDefinitionError, match=r"\(Informed\.assembled\) raised KeyError"):
+            host.catalogue.add(late)
+        # the guards that had accepted it are given the inventory that is served
+        assert sorted(host.assembly.tools) == sorted(first.inventories[-1].tools) == ["x_a"]
 
 
 class ByLetter(Gate):
-    """Callers see what begins with the first letter of their names."""
+    """Shows callers the names that begin as their own do."""
 
     def __init__(self) -> None:
         self.asked: list[str | None] = []
@@ -159,6 +136,8 @@ class ByLetter(Gate):
 
 
 class Other(Middleware):
+    """Has a say in lists, and does not say what they depend on."""
+
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
         return await call_next(call)
 
@@ -176,30 +155,20 @@ def letters(*scopes: str) -> Toolkit:
     return kit
 
 
-async def test_lists_are_made_for_what_they_depend_on() -> None:
+@pytest.mark.parametrize(("others", "asked"), [((), {"ann", "ben"}), ((Other(),), {"ann", "ben", "ada", "bob"})])
+async def test_callers_share_a_list_by_what_all_its_middleware_depend_on(others: Any, asked: set[str]) -> None:
     gate = ByLetter()
-    async with make_host(letters(), plugins={"letters": plugin_of(middleware=[gate])}) as host:
+    async with hosting(gate, *others, kit=letters()) as host:
         for caller, found in (("ann", "a_one a_two"), ("ben", "b_one"), ("ada", "a_one a_two"), ("bob", "b_one")):
             assert await names(host, Caller(caller)) == found.split()
-    assert set(gate.asked) == {"ann", "ben"}
+    assert set(gate.asked) == asked
 
 
-async def test_they_depend_on_scopes_that_tools_ask_for_too() -> None:
-    async with make_host(letters("work"), plugins={"letters": plugin_of(middleware=[ByLetter()])}) as host:
-        assert await names(host, Caller("ann")) == ["a_one"]
+async def test_shared_lists_depend_on_the_scopes_of_tools_too() -> None:
+    async with hosting(ByLetter(), kit=letters("work")) as host:
+        assert await names(host, ANN) == ["a_one"]
         assert await names(host, Caller("ada", scopes=frozenset(["work"]))) == ["a_one", "a_two"]
         assert await names(host, Caller("abe")) == ["a_one"]
-
-
-async def test_one_that_does_not_say_depends_on_all_that_is_known() -> None:
-    gate = ByLetter()
-    async with make_host(letters(), plugins={"letters": plugin_of(middleware=[gate, Other()])}) as host:
-        for caller in ("ann", "ada"):
-            assert await names(host, Caller(caller)) == ["a_one", "a_two"]
-    assert set(gate.asked) == {"ann", "ada"}
-
-
-# --- what a gate says
 
 
 class Rude(Gate):
@@ -210,25 +179,25 @@ class Rude(Gate):
         return ProtocolError(-32001, f"No {kind} for {call.caller.subject} by {call.method}: {name}")
 
 
-async def test_a_gate_may_say_something_else() -> None:
-    async with make_host(make_kit(), plugins={"rude": plugin_of(middleware=[Rude()])}) as host:
-        refused = await failure(host, "x_a", caller=Caller("ann"))
-        assert refused.error.message == "No tools for ann by tools/call: x_a"
-        call = Call("resources/subscribe", caller=Caller("ann"))
-        assert str(host.refused("x://one", call)) == "No resources for ann by resources/subscribe: x://one"
+class Broken(Gate):
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
+        raise KeyError(name)
 
 
-async def test_a_gate_keeps_callers_from_hearing_of_a_resource() -> None:
-    class Broken(Gate):
-        def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
-            raise KeyError(name)
+class Passing(Rude):
+    def wants(self, call: Call) -> bool:
+        return call.method != "resources/subscribe"
 
-    class Passing(Rude):
-        def wants(self, call: Call) -> bool:
-            return call.method != "resources/subscribe"
 
-    call = Call("resources/subscribe", caller=Caller("ann"))
-    for gates, told in (([], None), ([Gate(), Broken()], "Resource not found"), ([Passing()], None)):
-        async with make_host(make_kit(), plugins={"gates": plugin_of(middleware=[Other(), *gates])}) as host:
-            error = host.refused("x://one", call)
-            assert (error and error.message) == told
+async def test_a_gate_refuses_subscriptions_in_its_own_words() -> None:
+    async with hosting(Rude()) as host:
+        refused = await failure(host, "x_a", caller=ANN)
+    assert refused.error.message == "No tools for ann by tools/call: x_a"
+    subscribe = Call("resources/subscribe", caller=ANN)
+    rude = "No resources for ann by resources/subscribe: x://one"
+    for gates, message in (
+        ([], None), ([Rude()], rude), ([Gate(), Broken()], "Resource not found"), ([Passing()], None)
+    ):  # fmt: skip
+        async with hosting(Other(), *gates) as host:
+            error = host.refused("x://one", subscribe)
+            assert (error and error.message) == message
