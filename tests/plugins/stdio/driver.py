@@ -9,7 +9,6 @@ import asyncio
 import json
 import logging
 import os
-import resource
 import sys
 import threading
 import warnings
@@ -32,17 +31,6 @@ def report(name: str, value: Any) -> None:
 async def echo(connection: Connection, messages: AsyncIterable[bytes]) -> None:
     async for message in messages:
         connection.send(message)
-
-
-async def count(connection: Connection, messages: AsyncIterable[bytes]) -> None:
-    report("count", len([message async for message in messages]))
-
-
-async def one(connection: Connection, messages: AsyncIterable[bytes]) -> None:
-    """Serve one message and end."""
-    async for message in messages:
-        connection.send(message)
-        return
 
 
 async def prints(connection: Connection, messages: AsyncIterable[bytes]) -> None:
@@ -92,22 +80,15 @@ async def run(serve: Any) -> None:
         report("refused", str(error))
 
 
-async def scene(name: str) -> None:
-    if name == "twice":
-        await run(one)
-        await run(one)
-    elif name == "both":
-        first = asyncio.create_task(run(echo))
-        await asyncio.sleep(0)
-        await run(echo)
-        await first
-    elif name == "restored":
-        before = state()
-        await run(echo)
-        report("restored", before == state())
-        print("on standard output again")
-    else:
-        await run(globals()[name])
+async def restored() -> None:
+    """Run the transport twice, the first time while it runs already."""
+    before = state()
+    first = asyncio.create_task(run(echo))
+    await asyncio.sleep(0)
+    await run(echo)
+    await first
+    report("restored", before == state())
+    print("on standard output again")
 
 
 def state() -> Any:
@@ -118,14 +99,8 @@ def state() -> Any:
     return places, flags, names, sys.stdin, sys.stdout, sys.stdout.line_buffering, threading.active_count()
 
 
-def main() -> None:
-    where = sys.stdout if "--log-to-stdout" in sys.argv else sys.stderr
-    if sys.stderr is not None:
-        logging.basicConfig(stream=where, format="%(levelname)s %(name)s: %(message)s")
-    asyncio.run(scene(sys.argv[1]))
-    if "--memory" in sys.argv:
-        report("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-
-
 if __name__ == "__main__":
-    main()
+    if sys.stderr is not None:
+        where = sys.stdout if "--log-to-stdout" in sys.argv else sys.stderr
+        logging.basicConfig(stream=where, format="%(levelname)s %(name)s: %(message)s")
+    asyncio.run(restored() if sys.argv[1] == "restored" else run(globals()[sys.argv[1]]))

