@@ -1,14 +1,17 @@
-"""A toolkit that reads one secret, and a keyring in memory."""
+"""A toolkit that reads one secret, hosts for it, and a keyring in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import keyring
 import keyring.backend
 import pytest
 
-from pegboard import Context, Toolkit
+from pegboard import Context, Host, Toolkit
+from pegboard.plugin import HostConfig
 
 
 def reading_kit() -> Toolkit:
@@ -20,6 +23,12 @@ def reading_kit() -> Toolkit:
         return context.get_secret("API_KEY")
 
     return kit
+
+
+def reading_host(place: Path, store: str, **settings: Any) -> Host:
+    """Return a host with one store, whose configuration is in a directory."""
+    section = {"host": {"autoload": False, "secret_stores": [store]}, "plugins": {store: settings}}
+    return Host(HostConfig.of(section, directory=place), toolkits={"x": reading_kit()})
 
 
 class Memory(keyring.backend.KeyringBackend):

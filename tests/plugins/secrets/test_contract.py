@@ -25,39 +25,26 @@ class TestEnvironment(SecretStoreContract):
         return EnvironmentStore()
 
 
-class InFolder(SecretStoreContract):
-    """A store in files."""
+class TestDotenv(SecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def file(self, tmp_path: Path) -> None:
+        self.path = tmp_path / ".env"
+        quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in self.secrets.items()}
+        self.path.write_text("".join(f"{name}='{value}'\n" for name, value in quoted.items()))
 
+    def make(self) -> SecretStore:
+        return DotenvStore(str(self.path))
+
+
+class TestFiles(SecretStoreContract):
     @pytest.fixture(autouse=True)
     def folder(self, tmp_path: Path) -> None:
         self.path = tmp_path
-
-
-class TestDotenv(InFolder):
-    def make(self) -> SecretStore:
-        file = self.path / ".env"
-        quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in self.secrets.items()}
-        file.write_text("".join(f"{name}='{value}'\n" for name, value in quoted.items()))
-        return DotenvStore(str(file))
-
-
-class TestFolder(InFolder):
-    def make(self) -> SecretStore:
         for name, value in self.secrets.items():
-            (self.path / name).write_text(f"{value}\n")
+            (tmp_path / name).write_text(f"{value}\n")
+
+    def make(self) -> SecretStore:
         return FileStore(str(self.path))
-
-
-class TestNamedFiles(InFolder):
-    @pytest.fixture(autouse=True)
-    def variables(self, folder: None, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in self.secrets:
-            monkeypatch.setenv(f"{name}_FILE", str(self.path / name))
-
-    def make(self) -> SecretStore:
-        for name, value in self.secrets.items():
-            (self.path / name).write_text(value)
-        return FileStore()
 
 
 class TestKeyring(SecretStoreContract):

@@ -8,21 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Host
-from pegboard.plugin import ConfigError, HostConfig
+from pegboard.plugin import ConfigError
 from pegboard_plugins.secrets_files import MAX_SECRET_BYTES, FileStore
 from tests.host.hosting import value
-from tests.plugins.secrets.conftest import reading_kit
+from tests.plugins.secrets.conftest import reading_host
 
 
 @pytest.fixture
-def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a file that a variable names."""
+def key(tmp_path: Path) -> Path:
+    """Return a file outside of the folder."""
     path = tmp_path / "outside" / "key"
     path.parent.mkdir()
-    path.write_text("of the file\n")
-    path.chmod(0o600)
-    monkeypatch.setenv("API_KEY_FILE", str(path))
+    put(path, "of the file\n")
     return path
 
 
@@ -44,7 +41,6 @@ def put(path: Path, text: str | bytes) -> None:
 def test_the_file_of_the_variable_comes_before_the_folder(
     folder: Path, key: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("API_KEY_FILE")
     assert [FileStore(str(folder)).get(name) for name in ("API_KEY", "OTHER")] == ["of the folder", None]
     assert FileStore().get("API_KEY") is None
     monkeypatch.setenv("API_KEY_FILE", str(key))
@@ -55,18 +51,15 @@ def test_the_file_of_the_variable_comes_before_the_folder(
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"s3cret\n", "s3cret"),
         (b"s3cret\r\n", "s3cret"),
-        (b"s3cret", "s3cret"),
         (b" with spaces \n", " with spaces "),
         (b"-----BEGIN-----\nAAAA\n-----END-----\n", "-----BEGIN-----\nAAAA\n-----END-----"),
         (b"\xef\xbb\xbfs3cret", "s3cret"),
-        ("ünï".encode(), "ünï"),
         (b"x" * MAX_SECRET_BYTES, "x" * MAX_SECRET_BYTES),
         (b"\n", ""),
     ],
 )
-def test_line_breaks_at_the_end_are_removed(data: bytes, expected: str, folder: Path) -> None:
+def test_the_line_break_at_the_end_is_removed(data: bytes, expected: str, folder: Path) -> None:
     put(folder / "API_KEY", data)
     assert FileStore(str(folder)).get("API_KEY") == expected
 
@@ -76,15 +69,13 @@ def test_links_and_names_stay_within_the_folder(folder: Path, key: Path, caplog:
     put(folder / "..2026" / "TOKEN", "mounted\n")
     (folder / "..data").symlink_to("..2026")
     (folder / "TOKEN").symlink_to(Path("..data", "TOKEN"))
-    assert FileStore(str(folder)).get("TOKEN") == "mounted"
     (folder / "LINK").symlink_to(key)
-    (folder / "FOLDER").symlink_to(key.parent)
-    store = FileStore(str(folder))
-    assert (store.get("LINK"), store.get("FOLDER")) == (None, None)
-    assert "leads out of" in caplog.text
     (folder / "sub").mkdir()
     put(folder / "sub" / "key", "below")
-    for name in ("../outside/key", "..", ".", "", "sub/key", "/etc/hostname", "a\0b", "x" * 300):
+    store = FileStore(str(folder))
+    assert (store.get("TOKEN"), store.get("LINK")) == ("mounted", None)
+    assert "leads out of" in caplog.text
+    for name in ("../outside/key", "..", "", "sub/key", "/etc/hostname", "a\0b", "x" * 300):
         assert store.get(name) is None
 
 
@@ -92,7 +83,6 @@ def test_links_and_names_stay_within_the_folder(folder: Path, key: Path, caplog:
     ("kind", "reason"),
     [
         ("missing", "No such file or directory"),
-        ("folder", "Is a directory"),
         ("pipe", "it is not a regular file"),
         ("too long", f"it has more than {MAX_SECRET_BYTES} bytes"),
         ("binary", "it is not UTF-8"),
@@ -103,9 +93,7 @@ def test_an_unreadable_file_is_one_warning(
     kind: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "odd"
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "pipe":
+    if kind == "pipe":
         os.mkfifo(path)
     elif kind != "missing":
         put(path, {"too long": b"x" * (MAX_SECRET_BYTES + 1), "binary": b"canary-61f0\xff"}.get(kind, b""))
@@ -119,13 +107,7 @@ def test_an_unreadable_file_is_one_warning(
 
 @pytest.mark.parametrize(
     ("mode", "level", "remark"),
-    [
-        (0o600, None, ""),
-        (0o640, None, ""),
-        (0o644, "INFO", "may read it"),
-        (0o602, "WARNING", "may write to it"),
-        (0o666, "WARNING", "may write to it"),
-    ],
+    [(0o640, None, ""), (0o644, "INFO", "may read it"), (0o602, "WARNING", "may write to it")],
 )
 def test_wide_permissions_are_logged(
     mode: int, level: str | None, remark: str, folder: Path, caplog: pytest.LogCaptureFixture
@@ -137,20 +119,12 @@ def test_wide_permissions_are_logged(
     assert remark in caplog.text
 
 
-# --- as a plugin
-
-
-def config(directory: Path, name: str) -> HostConfig:
-    settings = {"host": {"autoload": False, "secret_stores": ["secrets_files"]}}
-    return HostConfig.of({**settings, "plugins": {"secrets_files": {"directory": name}}}, directory=directory)
-
-
 async def test_the_folder_is_relative_to_the_configuration_and_must_exist(folder: Path) -> None:
-    async with Host(config(folder.parent, "secrets"), toolkits={"x": reading_kit()}) as host:
+    async with reading_host(folder.parent, "secrets_files", directory="secrets") as host:
         assert await value(host, "x_read") == "of the folder"
     with pytest.raises(ConfigError, match=r"directory.*there is no folder .*missing"):
-        await Host(config(folder, "missing"), toolkits={"x": reading_kit()}).start()
+        await reading_host(folder, "secrets_files", directory="missing").start()
     (folder / "API_KEY").unlink()
-    async with Host(config(folder, "."), toolkits={"x": reading_kit()}) as host:
+    async with reading_host(folder, "secrets_files", directory=".") as host:
         (problem,) = host.problems
     assert f"in a file that API_KEY_FILE names, in the file {folder / 'API_KEY'}" in str(problem)

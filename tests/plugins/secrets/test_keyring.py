@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from threading import Event
 
 import keyring
-import keyring.backend
 import keyring.backends.fail
 import pytest
 
-from pegboard import Host
 from pegboard_plugins.secrets_keyring import KeyringStore
 from tests.host.hosting import failure, value
-from tests.plugins.secrets.conftest import Memory, reading_kit
+from tests.plugins.secrets.conftest import Memory, reading_host
 
 
 class Locked(Memory):
@@ -33,11 +32,9 @@ class Locked(Memory):
 pytestmark = pytest.mark.usefixtures("memory")
 
 
-async def test_a_host_asks_it_when_it_is_listed(memory: Memory) -> None:
+async def test_a_host_asks_the_keyring_when_it_is_listed(tmp_path: Path) -> None:
     keyring.set_password("mine", "API_KEY", "of the keyring")
-    settings = {"host": {"autoload": False, "secret_stores": ["secrets_keyring"]}}
-    plugins = {"plugins": {"secrets_keyring": {"service": "mine"}}}
-    async with Host({**settings, **plugins}, toolkits={"x": reading_kit()}) as host:
+    async with reading_host(tmp_path, "secrets_keyring", service="mine") as host:
         assert await value(host, "x_read") == "of the keyring"
 
 
@@ -62,24 +59,10 @@ def test_a_keyring_that_waits_is_given_up(caplog: pytest.LogCaptureFixture) -> N
     assert locked.asked == 1
 
 
-async def test_without_the_library_the_way_to_install_it_is_told(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_without_the_library_one_warning_names_the_way_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
-    monkeypatch.delenv("API_KEY", raising=False)
-    settings = {"host": {"autoload": False, "secret_stores": ["secrets_env", "secrets_keyring"]}}
-    async with Host(settings, toolkits={"x": reading_kit()}) as host:
+    async with reading_host(tmp_path, "secrets_keyring") as host:
         await failure(host, "x_read")
     assert caplog.text.count("install it with: pip install keyring") == 1
-
-
-def test_the_library_is_imported_for_the_first_secret_alone(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    keyring.set_password("pegboard", "API_KEY", "of the keyring")
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, "keyring", None)  # importing it fails
-        store = KeyringStore("pegboard", 10)
-        assert store.hint("API_KEY") == "with `keyring set pegboard API_KEY`"
-    assert store.get("API_KEY") == "of the keyring"
-    assert caplog.records == []

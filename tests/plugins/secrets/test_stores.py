@@ -13,7 +13,6 @@ import pytest
 from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
 from pegboard.plugin import ConfigError, HostConfig, Selection
-from pegboard_plugins.secrets_env import EnvironmentStore
 from tests.host.hosting import failure, plugin_of, value
 from tests.plugins.secrets.conftest import reading_kit
 
@@ -41,22 +40,30 @@ class Vault:
         return "of the vault"
 
 
-def make_host(stores: Sequence[str] | None = None, *kits: Toolkit, **more: Any) -> Host:
+def make_host(stores: Sequence[str] | None = None, kit: Toolkit | None = None, **more: Any) -> Host:
     section: dict[str, Any] = {"autoload": False} if stores is None else {"autoload": False, "secret_stores": stores}
     settings = {"host": {**section, **more.pop("host", {})}}
     config = HostConfig.of(settings, defaults=defaults(), environ=os.environ, directory=Path.cwd())
-    return Host(config, toolkits={"x": reading_kit(), **{kit.name: kit for kit in kits}}, **more)
+    return Host(config, toolkits={"x": kit or reading_kit()}, **more)
+
+
+def kit_with(secret: str) -> Toolkit:
+    kit = Toolkit("x")
+
+    @kit.tool(requires_secrets=[secret])
+    def use(context: Context) -> str:
+        """Use a secret."""
+        return context.get_secret(secret)
+
+    return kit
 
 
 @pytest.mark.requirement("STDIO-11")
 async def test_the_environment_comes_first_then_dotenv_then_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert (EnvironmentStore().get("API_KEY"), EnvironmentStore().get("UNSET")) == ("of the environment", None)
     async with make_host() as host:
         assert await value(host, "x_read") == "of the environment"
-    async with make_host(host={"disabled_plugins": ["secrets_env"]}) as host:
-        assert await value(host, "x_read") == "of .env"
     monkeypatch.setenv("API_KEY", "")
     async with make_host() as host:
         assert await value(host, "x_read") == "of .env"
@@ -68,7 +75,6 @@ async def test_the_environment_comes_first_then_dotenv_then_files(
 async def test_the_operator_orders_the_stores_and_others_follow() -> None:
     vault = {"a_vault": plugin_of(stores=[Vault()])}
     orders: list[tuple[list[str], dict[str, Any], str]] = [
-        (["secrets_files", "secrets_env"], {}, "of the file"),
         (["secrets_dotenv", "secrets_files"], {}, "of .env"),
         (["secrets_env"], vault, "of the environment"),
         (["a_vault", "secrets_env"], vault, "of the vault"),
@@ -83,8 +89,7 @@ async def test_only_listed_stores_run(folder: Path) -> None:
     (folder / "key").unlink()
     async with make_host(["secrets_files"]) as host:
         assert "API_KEY" in (await failure(host, "x_read")).error.message
-        running = {plugin.origin.name for plugin in host.report.plugins}
-    assert not {"secrets_env", "secrets_dotenv"} & running
+        assert not {"secrets_env", "secrets_dotenv"} & {plugin.origin.name for plugin in host.report.plugins}
     async with make_host([]) as host:
         (problem,) = host.problems
     assert "no secret store runs" in str(problem)
@@ -101,48 +106,28 @@ async def test_an_unknown_store_is_a_configuration_error() -> None:
         await make_host(["logging"]).start()
 
 
-async def test_a_missing_secret_is_reported_with_the_ways_to_set_it() -> None:
-    kit = Toolkit("y")
-
-    @kit.tool(requires_secrets=["OTHER"])
-    def use(context: Context) -> None:
-        """Use a secret."""
-
-    async with make_host(["secrets_env", "secrets_dotenv", "secrets_files"], kit) as host:
+@pytest.mark.usefixtures("memory")
+async def test_a_missing_secret_is_a_problem_that_names_the_ways_to_set_it() -> None:
+    async with make_host(["secrets_env", "secrets_dotenv", "secrets_files", "secrets_keyring"], kit_with("A")) as host:
         (problem,) = host.problems
     assert problem.message == (
-        "the secret OTHER is not set: set it in the environment, in .env or in a file that OTHER_FILE names; "
-        "it is needed by 'y_use'"
+        "the secret A is not set: set it in the environment, in .env, in a file that A_FILE names "
+        "or with `keyring set pegboard A`; it is needed by 'x_use'"
     )
-    async with make_host(["secrets_env", "secrets_keyring"], kit) as host:
-        (problem,) = host.problems
-    assert ": set it in the environment or with `keyring set pegboard OTHER`;" in problem.message
 
 
-RESERVED = [
-    "ARCADE_API_KEY", "ARCADE_WORKER_SECRET", "arcade_worker_secret", "MCP_SERVER_NAME", "PEGBOARD__PLUGINS__X", "_X",
-    "pegboard_x",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", RESERVED)
-@pytest.mark.parametrize("policy", ["warn", "hide"])
+@pytest.mark.parametrize(
+    "name", ["ARCADE_API_KEY", "arcade_worker_secret", "MCP_SERVER_NAME", "PEGBOARD__PLUGINS__X", "_X", "pegboard_x"]
+)
 async def test_no_store_returns_secrets_of_the_host(
-    name: str, policy: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for variable in (name, f"{name}_FILE"):
         monkeypatch.setenv(variable, str(folder / "key"))
     (folder / ".env").write_text(f"{name}=canary\n")
-    vault, kit = Vault(), Toolkit("y")
-
-    @kit.tool(requires_secrets=[name])
-    def steal(context: Context) -> str:
-        """Read it."""
-        return context.get_secret(name)
-
-    plugins = {"vault": plugin_of(stores=[vault])}
+    vault = Vault()
     with caplog.at_level(logging.ERROR):
-        async with make_host(None, kit, plugins=plugins, host={"missing_secrets": policy}) as host:
-            assert list(host.assembly.tools) == ["x_read"]
+        async with make_host(None, kit_with(name), plugins={"vault": plugin_of(stores=[vault])}) as host:
+            assert list(host.assembly.tools) == []
     assert name not in vault.asked
     assert f"it requires the secret {name}, which is reserved for the host" in caplog.text
