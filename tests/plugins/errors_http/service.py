@@ -16,12 +16,10 @@ import httpx2
 import requests
 import urllib3
 
-from pegboard.plugin import ToolDefinition
-
 CANARY = "canary-5d0c"
 """A secret in queries, headers and bodies. Callers must not see it."""
 SENT = {"Authorization": f"Bearer {CANARY}"}
-QUERY = f"token={CANARY}"
+MAX_SECONDS = 10.0
 
 
 def answer(status: int, headers: Mapping[str, str] | None = None, body: bytes = CANARY.encode()) -> bytes:
@@ -77,7 +75,7 @@ class Service:
 
     def url(self, path: str, scheme: str = "http") -> str:
         """Return a URL with the canary in its query."""
-        return f"{scheme}://{self.place}{path}?{QUERY}"
+        return f"{scheme}://{self.place}{path}?token={CANARY}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -92,30 +90,24 @@ class Service:
 
 # --- tools: each gets a URL with one library, and expects no failure
 
-PATIENCE = 10.0
 
-
-async def with_aiohttp(url: str, timeout: float = PATIENCE) -> str:  # noqa: ASYNC109 - what the library calls it
-    """Get a URL."""
-    patience = aiohttp.ClientTimeout(sock_read=timeout)
-    session = aiohttp.ClientSession(timeout=patience, raise_for_status=True, headers=SENT)
+async def with_aiohttp(url: str, timeout: float = MAX_SECONDS) -> str:  # noqa: ASYNC109 - as the other tools have it
+    limit = aiohttp.ClientTimeout(sock_read=timeout)
+    session = aiohttp.ClientSession(timeout=limit, raise_for_status=True, headers=SENT)
     async with session, session.get(url) as response:
         return await response.text()
 
 
-async def with_httpx_async(url: str, timeout: float = PATIENCE) -> str:  # noqa: ASYNC109 - as above
-    """Get a URL."""
+async def with_httpx_async(url: str, timeout: float = MAX_SECONDS) -> str:  # noqa: ASYNC109 - as above
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
         return (await client.get(url)).raise_for_status().text
 
 
-def with_httpx(url: str, timeout: float = PATIENCE) -> str:
-    """Get a URL."""
+def with_httpx(url: str, timeout: float = MAX_SECONDS) -> str:
     return _with(httpx, url, timeout)
 
 
-def with_httpx2(url: str, timeout: float = PATIENCE) -> str:
-    """Get a URL."""
+def with_httpx2(url: str, timeout: float = MAX_SECONDS) -> str:
     return _with(httpx2, url, timeout)
 
 
@@ -124,8 +116,7 @@ def _with(library: Any, url: str, timeout: float) -> str:
         return str(client.get(url).raise_for_status().text)
 
 
-def with_requests(url: str, timeout: float = PATIENCE) -> str:
-    """Get a URL."""
+def with_requests(url: str, timeout: float = MAX_SECONDS) -> str:
     with requests.Session() as session:
         session.trust_env = False
         response = session.get(url, timeout=timeout, headers=SENT)
@@ -133,14 +124,12 @@ def with_requests(url: str, timeout: float = PATIENCE) -> str:
         return response.text
 
 
-def with_urllib3(url: str, timeout: float = PATIENCE) -> str:
-    """Get a URL."""
+def with_urllib3(url: str, timeout: float = MAX_SECONDS) -> str:
     with urllib3.PoolManager(timeout=timeout, retries=urllib3.Retry(0, redirect=3)) as pool:
         return pool.request("GET", url, headers=SENT).data.decode()
 
 
-def with_urllib(url: str, timeout: float = PATIENCE) -> str:
-    """Get a URL."""
+def with_urllib(url: str, timeout: float = MAX_SECONDS) -> str:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(urllib.request.Request(url, headers=SENT), timeout=timeout) as response:
@@ -151,13 +140,5 @@ def with_urllib(url: str, timeout: float = PATIENCE) -> str:
 
 
 LIBRARIES: tuple[Callable[..., Any], ...] = (
-    with_aiohttp,
-    with_httpx_async,
-    with_httpx,
-    with_httpx2,
-    with_requests,
-    with_urllib3,
-    with_urllib,
-)
-NAMES = tuple(function.__name__ for function in LIBRARIES)
-TOOLS = tuple(ToolDefinition(function) for function in LIBRARIES)
+    with_aiohttp, with_httpx_async, with_httpx, with_httpx2, with_requests, with_urllib3, with_urllib,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Programs with vendors' clients in their own environments, and the server that they request."""
+"""Programs with vendors' clients in their own environment, and the server that they request."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from tests.plugins.errors_http.service import CANARY, Service
 from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.peer import WAIT
 
 LIBRARIES = (
     "google-api-python-client==2.202.0",
@@ -22,7 +23,6 @@ LIBRARIES = (
 )
 """The current releases."""
 SCRIPT = Path(__file__).parent / "scripts" / "tools.py"
-WAIT = 60.0
 
 
 class Program:
@@ -30,6 +30,7 @@ class Program:
 
     Attributes:
         slugs: the adapters of its host, in order.
+        environment: the environment.
     """
 
     def __init__(self, environment: Path, folder: Path) -> None:
@@ -42,6 +43,7 @@ class Program:
             env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
         )
         self.slugs: list[str] = []
+        self.environment = environment
 
     def __enter__(self) -> Self:
         self.slugs = self._line()
@@ -53,25 +55,19 @@ class Program:
 
     def fail(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Return the failure of a call, and check that it shows nothing of the response."""
-        told = self._told(name, arguments)
-        assert "message" in told, told
-        shown = {key: value for key, value in told.items() if key != "cause_text"}
-        if told["message"] != "It failed unexpectedly.":
-            assert CANARY not in json.dumps(shown)
-        return told
+        reply = self.call(name, **arguments)
+        assert "message" in reply, reply
+        masked = reply["message"] == "It failed unexpectedly."  # its developer message is for the operator alone
+        assert CANARY not in json.dumps({**reply, "developer_message": None} if masked else reply)
+        return reply
 
-    def call(self, name: str, /, **arguments: Any) -> Any:
-        """Return the result of a call."""
-        told = self._told(name, arguments)
-        assert "outcome" in told, told
-        return told["outcome"]
-
-    def _told(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Return the reply to a call."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"name": name, "arguments": arguments}) + "\n")
         self._process.stdin.flush()
-        told: dict[str, Any] = self._line()
-        return told
+        reply: dict[str, Any] = self._line()
+        return reply
 
     def _line(self) -> Any:
         assert self._process.stdout is not None
@@ -84,34 +80,14 @@ class Program:
 
 
 @pytest.fixture(scope="session")
-def environment() -> Path:
-    """Return an environment with all libraries."""
-    return make_environment("vendors", "pegboard", *LIBRARIES, wheels=built_wheels(), compiled=False)
-
-
-@pytest.fixture(scope="session")
-def program(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """Start a program with all libraries. Calls import them one after the other."""
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Start a program in an environment with all libraries. Calls import them one after the other."""
+    environment = make_environment("vendors", "pegboard", *LIBRARIES, wheels=built_wheels(), compiled=False)
     with Program(environment, tmp_path_factory.mktemp("vendors")) as running:
         yield running
 
 
-@pytest.fixture
-def fresh(environment: Path, tmp_path: Path) -> Iterator[Program]:
-    """Start a program that has imported no library yet."""
-    with Program(environment, tmp_path) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def program_without(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """Start a program without the libraries."""
-    environment = make_environment("vendorless", "pegboard", wheels=built_wheels())
-    with Program(environment, tmp_path_factory.mktemp("vendorless")) as running:
-        yield running
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with Service() as running:
         yield running
