@@ -1,4 +1,4 @@
-"""The real command in a folder of its own, with the toolkits that a test puts there and no others."""
+"""The command in a folder of its own, with the toolkits that a test puts there and no others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import pytest
 
 from tests.host.cli import demo_kit
 from tests.support.distributions import make_distribution
+from tests.support.forks import forks
 from tests.support.peer import WAIT
 from tests.support.wire import naming_config
 
@@ -79,51 +80,24 @@ class Command:
         """Return the command line."""
         return [sys.executable, "-m", "pegboard", *arguments]
 
-    def __call__(self, *arguments: str, **options: Any) -> Done:
-        """Run the command to its end."""
-        return self.run(self.arguments(*arguments), **options)
+    def __call__(self, *arguments: str, env: Mapping[str, str | None] | None = None, **options: Any) -> Done:
+        """Run the command to its end, in a fork of a process that has imported pegboard."""
 
-    def run(
-        self,
-        line: list[str],
-        *,
-        env: Mapping[str, str | None] | None = None,
-        encoding: str = "utf-8",
-        typed: str = "",
-        terminal: Collection[int] = (),
-        **streams: Any,
-    ) -> Done:
-        """Run a command line to its end.
+        def run(*streams: int) -> int:
+            return forks().run(arguments, streams, self.folder, self.environment(env))
 
-        Args:
-            line: the command line.
-            env: more variables; None removes one.
-            encoding: of standard output.
-            typed: typed at the terminal, or else sent to standard input.
-            terminal: the descriptors that lead to a terminal; its output is returned as `err`.
-            streams: `stdout` or `stderr` of `subprocess.run`, instead of pipes.
-        """
-        ours, theirs = pty.openpty() if terminal else (-1, -1)
-        names = ("stdin", "stdout", "stderr")
-        for descriptor in terminal:
-            streams[names[descriptor]] = theirs
-        if 0 not in terminal:
-            streams["input"] = typed.encode()
-        elif typed:
-            os.write(ours, typed.encode())
-        with ThreadPoolExecutor(1) as threads:
-            shown = threads.submit(_read_all, ours) if terminal else None
-            try:
-                options: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
-                environment = self.environment(env)
-                done: subprocess.CompletedProcess[bytes] = subprocess.run(
-                    line, cwd=self.folder, env=environment, timeout=WAIT, check=False, **options
-                )
-            finally:
-                if terminal:
-                    os.close(theirs)
-            err = shown.result().replace(b"\r", b"") if shown is not None else done.stderr or b""
-        return Done(done.returncode, (done.stdout or b"").decode(encoding), err.decode("utf-8", "replace"))
+        return _communicate(run, **options)
+
+    def run(self, line: list[str], *, env: Mapping[str, str | None] | None = None, **options: Any) -> Done:
+        """Run a command line to its end."""
+
+        def run(stdin: int, stdout: int, stderr: int) -> int:
+            streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+            return subprocess.run(
+                line, cwd=self.folder, env=self.environment(env), timeout=WAIT, check=False, **streams
+            ).returncode
+
+        return _communicate(run, **options)
 
     def install(self, name: str, text: str, *, group: str = "pegboard.toolkits", target: str = "kit") -> None:
         """Install a distribution of one module."""
@@ -133,15 +107,50 @@ class Command:
         )
 
 
-def _read_all(terminal: int) -> bytes:
-    shown = b""
+def _communicate(
+    run: Callable[[int, int, int], int],
+    *,
+    encoding: str = "utf-8",
+    typed: str = "",
+    terminal: Collection[int] = (),
+    stdout: int | None = None,
+    merged: bool = False,
+) -> Done:
+    """Run a process to its end.
+
+    Args:
+        run: runs it with three standard streams.
+        encoding: of standard output.
+        typed: typed at the terminal, or else sent to standard input.
+        terminal: the streams that lead to a terminal; its output is part of `err`.
+        stdout: instead of a pipe.
+        merged: standard error goes to standard output.
+    """
+    (source, feed), (out, shown), (err, told) = os.pipe(), os.pipe(), os.pipe()
+    screen, tty = pty.openpty() if terminal else os.pipe()
+    streams = [source, shown if stdout is None else stdout, shown if merged else told]
+    os.write(screen if 0 in terminal else feed, typed.encode())
+    os.close(feed)
+    with ThreadPoolExecutor(3) as threads:
+        reading = [threads.submit(_read_all, descriptor) for descriptor in (out, err, screen)]
+        try:
+            code = run(*(tty if number in terminal else stream for number, stream in enumerate(streams)))
+        finally:
+            for descriptor in (source, shown, told, tty):
+                os.close(descriptor)
+    printed, said, seen = (one.result() for one in reading)
+    return Done(code, printed.decode(encoding), (said + seen.replace(b"\r", b"")).decode("utf-8", "replace"))
+
+
+def _read_all(descriptor: int) -> bytes:
+    read = b""
     try:
-        while chunk := os.read(terminal, 65536):
-            shown += chunk
-    except OSError:  # the other end is closed
+        while chunk := os.read(descriptor, 65536):
+            read += chunk
+    except OSError:  # the other end of a terminal is closed
         pass
-    os.close(terminal)
-    return shown
+    os.close(descriptor)
+    return read
 
 
 def make_command(place: Path, *, demo: bool) -> Command:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
 
@@ -27,6 +26,8 @@ def bad(a) -> str:
 '''
 PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
 TWINS = """
+from typing import Annotated
+from pydantic import Field
 from pegboard import ToolAnnotations, Toolkit
 kit = Toolkit('twin', version='2', prefix=False)
 def work() -> str:
@@ -36,18 +37,11 @@ kit.tool(name='do_it')(work)
 kit.tool(name='doit')(work)
 hints = ToolAnnotations(open_world=False, extra={'com.example/teams': ['A', None]})
 kit.tool(name='old', annotations=hints, deprecated='use new', version='v1.1')(work)
-"""
-LIMITED = """
-from typing import Annotated
-from pydantic import Field
-from pegboard import Toolkit
-kit = Toolkit("limited")
 @kit.tool
-def work(
+def limited(
     many: Annotated[int, Field(ge=1, le=9), "how many"],
     part: Annotated[float, Field(gt=0, lt=1)],
     word: Annotated[str, Field(min_length=1, max_length=5, pattern="^a")],
-    several: Annotated[list[Annotated[int, Field(multiple_of=5)]], Field(min_length=2)],
 ) -> None:
     "Work."
 """
@@ -66,22 +60,17 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     done = pegboard("list")
     listed = {row[0]: row[1] for row in rows(done.out)}
     assert (done.code, list(listed), listed["demo_echo"]) == (0, sorted(listed), "Say it back.")
-    assert "With more" not in done.out
     assert "demo_write" not in listed
     assert "demo_write" in done.err
     found = {tool["name"]: tool for tool in pegboard("list", "--json").data}
     description = "Say it back.\n\nWith more to read about it."
     assert found["demo_echo"] == {"name": "demo_echo", "toolkit": "demo", "description": description}
-
-
-def test_only_lists_the_named_toolkits_and_without_tools_the_next_step_is_told(pegboard: Command) -> None:
-    pegboard.install("other", WRONG_TOOL)
-    assert {row[0] for row in rows(pegboard("list", "--only", "other").out)} == {"other_good"}
-    assert "demo_echo" in pegboard("list", "--only", "other,demo").out
-    pegboard.configure(off=["demo", "other"])
+    pegboard.configure('disabled_tools = ["demo_echo"]')
+    last = pegboard("list", "--only", "demo", merged=True).out.splitlines()[-1]
+    assert last.startswith("pegboard: 2 more are not served (`pegboard why NAME` explains it): demo_")
+    pegboard.configure(off=["demo"])
     done = pegboard("list")
     assert (done.code, done.out, "there are no tools: install a toolkit" in done.err) == (0, "", True)
-    assert pegboard("list", "--json").data == []
 
 
 def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
@@ -91,12 +80,6 @@ def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
     assert "its description has U+001B" in done.err
     assert not set(done.out + done.err) & CONTROL_CHARACTERS
     assert "é 日本\u3000語" in done.out
-
-
-def test_withheld_tools_are_told_after_the_list(pegboard: Command) -> None:
-    pegboard.configure('disabled_tools = ["demo_echo"]')
-    last = pegboard("list", "--only", "demo", stderr=subprocess.STDOUT).out.splitlines()[-1]
-    assert last.startswith("pegboard: 2 more are not served (`pegboard why NAME` explains it): demo_")
 
 
 # --- show
@@ -115,14 +98,10 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
     found = pegboard("show", "demo_add", "--json").data
     assert (found["name"], found["input_schema"]["required"]) == ("demo_add", ["a"])
     assert (found["output_schema"], found["requires_secrets"], found["scopes"]) == ({"type": "integer"}, [], [])
-    assert pegboard("show", "demo_echo", "--json").data["annotations"] == {"read_only": True, "idempotent": True}
     echo = pegboard("show", "demo_echo").out
     assert echo.startswith("demo_echo - Echo\n")
-    assert "With more to read about it." in echo
     assert "read_only: true, idempotent: true" in echo
-    assert "scopes" not in echo
     assert "secrets: DEMO_KEY" in pegboard("show", "demo_secret").out
-    assert "no parameters" in pegboard("show", "demo_nothing").out
     shape = {row[0]: row[1] for row in rows(pegboard("show", "demo_shape").out) if len(row) > 1}
     assert (shape["value"], shape["items"]) == ("any", "array of integer|null")
 
@@ -135,24 +114,18 @@ def test_scopes_of_a_tool_and_of_the_settings_are_shown(pegboard: Command) -> No
     assert pegboard("show", "demo_guarded", "--json").data["scopes"] == ["staff", "work"]
 
 
-def test_limits_are_shown_in_words(pegboard: Command) -> None:
-    pegboard.install("limited", LIMITED)
-    assert [row[3] for row in rows(pegboard("show", "limited_work").out) if len(row) == 4] == [
+def test_limits_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> None:
+    pegboard.install("twin", TWINS)
+    assert [row[3] for row in rows(pegboard("show", "limited").out) if len(row) == 4] == [
         "how many (at least 1, at most 9)",
         "more than 0, less than 1",
         "at least 1 character, at most 5 characters, matches ^a",
-        "at least 2 items",
     ]
-
-
-def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> None:
-    pegboard.install("twin", TWINS)
     out = pegboard("show", "old").out
     assert "\ndeprecated: use new\n\nWork.\n" in out
     assert 'open_world: false, com.example/teams: ["A",null]' in out
     old, plain = pegboard("show", "old", "--json").data, pegboard("show", "doit", "--json").data
-    assert (old["version"], old["deprecated"], old["meta"]) == ("1.1.0", "use new", {"pegboard/version": "1.1.0"})
-    assert (plain["version"], plain["deprecated"], plain["meta"]) == ("2.0.0", None, {})
+    assert (old["version"], old["deprecated"], plain["version"]) == ("1.1.0", "use new", "2.0.0")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +134,6 @@ def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> N
         ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
         ("kit.py", "there is no tool 'kit.py'; pass a file of tools with --file kit.py"),
         ("quite_else", "there is no tool 'quite_else'; `pegboard list` shows all tools"),
-        ("Demo::Write", "the tool demo_write is not served: switched off by the settings of demo"),
         ("DoIt", "'DoIt' is ambiguous: do_it, doit"),
     ],
 )
@@ -185,18 +157,15 @@ def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -
     assert found["resting"][:3] == ["toolkit", "off", "dist-resting 1.2.3"]
     assert "disabled by 'resting' in [host] disabled_toolkits (hostconfig.toml:2)" in found["resting"][3]
     assert (found["acme"][:2], "no section [plugins.acme]" in found["acme"][3]) == (["plugin", "off"], True)
-    assert found["mcp"][:2] == ["plugin", "on"]
     assert (done.code, "no such disk" in done.err) == (0, True)
     details = {one["name"]: one for one in pegboard("plugins", "--json").data}
     assert (details["demo"]["state"], "demo_echo" in details["demo"]["tools"]) == ("on", True)
     assert details["demo"]["import_ms"] > 0
-    assert (details["broken"]["state"], details["broken"]["import_ms"]) == ("failed", None)
     (problem,) = details["broken"]["problems"]
     assert (problem["stage"], problem["level"]) == ("import", "error")
     assert re.fullmatch(r"OSError: no such disk \(/\S+/broken\.py:1\)", problem["message"])
-
-
-NOT_SERVED = "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"
+    safe = {one["name"]: one["state"] for one in pegboard("plugins", "--safe", "--json").data}
+    assert (safe["demo"], safe["mcp"]) == ("off", "on")
 
 
 @pytest.mark.parametrize(
@@ -204,31 +173,25 @@ NOT_SERVED = "tool demo_write: not served; switched off by the settings of demo;
     [
         ("Demo", "", r"toolkit demo: on; installed.*\n  from demo-kit 4\.5\.6, demo_kit:kit\n  tools: .*demo_echo"),
         ("broken", "", r"toolkit broken: failed; installed[^$]*problem, import: OSError: no such disk \(/\S+:1\)\n"),
-        ("acme", "", r"plugin acme: off; no section \[plugins\.acme\] and no list in \[host\] names it"),
+        ("acme", "", r"plugin acme: on; named by \[plugins\.acme\] \(hostconfig\.toml:4\)"),
         ("Demo::Echo", "", r"^tool demo_echo: served; it comes from demo\n$"),
-        ("Demo.Write", "", f"^{NOT_SERVED}$"),
-        ("odd_bad", "", "parameter 'a' has no type annotation"),
+        ("Demo.Write", "", "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"),
         ("bad", "", "parameter 'a' has no type annotation"),
         ("demo_echo", 'disabled_tools = ["Demo::E*"]', "tool demo_echo: not served; disabled by .*disabled_tools"),
-        ("demo_echo", "autoload = false", "toolkit demo: off; "),
     ],
 )
 def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Command) -> None:
     pegboard.install("broken", BROKEN)
     pegboard.install("odd", WRONG_TOOL)
     pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
-    pegboard.configure(host)
+    pegboard.configure(host, "[plugins.acme]")
     done = pegboard("why", name)
     assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
 
 
-def test_why_names_the_section_that_enables_a_plugin(pegboard: Command) -> None:
-    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
-    pegboard.configure(sections="[plugins.acme]")
-    assert "plugin acme: on; named by [plugins.acme] (hostconfig.toml:4)" in pegboard("why", "acme").out
+def test_why_as_json_and_of_an_unknown_name(pegboard: Command) -> None:
     found = pegboard("why", "demo", "--json").data
     assert (found["name"], [plugin["name"] for plugin in found["plugins"]]) == ("demo", ["demo"])
-    assert "toolkit demo: on" in found["story"][0]
     told = "pegboard: 'dmeo' is not installed; did you mean 'demo'?\n"
     assert pegboard("why", "dmeo") == (1, "", told)
 
@@ -236,7 +199,7 @@ def test_why_names_the_section_that_enables_a_plugin(pegboard: Command) -> None:
 # --- when a plugin or the configuration is broken
 
 
-@pytest.mark.parametrize("line", ["list", "show demo_echo", "call demo_echo text=x", "plugins", "why demo"])
+@pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "why demo"])
 def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command) -> None:
     pegboard.install("broken", BROKEN)
     pegboard.install("leaving", "import sys\nsys.exit(7)\n")
@@ -250,12 +213,12 @@ def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command)
     pegboard.configure('required = ["broken"]')
     fatal = pegboard(*line.split())
     if line.startswith("call"):
-        assert fatal.code == 3
+        assert fatal.code == pegboard(*line.split(), "--strict").code == 3
     else:
         assert (fatal.code, "the host cannot start with these problems" in fatal.err) == (0, True)
 
 
-@pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "plugins", "stdio", "serve"])
+@pytest.mark.parametrize("line", ["list", "stdio"])
 def test_a_wrong_configuration_ends_a_command_with_all_problems(line: str, pegboard: Command) -> None:
     pegboard.configure('page_size = 0\nnmae = "x"')
     done = pegboard(*line.split())
@@ -264,10 +227,3 @@ def test_a_wrong_configuration_ends_a_command_with_all_problems(line: str, pegbo
     assert any("hostconfig.toml:3: host.page_size" in line for line in lines)
     assert any('hostconfig.toml:4: host.nmae: unknown key; did you mean "name"?' in line for line in lines)
     assert all(line.startswith("pegboard: ") for line in lines)
-
-
-def test_strict_makes_a_broken_plugin_fatal_and_safe_runs_built_in_plugins_only(pegboard: Command) -> None:
-    pegboard.install("broken", BROKEN)
-    assert pegboard("call", "demo_echo", "text=x", "--strict").code == 3
-    found = {one["name"]: one["state"] for one in pegboard("plugins", "--safe", "--json").data}
-    assert (found["demo"], found["mcp"]) == ("off", "on")

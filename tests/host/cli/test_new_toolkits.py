@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -33,9 +32,11 @@ def started(pegboard: Command) -> Command:
 
 
 def test_a_new_toolkit_is_reported_once_when_it_first_runs(started: Command) -> None:
-    assert NEW not in started("stdio", "--only", "demo").err
+    before = kept(started).read_bytes()
+    for line in ("list", "call demo_echo text=x", "stdio --only demo"):
+        assert NEW not in started(*line.split()).err
+        assert kept(started).read_bytes() == before
     assert NOTICE in started("stdio").err
-    assert NEW not in started("stdio", "--only", "demo").err
     assert NEW not in started("stdio").err
 
 
@@ -48,26 +49,9 @@ def test_another_distribution_is_new_and_another_version_is_not(started: Command
     assert "toolkit 'weather' from dist-weather 2.0 has a different version than at the last start (1.2.3)" in told
     (info / "METADATA").write_text("Name: evil-weather\nVersion: 2.0\n")
     assert f"toolkit 'weather' from evil-weather 2.0 {NEW}" in started("stdio").err
-    shutil.rmtree(info)
-    started("stdio")
-    started.install("weather", WEATHER)
-    assert NOTICE in started("stdio").err, "it was removed and installed again"
 
 
-def test_commands_that_do_not_serve_report_nothing(started: Command) -> None:
-    before = kept(started).read_bytes()
-    for line in ("list", "plugins", "call demo_echo text=x", "config check", "why weather"):
-        assert NEW not in started(*line.split()).err
-        assert kept(started).read_bytes() == before
-
-
-def test_the_first_start_remembers_toolkits_that_it_does_not_run(pegboard: Command) -> None:
-    pegboard.install("weather", WEATHER)
-    pegboard("stdio", "--only", "demo")
-    assert NEW not in pegboard("stdio").err
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"x": {"y": 1}}', "\udcff"])
+@pytest.mark.parametrize("content", ["", "{", '{"x": {"y": 1}}', "\udcff"])
 def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str) -> None:
     kept(started).write_bytes(content.encode("utf-8", "surrogateescape"))
     done = started("stdio")
@@ -77,14 +61,8 @@ def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str)
 
 
 def test_without_a_writable_state_directory_nothing_is_reported(started: Command) -> None:
-    for state in ("/proc/nowhere", "/dev/null/x"):
-        done = started("stdio", env={"PEGBOARD_STATE_DIR": state})
-        assert (done.code, "state" in done.err) == (0, False)
-    content, lock = kept(started).read_bytes(), kept(started).with_name(".toolkits.json.lock")
-    lock.unlink()
-    lock.mkdir()
-    done = started("stdio")
-    assert (done.code, NEW in done.err, kept(started).read_bytes()) == (0, False, content)
+    done = started("stdio", env={"PEGBOARD_STATE_DIR": "/dev/null/x"})
+    assert (done.code, "state" in done.err) == (0, False)
 
 
 def test_one_of_several_hosts_that_start_together_reports(started: Command) -> None:

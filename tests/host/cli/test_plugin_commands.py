@@ -1,7 +1,8 @@
-"""Commands of plugins."""
+"""Commands of plugins, and the command `token` of the worker."""
 
 from __future__ import annotations
 
+import jwt
 import pytest
 
 from tests.host.cli.conftest import Command
@@ -54,11 +55,6 @@ def test_a_command_of_a_plugin_runs(greeting: Command) -> None:
         ("greet crash", 1, "'greet' failed: KeyError: 'canary'"),
         ("greet", 2, "required: name"),
         ("gret Ada", 2, "there is no command 'gret'; did you mean 'greet'?"),
-        (
-            "bicycle",
-            2,
-            "there is no command 'bicycle'; a plugin adds its commands when it is enabled (`pegboard plugins`)",
-        ),
     ],
 )
 def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: Command) -> None:
@@ -66,7 +62,7 @@ def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: 
     assert (done.code, done.out, told in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
 
 
-def test_a_disabled_plugin_adds_no_command(greeting: Command) -> None:
+def test_a_disabled_plugin_adds_no_command_and_wrong_settings_prevent_no_help(greeting: Command) -> None:
     greeting.configure(sections="[plugins.worker]")
     assert greeting("greet", "Ada").code == 2
     done = greeting("token")
@@ -82,3 +78,38 @@ def test_two_commands_of_one_name_are_both_refused(greeting: Command) -> None:
     greeting.configure(sections="[plugins.greeter]\n[plugins.other]")
     done = greeting("greet", "Ada")
     assert (done.code, "several plugins add a command 'greet'" in done.err) == (2, True)
+
+
+# --- token
+
+SECRET = "0123456789abcdef-a-secret-of-the-tests"
+
+
+def lifetime(token: str) -> int:
+    """Return for how many seconds a token is valid."""
+    claims = jwt.decode(token.strip(), SECRET, algorithms=["HS256"], audience="worker")
+    assert claims["ver"] == "1"
+    return int(claims["exp"] - claims["iat"])
+
+
+def test_a_token_is_valid_for_an_hour_or_as_long_as_requested_and_shows_no_secret(pegboard: Command) -> None:
+    pegboard.configure(sections='[plugins.worker]\nsecret = { env = "MINE" }')
+    done = pegboard("token", "-vv", env={"MINE": SECRET})
+    assert (done.code, lifetime(done.out), SECRET in done.err) == (0, 3600, False)
+    found = pegboard("token", "--json", "--seconds=31622400", env={"MINE": SECRET}).data
+    assert (found["expires_in"], lifetime(found["token"])) == (31622400, 31622400)
+
+
+@pytest.mark.parametrize("seconds", ["0", "1.5", "31622401", "9" * 5000, "\u0661"], ids=lambda one: one[:8])
+def test_another_lifetime_is_refused(pegboard: Command, seconds: str) -> None:
+    done = pegboard("token", f"--seconds={seconds}", "-vv", env={"ARCADE_WORKER_SECRET": SECRET})
+    assert (done.code, done.out, "Traceback" in done.err, SECRET in done.err) == (2, "", False, False)
+    assert "argument --seconds: expected a whole number from 1 to 31622400" in done.err
+
+
+def test_a_weak_secret_causes_a_warning_and_without_a_secret_there_is_no_command(pegboard: Command) -> None:
+    done = pegboard("token", env={"ARCADE_WORKER_SECRET": "a" * 40})
+    assert (done.code, bool(done.out), "the secret is weak" in done.err, "HMAC" in done.err) == (0, True, True, False)
+    for env in ({"ARCADE_WORKER_SECRET": ""}, {"ARCADE_AUTH_DISABLED": "true"}):
+        done = pegboard("token", env=env)
+        assert (done.code, done.out, "there is no command 'token'" in done.err) == (2, "", True)

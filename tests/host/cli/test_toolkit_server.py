@@ -31,17 +31,6 @@ def add(a: Annotated[int, "the first"], b: int = 1) -> int:
     """Add two numbers."""
     return (a + b) * TIMES
 
-
-@kit.resource("demo://readme")
-def readme() -> str:
-    """Read me."""
-    return "read"
-
-
-@kit.prompt
-def greet(name: str) -> str:
-    """Greet a person."""
-    return f"Hello {name}"
 '''
 ALONE = DEMO.replace("from neighbour import TIMES", "TIMES = 1")
 RUN = '\nif __name__ == "__main__":\n    kit.run({arguments})\n'
@@ -55,24 +44,22 @@ def demo(bare: Command) -> Path:
 
 
 @pytest.mark.parametrize("runs_itself", [False, True])
-async def test_over_stdio(bare: Command, demo: Path, *, runs_itself: bool) -> None:
+async def test_a_file_is_served_over_stdio(bare: Command, demo: Path, *, runs_itself: bool) -> None:
     if runs_itself:
         bare.write(DEMO.replace('print("printed while it is loaded")', "") + RUN.format(arguments=""), "demo.py")
     command = [sys.executable, str(demo)] if runs_itself else bare.arguments("stdio", str(demo))
     async with Wire(command, cwd=bare.folder) as wire:
         opened = await wire.initialize()
-        expected = {"name": "demo", "title": "A demo", "version": "3.2.1", "description": "Adds."}
-        assert opened["serverInfo"] == expected
+        assert opened["serverInfo"] == {
+            "name": "demo", "title": "A demo", "version": "3.2.1", "description": "Adds.",
+        }  # fmt: skip
         assert (await wire.call("demo_add", a=2))["content"][0]["text"] == "3"
-        assert (await wire.result("resources/read", {"uri": "demo://readme"}))["contents"][0]["text"] == "read"
-        got = await wire.result("prompts/get", {"name": "demo_greet", "arguments": {"name": "Ada"}})
-        assert got["messages"][0]["content"]["text"] == "Hello Ada"
     assert wire.exit_code == 0
     assert ("printed while it is loaded" in wire.stderr) is not runs_itself
 
 
 @pytest.mark.parametrize("runs_itself", [False, True])
-async def test_over_http(bare: Command, demo: Path, *, runs_itself: bool) -> None:
+async def test_a_file_is_served_over_http(bare: Command, demo: Path, *, runs_itself: bool) -> None:
     bare.write(DEMO + RUN.format(arguments='"http", port=0'), "demo.py")
     command = [sys.executable, str(demo)] if runs_itself else bare.arguments("serve", str(demo))
     async with Served(bare.site, "[plugins.http]\nport = 0\n", cwd=bare.folder, command=command) as served:
@@ -88,34 +75,29 @@ async def test_over_http(bare: Command, demo: Path, *, runs_itself: bool) -> Non
 def test_commands_work_on_a_file(bare: Command, demo: Path) -> None:
     assert rows(bare("list", "--file", str(demo)).out) == [["demo_add", "Add two numbers."]]
     assert bare("call", "demo_add", "a:=4", "--file", "demo.py").out == "5\n"
-    story = bare("why", "demo", "--file", "demo.py").out
-    assert "toolkit demo: on; named with its file" in story
-    assert "Toolkit('demo')" in story
+    assert "toolkit demo: on; named with its file" in bare("why", "demo", "--file", "demo.py").out
     (hint,) = re.findall(r"`pegboard (.*)`", bare("call", "--file", "demo.py", "demo_add", "c=1").err)
     assert bare(*hint.split()).out.startswith("demo_add\n")
+    bare.write(ALONE, "json.py")
+    assert bare("call", "demo_add", "a:=1", "--file", "json.py", "--json").data == {"result": 2}, "a module's name"
 
 
-def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(ALONE.replace('"demo",', '"mine",'), "utf-8")
+def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command) -> None:
+    pegboard.write(ALONE.replace('"demo",', '"mine",'), "mine.py")
 
     def owners(*arguments: str) -> set[str]:
-        return {tool["toolkit"] for tool in pegboard("list", "--json", "--file", str(file), *arguments).data}
+        return {tool["toolkit"] for tool in pegboard("list", "--json", "--file", "mine.py", *arguments).data}
 
     assert owners() == {"mine"}
-    assert "a file is served alone" in pegboard("why", "demo", "--file", str(file)).out
     assert owners("--only", "demo") == {"mine", "demo"}
     pegboard.configure(sections="[toolkits.demo]")
     assert owners() == {"mine", "demo"}
 
 
 def test_several_files_are_one_server(bare: Command, demo: Path) -> None:
-    files = ("--file", str(demo), "--file", "other.py", "--file", "sums.py")
+    files = ("--file", str(demo), "--file", "other.py")
     bare.write(DEMO.replace('"demo",', '"other",'), "other.py")
-    bare.write(
-        "from pegboard import tool\n@tool\ndef add(a: int) -> int:\n    'Add.'\n    return a\np = add\n", "sums.py"
-    )
-    assert {row[0] for row in rows(bare("list", *files).out)} == {"demo_add", "other_add", "sums_add"}
+    assert {row[0] for row in rows(bare("list", *files).out)} == {"demo_add", "other_add"}
     bare.write(DEMO, "other.py")
     twice = bare("list", *files)
     assert (twice.code, "two toolkits are named 'demo'" in twice.err) == (3, True)
@@ -142,12 +124,6 @@ def test_files_that_cannot_be_served_are_told(bare: Command) -> None:
     assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py\n"
     bare.write("notes", "notes.txt")
     assert "notes.txt is not a Python file: its name must end with .py" in bare("serve", "notes.txt").err
-    bare.write("from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(lambda a: a)\n", "odd.py")
-    first, *_, last = bare("list", "--file", "odd.py").err.splitlines()
-    assert first.startswith("pegboard: error: toolkit 'odd', assemble: ")
-    assert last == "pegboard: there are no tools"
-    bare.write(ALONE, "json.py")
-    assert bare("call", "demo_add", "a:=1", "--file", "json.py", "--json").data == {"result": 2}, "a module's name"
 
 
 def test_settings_of_run_are_checked(bare: Command, demo: Path) -> None:

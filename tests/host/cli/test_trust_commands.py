@@ -29,23 +29,18 @@ def opened(pegboard: Command) -> Opened:
     return Opened(pegboard.folder, pegboard.site)
 
 
-@pytest.mark.parametrize("line", ["serve", "list --json", "config show --safe", "token"])
-def test_an_untrusted_file_stops_the_command(line: str, opened: Opened) -> None:
+def test_an_untrusted_file_stops_commands_but_not_help_and_stdio(opened: Opened) -> None:
     opened.write(HIDES)
-    done = opened(*line.split())
-    assert (done.code, done.out) == (3, "")
-    assert "hostconfig.toml: is not trusted" in done.err
-    assert "`pegboard config trust`" in done.err
-    assert "--config hostconfig.toml" in done.err
-
-
-def test_help_and_stdio_work_without_trust(opened: Opened) -> None:
-    opened.write('[host]\nname = "foreign"\n')
-    for line in ("--help", "--version", "", "list --help"):
+    for line in ("serve", "list --json", "config show --safe", "token"):
+        done = opened(*line.split())
+        assert (done.code, done.out) == (3, "")
+        assert "hostconfig.toml: is not trusted" in done.err
+        assert "`pegboard config trust`" in done.err
+        assert "--config hostconfig.toml" in done.err
+    for line in ("--version", "list --help"):
         assert opened(*line.split()).code == 0
     done = opened("stdio", typed=PING)
     assert (done.code, done.data["id"]) == (0, 1)
-    assert "hostconfig.toml: is not trusted" in done.err
     assert "The host starts without this file." in done.err
 
 
@@ -88,14 +83,6 @@ def test_a_named_file_and_the_users_own_need_no_trust(opened: Opened, tmp_path: 
     assert opened("list").code == 3
 
 
-def of_file(mode: int) -> Callable[[Path], None]:
-    return lambda path: path.chmod(mode)
-
-
-def of_folder(mode: int) -> Callable[[Path], None]:
-    return lambda path: path.parent.chmod(mode)
-
-
 def through_link(path: Path) -> None:
     target = path.parent / "shared"
     target.mkdir()
@@ -107,13 +94,13 @@ def through_link(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (of_file(0o646), "other users can write it"),
-        (of_folder(0o777), "other users can write its folder"),
+        (lambda path: path.chmod(0o646), "other users can write it"),
+        (lambda path: path.parent.chmod(0o777), "other users can write its folder"),
         (through_link, "other users can write its folder"),
         (lambda path: os.chown(path, 12345, -1), "it belongs to another user"),
-        (of_file(0o664), None),
-        (of_folder(0o1777), None),
-        (of_folder(0o775), None),
+        (lambda path: path.chmod(0o664), None),
+        (lambda path: path.parent.chmod(0o1777), None),
+        (lambda path: path.parent.chmod(0o775), None),
     ],
     ids=["writable", "folder", "link", "owner", "group", "sticky", "group folder"],
 )
@@ -135,25 +122,19 @@ def test_a_file_that_other_users_can_change_is_refused(
         assert (named.code, told in named.err) == (0, True), "the operator decided, and is warned"
 
 
-def test_a_pipe_and_links_without_a_file_are_rejected(opened: Opened) -> None:
+def test_links_without_a_file_pipes_and_invalid_files_are_rejected(opened: Opened) -> None:
     """The file may configure authenticators, as on a disk that is not mounted."""
-    file = opened.folder / "hostconfig.toml"
-    for target in ("missing/hostconfig.toml", "hostconfig.toml"):
-        file.unlink()
-        file.symlink_to(target)
-        done = opened("list")
-        assert (done.code, "hostconfig.toml: cannot be read: " in done.err) == (3, True)
+    file = opened.write("[host]\nnonsense = 1\n")
+    assert opened("config", "trust").code == 3
+    assert "is not trusted" in opened("list").err
+    file.unlink()
+    file.symlink_to("missing/hostconfig.toml")
+    done = opened("list")
+    assert (done.code, "hostconfig.toml: cannot be read: " in done.err) == (3, True)
     file.unlink()
     os.mkfifo(file)
     for line in ("list", "config trust"):
         assert "not a regular file" in opened(*line.split()).err
-
-
-def test_an_invalid_file_is_not_trusted(opened: Opened) -> None:
-    for text in ("x = ", "[host]\nnonsense = 1\n"):
-        opened.write(text)
-        assert opened("config", "trust").code == 3
-        assert "is not trusted" in opened("list").err
 
 
 @pytest.mark.parametrize("variables", [{"HOME": "."}, {"HOME": "", "XDG_CONFIG_HOME": "."}], ids=str)
@@ -165,10 +146,8 @@ def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], 
 
 
 def test_an_unwritable_state_directory_is_told(opened: Opened) -> None:
-    file = opened.write(HIDES)
-    for command in ("trust", "untrust"):
-        done = opened("config", command, env={"PEGBOARD_STATE_DIR": str(file)})
-        assert (done.code, "set PEGBOARD_STATE_DIR to a folder that you can write" in done.err) == (1, True)
+    done = opened("config", "trust", env={"PEGBOARD_STATE_DIR": str(opened.write(HIDES))})
+    assert (done.code, "set PEGBOARD_STATE_DIR to a folder that you can write" in done.err) == (1, True)
 
 
 # --- settings that widen access
@@ -197,29 +176,20 @@ def test_names_of_keys_and_folders_cannot_forge_a_line(opened: Opened) -> None:
     folder = opened.folder / "a\nFORGED"
     folder.mkdir()
     inside = Opened(folder, opened.site)
-    inside.write(
-        '[plugins.http]\nhost = "0.0.0.0"\n[plugins.static_tokens.tokens]\n"github\\nFORGED" = { env = "T" }\n'
-    )
-    for line in ("config trust", "config show", "config untrust", "config check --config hostconfig.toml"):
+    inside.write('[plugins.static_tokens.tokens]\n"github\\nFORGED" = { env = "T" }\n')
+    for line in ("config trust", "config show", "config untrust"):
         done = inside(*line.split(), env={"T": "x"})
         assert not [text for text in (done.out + done.err).splitlines() if text.startswith("FORGED")], line
     assert 'tokens."github\\nFORGED"' in inside("config", "trust").out
 
 
-def test_a_terminal_is_asked_once(opened: Opened) -> None:
-    opened.write('[plugins.http]\nhost = "0.0.0.0"\n')
+def test_a_terminal_is_asked_once_and_after_an_edit_shows_the_changed_settings(opened: Opened) -> None:
+    opened.write('[host]\ntitle = "old"\nuser = "ada"\n[plugins.http]\nhost = "0.0.0.0"\n')
     refused = opened("list", typed="n\n", terminal=(0, 2))
     assert (refused.code, 'plugins.http.host = "0.0.0.0"' in refused.err) == (3, True)
     accepted = opened("list", typed="y\n", terminal=(0, 2))
     assert (accepted.code, "[y/N]" in accepted.err) == (0, True)
-    for options in ((), ("--json",)):
-        assert "[y/N]" not in opened("list", *options, terminal=(0, 2)).err
-    assert [one["key"] for one in opened("config", "trust", "--json").data["widens"]] == ["plugins.http.host"]
-
-
-def test_after_an_edit_the_changed_settings_are_shown(opened: Opened) -> None:
-    opened.write('[host]\ntitle = "old"\nuser = "ada"\n[toolkits.demo]\n')
-    assert opened("config", "trust").code == 0
+    assert "[y/N]" not in opened("list", terminal=(0, 2)).err
     opened.write('[host]\ntitle = "new\\u001b[2J"\nuser = "ada"\n')
     told = opened("list", typed="y\n", terminal=(0, 2)).err.replace("pegboard: ", "")
     assert '  - host.title = "old"\n' in told
