@@ -92,10 +92,17 @@ class Command:
         """Run a command line to its end."""
 
         def run(stdin: int, stdout: int, stderr: int) -> int:
-            streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
-            return subprocess.run(
-                line, cwd=self.folder, env=self.environment(env), timeout=WAIT, check=False, **streams
-            ).returncode
+            done = subprocess.run(
+                line,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=self.folder,
+                env=self.environment(env),
+                timeout=WAIT,
+                check=False,
+            )
+            return done.returncode
 
         return _communicate(run, **options)
 

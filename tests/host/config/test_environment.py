@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 from pydantic import SecretStr
@@ -21,11 +21,8 @@ PLACE = "environment variable "
     ("text", "value"),
     [
         ("9000", 9000),
-        ("true", True),
         ('["a", "b"]', ("a", "b")),
         ("127.0.0.1", "127.0.0.1"),
-        ('"quoted"', "quoted"),
-        ("", ""),
         ("1\nother = 2", "1\nother = 2"),
         ("[" * 3000, "[" * 3000),
     ],
@@ -35,14 +32,8 @@ def test_a_value_is_toml_or_else_a_string(tmp_path: Path, text: str, value: obje
     assert load(tmp_path, environ=environ).plugins["acme"]["key"] == value
 
 
-def test_a_table_may_be_given_whole_and_added_to(tmp_path: Path) -> None:
-    environ = {"PEGBOARD__PLUGINS__ACME": '{a = 1, b = "x"}', "PEGBOARD__PLUGINS__ACME__A": "2"}
-    assert dict(load(tmp_path, environ=environ).plugins["acme"]) == {"a": 2, "b": "x"}
-
-
-@pytest.mark.parametrize("name", ["PEGBOARD__TOOLKITS__MY_KIT__MAXSIZE", "pegboard__toolkits__my_kit__maxSize"])
-def test_names_ignore_case_and_hyphens_of_keys(tmp_path: Path, name: str) -> None:
-    config = load(tmp_path, "[toolkits.My-Kit]\nmaxSize = 1\n", {name: "2"})
+def test_names_ignore_case_and_hyphens_of_keys(tmp_path: Path) -> None:
+    config = load(tmp_path, "[toolkits.My-Kit]\nmaxSize = 1\n", {"PEGBOARD__TOOLKITS__MY_KIT__MAXSIZE": "2"})
     assert {key: dict(section) for key, section in config.toolkits.items()} == {"My-Kit": {"maxSize": 2}}
 
 
@@ -50,14 +41,13 @@ def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None
     class Config(PluginConfig):
         label: str
         pin: SecretStr
-        path: Path | None = None
         size: int = 0
 
-    names = {"LABEL": "007", "PIN": "12345", "PATH": "8", "SIZE": "3"}
+    names = {"LABEL": "007", "PIN": "12345", "SIZE": "3"}
     environ = {f"PEGBOARD__PLUGINS__ACME__{name}": text for name, text in names.items()}
     config = load(tmp_path, environ=environ | {"PEGBOARD__HOST__VERSION": "1.10"})
     settings = validate_section(config, "plugins", "acme", Config)
-    assert settings == Config(label="007", pin=SecretStr("12345"), path=Path("8"), size=3)
+    assert settings == Config(label="007", pin=SecretStr("12345"), size=3)
     assert config.host.version == "1.10"
 
 
@@ -65,8 +55,6 @@ def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None
     ("environ", "problem"),
     [
         ({"HOST__TOOL_NAMES": "1"}, 'HOST__TOOL_NAMES: host.tool_names: expected "snake" or "pascal", found text "1"'),
-        ({"HOST__NMAE": "x"}, 'HOST__NMAE: host.nmae: unknown key; did you mean "name"?'),
-        ({"PLUGINS__HTTP": "on"}, "PLUGINS__HTTP: plugins.http: expected a table, such as [plugins.http]"),
         (
             {"PLUGGINS__HTTP__PORT": "1"},
             (
@@ -74,7 +62,6 @@ def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None
                 'did you mean "PEGBOARD__PLUGINS__HTTP__PORT"?'
             ),
         ),
-        ({"HOST____NAME": "x"}, "HOST____NAME: a part of its name is empty; parts are separated by two underscores"),
         (
             {"PLUGINS__ACME__A": "1", "PLUGINS__ACME__A__B": "2"},
             "PLUGINS__ACME__A__B: plugins.acme.a is set by PEGBOARD__PLUGINS__ACME__A, so it is not a table",
@@ -111,13 +98,7 @@ def test_lists_are_added_item_by_item(tmp_path: Path) -> None:
     config = load(tmp_path, '[host]\ndisabled_tools = [\n  "a",\n]\ndisabled_toolkits = ["gone"]\n', environ)
     assert config.host.disabled_tools == ("a", "Github.DeleteRepo", "math_add")
     assert config.host.disabled_toolkits == ("jira", "slack")
-    assert str(config.source(("host", "disabled_tools", 0))) == "hostconfig.toml:3"
     assert str(config.source(("host", "disabled_tools", 1))) == f"{PLACE}ARCADE_DISABLED_TOOLS"
-    assert config.disabled_toolkits.match_plugin("Slack")
-    assert load(tmp_path, environ={"ARCADE_DISABLED_TOOLKITS": "a,b"}).host.disabled_toolkits == ("a", "b")
-    assert problems(tmp_path, '[host]\ndisabled_tools = "a"\n', {"ARCADE_DISABLED_TOOLS": "b"}) == [
-        'hostconfig.toml:2: host.disabled_tools: expected a list, found text "a"'
-    ]
 
 
 class Settings(PluginConfig):
@@ -133,26 +114,11 @@ def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
     assert settings == Settings(label="[1]", verbose=True, pin=SecretStr("1234"))
     view = config_show(config, {"plugins": {"acme": settings}})
     assert view.values["plugins"]["acme"]["pin"] == "**********"
-    assert str(view.sources["plugins.acme.label"]) == f"{PLACE}ACME_LABEL"
     wrong = validate_section(load(tmp_path, environ={"ACME_VERBOSE": "maybe"}), "plugins", "acme", Settings)
     assert isinstance(wrong, list)
     assert list(map(str, wrong)) == [
         f'{PLACE}ACME_VERBOSE: plugins.acme.verbose: expected true or false, found text "maybe"'
     ]
-
-
-@pytest.mark.parametrize(
-    ("environ", "overrides"),
-    [
-        ({"ACME_LABEL": " "}, {}),
-        ({"ACME_LABEL": "low", "PEGBOARD__PLUGINS__ACME__LABEL": "high"}, {}),
-        ({"ACME_LABEL": "low"}, {"plugins": {"acme": {"label": "high"}}}),
-    ],
-    ids=["empty", "below PEGBOARD__", "below the command line"],
-)
-def test_another_source_comes_first(tmp_path: Path, environ: dict[str, str], overrides: Any) -> None:
-    config = load(tmp_path, '[plugins.acme]\nlabel = "high"\n', environ, overrides=overrides)
-    assert validate_section(config, "plugins", "acme", Settings) == Settings(label="high")
 
 
 def test_the_defaults_list_every_variable_that_a_built_in_plugin_declares() -> None:

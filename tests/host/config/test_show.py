@@ -63,17 +63,6 @@ def test_defaults_of_running_plugins_are_shown_too(tmp_path: Path) -> None:
     assert not [secret for secret in ("s3cret", "n4me", "hunter2", "me:pw") if secret in json.dumps(view.values)]
 
 
-def test_dates_nested_tables_and_names_that_look_like_references(tmp_path: Path) -> None:
-    text = '[plugins."a.b"]\nday = 2026-01-02\nt.secrets = {a = "x", on = true}\n[plugins.env]\nenv = "prod"\n'
-    view = config_show(load(tmp_path, text))
-    assert json.loads(json.dumps(view.values["plugins"])) == {
-        "a.b": {"day": "2026-01-02", "t": {"secrets": {"a": "**********", "on": True}}},
-        "env": {"env": "prod"},
-    }
-    assert str(view.sources['plugins."a.b".t.secrets.a']) == "hostconfig.toml:3"
-    assert str(view.sources["plugins.env.env"]) == "hostconfig.toml:5"
-
-
 def test_the_file_of_this_checkout_lets_files_be_read_only_and_shows_every_key() -> None:
     config = HostConfig.load(ROOT / "hostconfig.toml", environ={}, directory=ROOT)
     assert config.host == HostSection(disabled_toolkits=("github",))
