@@ -1,71 +1,77 @@
-"""A GitHub on this machine, what exists there, and hosts that serve the toolkit against it."""
+"""A GitHub on this machine, and hosts that serve the toolkit against it."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
+import pytest_asyncio
 
-from pegboard import Host
-from toolkit_github import kit
-from toolkits.github.tests.support import on_actions, on_contents, on_issues, on_pulls, on_repositories
-from toolkits.github.tests.support.hosting import Serve, Served
-from toolkits.github.tests.support.server import TOKEN, GithubServer
-from toolkits.github.tests.support.storage import Storage
-from toolkits.github.tests.support.world import World
-
-ANSWERING = (on_actions, on_contents, on_issues, on_pulls, on_repositories)
-"""Importing them has taught the world to answer."""
+from pegboard import Host, ToolResult
+from pegboard.plugin import ToolkitError
+from pegboard.types import Call, Failure, Outcome
+from toolkits.github.tests.support.server import TOKEN, GithubServer, Storage
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
+class Served:
+    """A host with the toolkit."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    async def outcome(self, tool: str, **arguments: Any) -> Outcome:
+        return await self.host.dispatch(Call("tools/call", {"name": f"github_{tool}", "arguments": arguments}))
+
+    async def call(self, tool: str, **arguments: Any) -> Any:
+        outcome = await self.outcome(tool, **arguments)
+        assert isinstance(outcome, ToolResult), outcome
+        return outcome.value
+
+    async def fail(self, tool: str, **arguments: Any) -> ToolkitError:
+        outcome = await self.outcome(tool, **arguments)
+        assert isinstance(outcome, Failure), outcome
+        assert isinstance(outcome.error, ToolkitError), outcome.error
+        return outcome.error
 
 
-@pytest.fixture
-async def storage(world: World) -> AsyncIterator[Storage]:
+class Serve(Protocol):
+    """Start a host against the server of the test, with settings of the toolkit."""
+
+    async def __call__(self, *, token: str = ..., **settings: Any) -> Served: ...
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server() -> AsyncIterator[GithubServer]:
+    async with GithubServer() as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def github(server: GithubServer) -> AsyncIterator[GithubServer]:
+    """The server of the module without scripts. All requests and responses of the test must match the description."""
+    server.reset()
+    yield server
+    assert server.faults == []
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def storage(github: GithubServer) -> AsyncIterator[Storage]:
     async with Storage() as storage:
-        world.storage = storage.url
+        github.log = f"{storage.url}/log?sig=c2lnbmVk%2B&se=2026"
         yield storage
 
 
-@pytest.fixture
-async def github(world: World) -> AsyncIterator[GithubServer]:
-    """The server; at the end of the test nothing must have been asked or answered that the description forbids."""
-    async with GithubServer(world) as server:
-        yield server
-        assert server.faults == []
-
-
-@pytest.fixture
-def offered() -> AbstractSet[str] | None:
-    """The tools that the tests of a module need, so that its hosts start fast; None for all there are."""
-    return None
-
-
-@pytest.fixture
-async def serve(
-    offered: AbstractSet[str] | None,
-    github: GithubServer,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[Serve]:
-    """Start a host against the server: `await serve(token=..., write=True, ...)` with settings of the toolkit."""
+@pytest_asyncio.fixture(loop_scope="module")
+async def serve(github: GithubServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Serve]:
     async with AsyncExitStack() as stack:
-        monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
-
-        names = {f"github_{tool.name or tool.function.__name__}" for tool in kit.register_tools()}
-        disabled = set() if offered is None else names - {f"github_{name}" for name in offered}
 
         async def start(*, token: str = TOKEN, **settings: Any) -> Served:
             monkeypatch.setenv("GITHUB_TOKEN", token)
-            config: Mapping[str, Any] = {
-                "host": {"autoload": False, "secret_stores": ["secrets_env"], "disabled_tools": sorted(disabled)},
+            config = {
+                "host": {"autoload": False, "secret_stores": ["secrets_env"]},
                 "toolkits": {"github": {"base_url": github.url, **settings}},
             }
             return Served(await stack.enter_async_context(Host(config)))
@@ -73,15 +79,25 @@ async def serve(
         yield start
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(server: GithubServer) -> AsyncIterator[Served]:
+    config = {
+        "host": {"autoload": False},
+        "plugins": {"static_tokens": {"tokens": {"github": TOKEN}}},
+        "toolkits": {"github": {"base_url": server.url, "write": True, "cache_bytes": 0}},
+    }
+    async with Host(config) as host:
+        yield Served(host)
+
+
 @pytest.fixture
-async def tools(serve: Serve) -> Served:
-    """A host that may write."""
-    return await serve(write=True)
+def tools(shared: Served, github: GithubServer) -> Served:
+    """A host of the module that may write and has no cache."""
+    return shared
 
 
 @pytest.fixture
 def unused_port() -> int:
-    """A port of this machine that nobody listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

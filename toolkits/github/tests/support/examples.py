@@ -1,4 +1,4 @@
-"""The examples that the description gives of answers; where one does not fit its own schema, with that mended."""
+"""Examples of GitHub's responses from its description. Examples that do not match their own schema are mended."""
 
 from __future__ import annotations
 
@@ -7,68 +7,51 @@ from typing import Any, NamedTuple
 
 from toolkits.github.tests.support.description import operations, resolved
 
-Place = tuple[str | int, ...]
-
 
 class Fault(NamedTuple):
-    """Where an example leaves out or spoils something that its schema asks for, and what belongs there."""
+    """A place in an example that does not match the schema, and a valid value for it."""
 
     operation: str
-    status: int
     name: str
-    place: Place
+    place: tuple[str | int, ...]
     value: Any
 
 
 _CONTENTS = (
     "https://api.github.com/repos/octocat/Hello-World/contents/file1.txt?ref=7ca483543807a51b6079e54ac4cc392bc29ae284"
 )
+_TEAM = ("requested_teams", 0, "type")
 FAULTS = (
-    Fault("repos/get", 200, "default-response", ("language",), None),
-    Fault("repos/get", 200, "default-response", ("source", "language"), None),
-    Fault("repos/get-commit", 200, "default", ("files", 0, "contents_url"), _CONTENTS),
-    Fault("repos/get-commit", 200, "default", ("files", 0, "sha"), "bbcd538c8e72b8c175046e27cc8f907076331401"),
-    Fault("repos/list-branches", 200, "default", (0, "protection", "required_status_checks", "checks"), []),
-    Fault("actions/list-jobs-for-workflow-run", 200, "default", ("jobs", 0, "created_at"), "2020-01-20T17:42:39Z"),
-    Fault("actions/re-run-workflow", 201, "default", (), {}),
-    Fault("actions/re-run-workflow-failed-jobs", 201, "default", (), {}),
-    Fault("pulls/list", 200, "default", (0, "requested_teams", 0, "type"), "organization"),
-    Fault("pulls/get", 200, "default", ("requested_teams", 0, "type"), "organization"),
-    Fault("pulls/create", 201, "default", ("requested_teams", 0, "type"), "organization"),
-    Fault("pulls/request-reviewers", 201, "default", ("requested_teams", 0, "type"), "organization"),
-    Fault("search/issues-and-pull-requests", 200, "lexical-fallback", ("items",), []),
+    Fault("repos/get", "default-response", ("language",), None),
+    Fault("repos/get", "default-response", ("source", "language"), None),
+    Fault("repos/get-commit", "default", ("files", 0, "contents_url"), _CONTENTS),
+    Fault("repos/get-commit", "default", ("files", 0, "sha"), "bbcd538c8e72b8c175046e27cc8f907076331401"),
+    Fault("repos/list-branches", "default", (0, "protection", "required_status_checks", "checks"), []),
+    Fault("actions/list-jobs-for-workflow-run", "default", ("jobs", 0, "created_at"), "2020-01-20T17:42:39Z"),
+    Fault("pulls/list", "default", (0, *_TEAM), "organization"),
+    Fault("pulls/get", "default", _TEAM, "organization"),
+    Fault("pulls/create", "default", _TEAM, "organization"),
+    Fault("pulls/request-reviewers", "default", _TEAM, "organization"),
 )
 
 
-def names(operation: str, status: int) -> list[str]:
-    """The names of the examples of one answer."""
-    content = operations()[operation].responses[status].get("content", {})
-    return list(content.get("application/json", {}).get("examples", {}))
+def success(operation: str) -> int:
+    """Return the first status of success of an operation."""
+    return min(operations()[operation].responses)
 
 
-def original(operation: str, status: int, name: str = "") -> Any:
-    """A copy of an example as the description has it, the first one unless named."""
-    examples = operations()[operation].responses[status]["content"]["application/json"]["examples"]
-    value = resolved(examples[name or next(iter(examples))])["value"]
-    return deepcopy(resolved(value)["value"] if isinstance(value, dict) and "$ref" in value else value)
-
-
-def example(operation: str, status: int = 200, name: str = "") -> Any:
-    """A copy of an example that fits its schema."""
-    name = name or names(operation, status)[0]
-    value = original(operation, status, name)
+def example(operation: str, name: str = "") -> Any:
+    """Return a copy of an example of success, the first one unless named."""
+    if operation.startswith("actions/re-run"):
+        return {}
+    content = operations()[operation].responses[success(operation)]["content"]["application/json"]["examples"]
+    name = name or next(iter(content))
+    value = resolved(content[name])["value"]
+    value = deepcopy(resolved(value)["value"] if isinstance(value, dict) and "$ref" in value else value)
     for fault in FAULTS:
-        if (fault.operation, fault.status, fault.name) == (operation, status, name):
-            value = mended(value, fault)
-    return value
-
-
-def mended(value: Any, fault: Fault) -> Any:
-    """Put what belongs there in its place."""
-    if not fault.place:
-        return deepcopy(fault.value)
-    node = value
-    for step in fault.place[:-1]:
-        node = node[step]
-    node[fault.place[-1]] = deepcopy(fault.value)
+        if (fault.operation, fault.name) == (operation, name):
+            node = value
+            for step in fault.place[:-1]:
+                node = node[step]
+            node[fault.place[-1]] = fault.value
     return value

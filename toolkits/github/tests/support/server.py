@@ -1,7 +1,6 @@
-"""A loopback server that stands for GitHub: it checks each request and each of its own answers by the description.
+"""Loopback servers: a GitHub that judges requests and its own responses by the description, and a log storage.
 
-What it answers comes from a world (what exists there), or for one request from what a test puts before that. What the
-description cannot bless, such as half an answer, is sent by `rogue` and so named. A fault ends the test that caused it.
+The GitHub server answers each operation with the description's example, unless a test scripts another response.
 """
 
 from __future__ import annotations
@@ -9,21 +8,30 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from base64 import encodebytes
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from traceback import format_exc
 from typing import Any, NamedTuple, Self
 
 from aiohttp import web
-from multidict import CIMultiDict
 
-from toolkits.github.tests.support.description import Mismatch, Request, check_answer, check_request
+from toolkits.github.tests.support.description import Mismatch, Request, check_request, check_response
+from toolkits.github.tests.support.examples import example, success
 
 TOKEN = "ghp_canary0123456789"
+REPO = "octocat/Hello-World"
+DIRECTORY = "response-if-content-is-a-directory"
+OK_HEADERS = {
+    "X-GitHub-Request-Id": "0D1E:2F3A:4B5C6D:7E8F90:66AABBCC",
+    "X-RateLimit-Remaining": "4987",
+    "X-RateLimit-Reset": "1893456000",
+    "Content-Type": "application/json; charset=utf-8",
+}
 
 
 class Reply(NamedTuple):
-    """An answer before it is written."""
+    """A response that must match the description."""
 
     status: int = 200
     body: Any = None
@@ -31,7 +39,7 @@ class Reply(NamedTuple):
 
 
 class Rogue(NamedTuple):
-    """An answer that GitHub does not give: sent as it is and checked by nobody; `broken` ends the connection in it."""
+    """A response that GitHub never sends. It is not checked. `broken` closes the connection inside the body."""
 
     body: bytes = b""
     status: int = 200
@@ -40,34 +48,53 @@ class Rogue(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """No answer, ever."""
+    """No response."""
 
 
-Scripted = Reply | Rogue | Silence
-Answers = Callable[[Request, str], Reply]
-"""Answers a request, given the URL it came to without the query."""
+class Loopback:
+    """A server on a free port of this machine. `url` is its base."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=64 << 20)
+        app.router.add_route("*", "/{rest:.*}", self.handle)
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}{self.prefix}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    async def handle(self, http: web.Request) -> web.StreamResponse:
+        raise NotImplementedError
 
 
-class GithubServer:
-    """Serves one world on a free port.
+class GithubServer(Loopback):
+    """GitHub.
 
     Attributes:
-        url: the base of the API, with a prefix such as `/api/v3` if one was asked for.
-        seen: the requests that fitted, in their order.
-        statuses: those of the answers to them, without scripted rogues.
-        faults: what did not fit.
-        waiting: set when a request is met with silence.
-        abandoned: set when the one who sent it went away.
-        connections: the ports that requests came from.
+        log: the URL to which it redirects for the log of a job.
+        seen: the valid requests in order.
+        statuses: the statuses of their responses, without rogues.
+        faults: the errors of invalid requests and responses.
+        waiting: set when a request meets silence.
+        abandoned: set when its client disconnects.
+        connections: the ports of the clients.
     """
 
-    def __init__(self, answers: Answers, *, prefix: str = "", tokens: tuple[str, ...] = (TOKEN,)) -> None:
-        self._answers = answers
-        self._prefix = prefix
-        self._tokens = set(tokens)
-        self._scripted: dict[str, deque[Scripted]] = defaultdict(deque)
-        self._runner: web.AppRunner | None = None
-        self.url = ""
+    def __init__(self, prefix: str = "") -> None:
+        super().__init__(prefix)
+        self.reset()
+
+    def reset(self) -> None:
+        self._scripted: dict[str, deque[Reply | Rogue | Silence]] = defaultdict(deque)
+        self._tokens = {TOKEN}
+        self.log = ""
         self.seen: list[Request] = []
         self.statuses: list[int] = []
         self.faults: list[str] = []
@@ -75,110 +102,119 @@ class GithubServer:
         self.abandoned = asyncio.Event()
         self.connections: set[int] = set()
 
-    async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_route("*", "/{rest:.*}", self._handle)
-        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}{self._prefix}"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def script(self, operation: str, *answers: Scripted) -> None:
-        """Answer the next requests for an operation so."""
-        self._scripted[operation].extend(answers)
+    def script(self, operation: str, *replies: Reply | Rogue | Silence) -> None:
+        """Set the responses to the next requests of an operation."""
+        self._scripted[operation].extend(replies)
 
     def allow(self, token: str) -> None:
-        """Take another token too."""
         self._tokens.add(token)
 
     def operations(self) -> list[str]:
-        """The operations that were asked for, in their order."""
         return [request.operation.id for request in self.seen]
 
-    async def _handle(self, http: web.Request) -> web.StreamResponse:
-        self.connections.add((http.transport.get_extra_info("peername") if http.transport else ("", 0))[1])
+    async def handle(self, http: web.Request) -> web.StreamResponse:
+        assert http.transport is not None
+        self.connections.add(http.transport.get_extra_info("peername")[1])
         try:
-            request = self._checked(http.method, http.raw_path, http.headers, await http.read())
+            if not http.raw_path.startswith(self.prefix + "/"):
+                raise Mismatch(f"{http.raw_path} is not below {self.prefix}")
+            target = http.raw_path.removeprefix(self.prefix)
+            request = check_request(http.method, target, http.headers, await http.read())
+            self.seen.append(request)
             scripted = self._scripted[request.operation.id]
-            answer = scripted.popleft() if scripted else self._answer(request, http.raw_path)
-            if isinstance(answer, Silence):
-                return await self._say_nothing()
-            if isinstance(answer, Rogue):
-                return await _misbehave(http, answer)
-            self.statuses.append(answer.status)
-            return _written(request, answer)
-        except Exception as fault:  # noqa: BLE001 - whatever it is, it is told at the end of the test
+            reply = scripted.popleft() if scripted else self._example(request)
+            if isinstance(reply, Silence):
+                return await self._stay_silent()
+            if isinstance(reply, Rogue):
+                return await _misbehave(http, reply)
+            return self._response(request, reply)
+        except Exception as fault:  # noqa: BLE001 - the fixture reports it at the end of the test
             self.faults.append(str(fault) if isinstance(fault, Mismatch) else format_exc())
             return web.Response(status=599)
 
-    def _checked(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Request:
-        if not target.startswith(self._prefix + "/"):
-            raise Mismatch(f"{target} is not below {self._prefix}")
-        request = check_request(method, target.removeprefix(self._prefix), headers, body)
-        self.seen.append(request)
-        return request
-
-    def _answer(self, request: Request, raw_path: str) -> Reply:
+    def _example(self, request: Request) -> Reply:
         if request.headers.get("Authorization") not in {f"Bearer {token}" for token in self._tokens}:
             return error(401, "Bad credentials")
-        reply = self._answers(request, self.url.removesuffix(self._prefix) + raw_path.partition("?")[0])
-        if reply.status in (200, 201):
-            tag = f'W/"{hashlib.sha256(json.dumps(reply.body).encode()).hexdigest()}"'
-            if request.operation.method == "GET" and request.headers.get("If-None-Match") == tag:
-                return Reply(304, None, {"ETag": tag})
-            return reply._replace(headers={**reply.headers, "ETag": tag})
-        return reply
+        operation = request.operation.id
+        if operation == "actions/download-job-logs-for-workflow-run":
+            return Reply(302, None, {"Location": self.log})
+        if operation == "repos/get-content" and "." in request.path["path"]:
+            return file(request.path["path"], b"# Hello\n")
+        name = DIRECTORY if operation == "repos/get-content" else ""
+        return Reply(success(operation), example(operation, name))
 
-    async def _say_nothing(self) -> web.StreamResponse:
+    def _response(self, request: Request, reply: Reply) -> web.Response:
+        body = b"" if reply.body is None else json.dumps(reply.body, ensure_ascii=False).encode()
+        headers = {**OK_HEADERS, **reply.headers}
+        status = reply.status
+        if request.operation.method == "GET" and status == 200:
+            headers["ETag"] = f'W/"{hashlib.sha256(body).hexdigest()}"'
+            if request.headers.get("If-None-Match") == headers["ETag"]:
+                status, body = 304, b""
+        if not body:
+            del headers["Content-Type"]
+        check_response(request.operation, status, {name.lower(): value for name, value in headers.items()}, body)
+        self.statuses.append(status)
+        return web.Response(status=status, body=body, headers=headers)
+
+    async def _stay_silent(self) -> web.StreamResponse:
         self.waiting.set()
         try:
             await asyncio.Event().wait()
         finally:
             self.abandoned.set()
-        raise AssertionError("nobody sets it")
+        raise AssertionError("the event is never set")
 
 
-def error(status: int, message: str, **more: Any) -> Reply:
-    """An error as GitHub words it."""
+class Storage(Loopback):
+    """The host where GitHub stores job logs. It must never see the token.
+
+    Attributes:
+        content: the log, None for a missing log.
+        location: the target of a redirect, if any.
+        headers: the headers of each request.
+    """
+
+    content: bytes | None = None
+    location = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers: list[Mapping[str, str]] = []
+
+    async def handle(self, http: web.Request) -> web.StreamResponse:
+        self.headers.append(http.headers)
+        if self.location:
+            return web.Response(status=302, headers={"Location": self.location})
+        return web.Response(status=404) if self.content is None else web.Response(body=self.content)
+
+
+def error(status: int, message: str, headers: Mapping[str, str] | None = None, **more: Any) -> Reply:
+    """Return an error response of GitHub."""
     body = {"message": message, "documentation_url": "https://docs.github.com/rest", **more}
-    return Reply(status, body if status == 422 else {**body, "status": str(status)})
+    return Reply(status, body if status == 422 else {**body, "status": str(status)}, headers or {})
 
 
-def limited(status: int, message: str, headers: Mapping[str, str]) -> Reply:
-    """An answer by which GitHub asks to wait."""
-    return error(status, message)._replace(headers=headers)
+def file(path: str, content: bytes) -> Reply:
+    """Return the response for a file. GitHub leaves out the content of files above 1 MB."""
+    inline = len(content) <= 1 << 20
+    body = example("repos/get-content", "response-if-content-is-a-file")
+    body |= {"path": path, "name": path.rpartition("/")[2], "size": len(content), "sha": blob_sha(content)}
+    body |= {"content": encodebytes(content).decode() if inline else "", "encoding": "base64" if inline else "none"}
+    return Reply(body=body)
 
 
-def _written(request: Request, reply: Reply) -> web.Response:
-    headers = CIMultiDict(
-        {
-            "X-GitHub-Request-Id": "0D1E:2F3A:4B5C6D:7E8F90:66AABBCC",
-            "X-RateLimit-Limit": "5000",
-            "X-RateLimit-Remaining": "4987",
-            "X-RateLimit-Reset": "1893456000",
-            "X-RateLimit-Resource": "core",
-        }
-    )
-    if reply.body is not None:
-        headers["Content-Type"] = "application/json; charset=utf-8"
-    headers.update(reply.headers)
-    body = b"" if reply.body is None else json.dumps(reply.body, ensure_ascii=False).encode()
-    check_answer(request.operation, reply.status, {name.lower(): value for name, value in headers.items()}, body)
-    return web.Response(status=reply.status, body=body, headers=headers)
+def blob_sha(content: bytes) -> str:
+    """Return the name that git gives to the content of a file."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-async def _misbehave(http: web.Request, answer: Rogue) -> web.StreamResponse:
-    response = web.StreamResponse(status=answer.status, headers=answer.headers)
-    if answer.broken:
-        response.content_length = len(answer.body) + 1
+async def _misbehave(http: web.Request, reply: Rogue) -> web.StreamResponse:
+    response = web.StreamResponse(status=reply.status, headers=reply.headers)
+    if reply.broken:
+        response.content_length = len(reply.body) + 1
     await response.prepare(http)
-    await response.write(answer.body)
-    if answer.broken and http.transport is not None:
+    await response.write(reply.body)
+    if reply.broken and http.transport is not None:
         http.transport.abort()
     return response
