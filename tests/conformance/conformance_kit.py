@@ -1,12 +1,13 @@
 """The toolkit for the official suite: tools, resources and prompts with the names and results that it requires.
 
 It is copied into a distribution that the server under test finds, so it imports nothing but `pegboard`'s public names.
-It holds what today's features can serve; `expected.yml` says which scenarios find nothing here, and why.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -27,16 +28,39 @@ PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 )
 SILENCE = base64.b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
+IMAGE = ImageContent(PIXEL, "image/png")
 MISSING_CAPABILITY = -32021
-"""A request needs a capability that its client does not declare (2026-07-28, basic)."""
+OUTLIVES_SECONDS = 0.7
+"""More than twice the time after which the server answers with a stream, and ends it (`run.py`)."""
 
 kit = Toolkit("conformance", prefix=False)
 
 
-@kit.tool
-def test_simple_text() -> str:
-    """Answer with text."""
-    return "This is a simple text response for testing."
+def embedded(uri: str, text: str, mime_type: str = "text/plain") -> EmbeddedResource:
+    return EmbeddedResource(ResourceContents(uri, text, mime_type))
+
+
+FIXED: dict[str, Any] = {
+    "test_simple_text": "This is a simple text response for testing.",
+    "test_logging_tool": "nothing was logged",
+    "test_streaming_elicitation": "nothing was asked",
+    "test_image_content": IMAGE,
+    "test_audio_content": AudioContent(SILENCE, "audio/wav"),
+    "test_embedded_resource": embedded("test://embedded-resource", "This is an embedded resource content."),
+    "test_multiple_content_types": [
+        "Multiple content types test:",
+        IMAGE,
+        embedded("test://mixed-content-resource", '{"test": "data", "value": 123}', "application/json"),
+    ],
+}
+
+
+def fixed(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+for name, value in FIXED.items():
+    kit.tool(name=name, description="Return a fixed result.")(fixed(value))
 
 
 @kit.tool
@@ -71,15 +95,10 @@ def test_missing_capability(context: Context) -> str:
 
 
 @kit.tool
-def test_logging_tool() -> str:
-    """Answer without a log message."""
-    return "nothing was logged"
-
-
-@kit.tool
-def test_streaming_elicitation() -> str:
-    """Answer without a question: nothing but notifications and the result may stand on the stream."""
-    return "nothing was asked"
+async def test_reconnection() -> str:
+    """Take so long that the server ends the stream, and its client comes back for the result."""
+    await asyncio.sleep(OUTLIVES_SECONDS)
+    return "Reconnection test completed successfully."
 
 
 @kit.tool(name="test_x_mcp_header")
@@ -119,45 +138,24 @@ def contact(**arguments: Any) -> str:
     return "contact: " + ", ".join(sorted(arguments))
 
 
-@kit.tool
-def test_image_content() -> ImageContent:
-    """Answer with a picture."""
-    return ImageContent(PIXEL, "image/png")
-
-
-@kit.tool
-def test_audio_content() -> AudioContent:
-    """Answer with a sound."""
-    return AudioContent(SILENCE, "audio/wav")
-
-
-@kit.tool
-def test_embedded_resource() -> EmbeddedResource:
-    """Answer with the content of a resource."""
-    text = "This is an embedded resource content."
-    return EmbeddedResource(ResourceContents("test://embedded-resource", text, "text/plain"))
-
-
-@kit.tool
-def test_multiple_content_types() -> list[str | ImageContent | EmbeddedResource]:
-    """Answer with a text, a picture and a resource."""
-    data = ResourceContents("test://mixed-content-resource", '{"test": "data", "value": 123}', "application/json")
-    return ["Multiple content types test:", ImageContent(PIXEL, "image/png"), EmbeddedResource(data)]
-
-
-@kit.resource("test://static-text", name="static-text", description="Text that never changes")
-def static_text() -> str:
-    return "This is the content of the static text resource."
-
-
-@kit.resource("test://static-binary", name="static-binary", description="A picture", mime_type="image/png")
-def static_binary() -> bytes:
-    return PIXEL
+RESOURCES: dict[str, tuple[str, str | bytes, str]] = {
+    "static-text": ("test://static-text", "This is the content of the static text resource.", "text/plain"),
+    "static-binary": ("test://static-binary", PIXEL, "image/png"),
+    "watched-resource": ("test://watched-resource", "Watched resource content", "text/plain"),
+}
+for name, (uri, content, kind) in RESOURCES.items():
+    kit.resource(uri, name=name, description="Content that never changes", mime_type=kind)(fixed(content))
 
 
 @kit.resource("test://template/{id}/data", name="template-data", description="Data by id", mime_type="application/json")
 def template_data(id: str) -> dict[str, Any]:
     return {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}
+
+
+@kit.prompt
+def test_simple_prompt() -> str:
+    """A prompt without arguments."""
+    return "This is a simple prompt for testing."
 
 
 @kit.prompt
@@ -176,17 +174,11 @@ def beginnings(typed: str) -> list[str]:
 @kit.prompt(name="test_prompt_with_embedded_resource")
 def embedding(resource_uri: Annotated[str, "resourceUri", "URI of the resource to embed"]) -> list[PromptMessage]:
     """A prompt that embeds a resource."""
-    embedded = ResourceContents(resource_uri, "Embedded resource content for testing.", "text/plain")
-    return [PromptMessage(EmbeddedResource(embedded)), PromptMessage("Please process the embedded resource above.")]
+    content = embedded(resource_uri, "Embedded resource content for testing.")
+    return [PromptMessage(content), PromptMessage("Please process the embedded resource above.")]
 
 
 @kit.prompt
 def test_prompt_with_image() -> list[PromptMessage]:
     """A prompt with a picture."""
-    return [PromptMessage(ImageContent(PIXEL, "image/png")), PromptMessage("Please analyze the image above.")]
-
-
-@kit.prompt
-def test_simple_prompt() -> str:
-    """A prompt without arguments."""
-    return "This is a simple prompt for testing."
+    return [PromptMessage(IMAGE), PromptMessage("Please analyze the image above.")]

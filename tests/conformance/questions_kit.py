@@ -1,11 +1,8 @@
-"""The toolkit for scenarios of the official suite with questions: forms, sampling, roots, several rounds.
-
-One way of writing serves both eras. It imports nothing but `pegboard`'s public names.
-"""
+"""The toolkit for scenarios of the official suite with questions: forms, sampling, roots, several rounds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import make_dataclass
 from typing import Any
 
 from pegboard import Context, Elicited, Toolkit
@@ -14,40 +11,14 @@ from pegboard.types import Elicit, ListRoots, Sample
 
 kit = Toolkit("questions", prefix=False)
 
-
-@dataclass
-class Person:
-    name: str
-
-
-@dataclass
-class Contact:
-    username: str
-    email: str
-
-
-@dataclass
-class Confirmation:
-    ok: bool
-
-
-@dataclass
-class Step1:
-    name: str
-
-
-@dataclass
-class Step2:
-    color: str
-
-
-@dataclass
-class Setting:
-    context: str
+Contact: Any = make_dataclass("Contact", [("username", str), ("email", str)])
+Person: Any = make_dataclass("Person", [("name", str)])
+Confirmation: Any = make_dataclass("Confirmation", [("ok", bool)])
+Colour: Any = make_dataclass("Colour", [("color", str)])
+Setting: Any = make_dataclass("Setting", [("context", str)])
 
 
 def said(answer: Elicited[Any]) -> str:
-    """An answer as text."""
     return f"action={answer.action}, content={answer.content}"
 
 
@@ -74,15 +45,6 @@ DEFAULTS = {
     "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
     "verified": {"type": "boolean", "default": True},
 }
-
-
-@kit.tool
-async def test_elicitation_sep1034_defaults(context: Context) -> str:
-    """Ask with a default for every kind of field."""
-    schema = {"type": "object", "properties": DEFAULTS, "required": []}
-    return "Elicitation completed: " + said(await context.ui.elicit("Please check these values.", schema))
-
-
 TITLED = [{"const": f"value{number}", "title": f"Option {number}"} for number in (1, 2, 3)]
 PLAIN = ["option1", "option2", "option3"]
 CHOICES = {
@@ -92,6 +54,13 @@ CHOICES = {
     "untitledMulti": {"type": "array", "items": {"type": "string", "enum": PLAIN}},
     "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
 }
+
+
+@kit.tool
+async def test_elicitation_sep1034_defaults(context: Context) -> str:
+    """Ask with a default for every kind of field."""
+    schema = {"type": "object", "properties": DEFAULTS, "required": []}
+    return "Elicitation completed: " + said(await context.ui.elicit("Please check these values.", schema))
 
 
 @kit.tool
@@ -133,6 +102,12 @@ async def test_input_required_result_request_state(context: Context) -> str:
 
 
 @kit.tool
+async def test_input_required_result_tampered_state(context: Context) -> str:
+    """Ask, and take no state that was changed on its way."""
+    return said(await context.ui.elicit("Go on?", Confirmation, name="confirm"))
+
+
+@kit.tool
 async def test_input_required_result_multiple_inputs(context: Context) -> str:
     """Ask three questions of different kinds at once."""
     answers = await context.ask(
@@ -146,16 +121,10 @@ async def test_input_required_result_multiple_inputs(context: Context) -> str:
 @kit.tool
 async def test_input_required_result_multi_round(context: Context) -> str:
     """Ask a second question that follows from the answer to the first."""
-    first = await context.ui.elicit("Step 1: what is your name?", Step1, name="step1")
-    name = first.content.name if first.content else "somebody"
-    second = await context.ui.elicit(f"Step 2: {name}, what is your favourite colour?", Step2, name="step2")
+    first = await context.ui.elicit("Step 1: what is your name?", Person, name="step1")
+    name = first.content.name if first.content else "stranger"
+    second = await context.ui.elicit(f"Step 2: {name}, what is your favourite colour?", Colour, name="step2")
     return f"{name}: {said(second)}"
-
-
-@kit.tool
-async def test_input_required_result_tampered_state(context: Context) -> str:
-    """Ask, and take no state that was changed on its way."""
-    return said(await context.ui.elicit("Go on?", Confirmation, name="confirm"))
 
 
 @kit.tool

@@ -40,11 +40,7 @@ retry_ms = 100
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """Run the installed command `pegboard serve` with the toolkits of this folder. Yield the URL of its endpoint.
-
-    Raises:
-        CannotRun: the server ended before it served, or with an error.
-    """
+    """Run the installed command `pegboard serve` with the toolkits of this folder. Yield the URL of its endpoint."""
     said: list[str] = []
     with _start(folder) as server:
         try:

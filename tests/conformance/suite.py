@@ -8,6 +8,7 @@ import platform
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +29,14 @@ class CannotRun(Exception):
 
 
 class Suite:
-    """An installed suite.
-
-    Args:
-        command: the command that starts it.
-    """
+    """An installed suite, by the command that starts it."""
 
     def __init__(self, command: list[str]) -> None:
         self._command = command
+        self.scenarios = cache(self._scenarios)
 
-    def scenarios(self, revision: str) -> list[str]:
-        """Return the names of the server scenarios of a revision.
-
-        Raises:
-            CannotRun: the suite lists no scenario.
-        """
+    def _scenarios(self, revision: str) -> list[str]:
+        """Return the names of the server scenarios of a revision."""
         listed = self._run("list", "--server", "--spec-version", revision)
         names = re.findall(r"^  - (\S+)", listed, flags=re.MULTILINE)
         if not names:
@@ -50,14 +44,7 @@ class Suite:
         return names
 
     def run(self, url: str, revision: str, folder: Path, scenario: str | None = None) -> dict[str, list[Any]]:
-        """Run all scenarios of a revision, or one. Return the checks of each scenario that ended.
-
-        Args:
-            url: the MCP endpoint, at a loopback name.
-            revision: the revision of MCP.
-            folder: the folder for the results of the suite, and for its output in `run.log`.
-            scenario: the only scenario to run.
-        """
+        """Run all scenarios of a revision, or one, with results in a folder. Return the checks of each that ended."""
         for earlier in folder.glob("server-*"):
             shutil.rmtree(earlier)
         chosen = ["--suite", "all"] if scenario is None else ["--scenario", scenario]
@@ -77,11 +64,7 @@ class Suite:
 
 
 def installed_suite(place: Path = PLACE) -> Suite:
-    """Return the suite. The first caller installs it; others wait.
-
-    Raises:
-        CannotRun: npm is missing, or it fails.
-    """
+    """Return the suite. The first caller installs it; others wait."""
     npm = shutil.which("npm")
     if npm is None:
         raise CannotRun("npm is not on the path: the conformance suite is an npm package; install Node.js with npm")
@@ -93,7 +76,12 @@ def installed_suite(place: Path = PLACE) -> Suite:
 
 def _entry(npm: str, place: Path) -> Path:
     modules = place / "node_modules"
-    if _installed_version(modules) != VERSION:
+    try:  # npm writes this file at the end of an installation
+        installed = json.loads((modules / ".package-lock.json").read_text(encoding="utf-8"))["packages"]
+        version = installed[f"node_modules/{PACKAGE}"]["version"]
+    except (OSError, ValueError, KeyError):
+        version = None
+    if version != VERSION:
         _install(npm, place, f"{PACKAGE}@{VERSION}")
     return modules / PACKAGE / "dist" / "index.js"
 
@@ -117,15 +105,6 @@ def _is_new_enough(node: str) -> bool:
         return False
     found = re.match(r"v(\d+)\.", answer)
     return found is not None and int(found[1]) >= NODE
-
-
-def _installed_version(modules: Path) -> str | None:
-    """Read the version that npm writes at the end of an installation; an incomplete one has none."""
-    try:
-        installed = json.loads((modules / ".package-lock.json").read_text(encoding="utf-8"))
-        return str(installed["packages"][f"node_modules/{PACKAGE}"]["version"])
-    except (OSError, ValueError, KeyError):
-        return None
 
 
 def _install(npm: str, place: Path, package: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.run import REVISIONS, conform, serving
-from tests.conformance.suite import CannotRun, Suite, installed_suite
+from tests.conformance.suite import Suite, installed_suite
 from tests.conformance.verdict import EXPECTED, read_expected
 
 pytestmark = pytest.mark.timeout(600)
@@ -30,9 +30,3 @@ def test_every_expected_failure_names_a_scenario(suite: Suite) -> None:
     known = {name for revision in REVISIONS for name in suite.scenarios(revision)}
     entries = read_expected(EXPECTED.read_text(encoding="utf-8"))
     assert {entry.partition(":")[0] for entry in entries} <= known
-
-
-def test_without_npm_the_message_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(CannotRun, match="npm is not on the path"):
-        installed_suite()

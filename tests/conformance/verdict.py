@@ -27,15 +27,9 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The outcome of a run.
+    """The outcome of a run: counts of checks, scenarios without a failure, and failures.
 
-    Attributes:
-        passed: the scenarios without any failure.
-        expected: listed failures, each with its reason.
-        unexpected: failures that are not listed.
-        stale: listed failures that did not happen, though their scenario ran.
-        succeeded: the number of checks that succeeded.
-        skipped: the number of checks that the suite could not make.
+    Expected failures have their reasons; stale ones are listed, and did not happen though their scenario ran.
     """
 
     passed: list[str]
@@ -62,9 +56,6 @@ def read_expected(text: str) -> dict[str, str]:
     """Return the reason of each expected failure, by `scenario` or `scenario:check`.
 
     The format is the suite's (`--expected-failures`) with the reason as a required comment.
-
-    Raises:
-        ValueError: a line has another form, or an entry is there twice.
     """
     entries: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -80,13 +71,7 @@ def read_expected(text: str) -> dict[str, str]:
 
 
 def judge(scenarios: Iterable[str], runs: Mapping[str, Sequence[Any]], expected: Mapping[str, str]) -> Verdict:
-    """Compare a run with the expected failures.
-
-    Args:
-        scenarios: the scenarios that had to run.
-        runs: scenario -> its checks as the suite wrote them, for each scenario that ended.
-        expected: the result of `read_expected`; entries of other scenarios are ignored.
-    """
+    """Compare a run, the checks of each scenario that ended, with the expected failures of these scenarios."""
     wanted = list(scenarios)
     verdict = Verdict([], [], [], [], _count(runs, "SUCCESS"), _count(runs, "SKIPPED"))
     seen = set()
