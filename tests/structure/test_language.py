@@ -28,9 +28,12 @@ def docstrings() -> Iterator[tuple[str, str]]:
         if "tests" in path.parts or path.name.startswith("v20"):  # generated from the official schemas
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            match node:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    yield f"{path.name}:{node.lineno}", text
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                yield f"{path.name}:{node.lineno}", node.value.value
 
 
 def test_no_sentence_opens_with_what_who_or_whether() -> None:

@@ -1,4 +1,4 @@
-"""What a client is answered for an error: the rows of tests/errors/answers.toml, and what each of them means."""
+"""The responses to errors: the rows of tests/errors/answers.toml."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from typing import Any, NamedTuple
 FILE = Path(__file__).parent.parent / "errors" / "answers.toml"
 PLACES = ("tool", "resource", "prompt", "completion", "middleware", "method")
 CANARY = "canary-7f3a91"
-"""Stands in the rows for what no client may see."""
+"""A string in the rows that no client may see."""
 MASKED = "It failed unexpectedly."
 MEMBERS = ("statusCode", "retryAfterMs", "additionalPromptContent", "extra")
 
 
 class Row(NamedTuple):
-    """An error, and what is known of it.
+    """An error and its properties.
 
     Attributes:
-        raised: it, as Python.
-        family: how it is answered.
+        raised: the error as Python.
+        family: the group of errors with equal responses.
         kind: None where it has none.
-        can_retry: whether the same caller may try again.
-        members: the others that programs are told, by their names on the wire.
-        more: names of members that there may be beside those.
-        code: the JSON-RPC code that it brings.
+        members: the other members that programs receive, by their names on the wire.
+        more: names of members that may be present beside those.
+        code: the JSON-RPC code of the error.
         data: the data of its JSON-RPC error.
-        logged: whether its story is in the log, under an id.
+        logged: True if its details are in the log, under an id.
     """
 
     raised: str
@@ -46,81 +45,78 @@ class Row(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a client is to be answered.
+    """The expected response.
 
     Attributes:
         code: the code of the JSON-RPC error; None for the result of a tool.
-        detail: the members that programs are told; None for a JSON-RPC error without them.
-        data: the data of the JSON-RPC error that has them not.
-        error_id: whether there is one.
-        shown: whether the text of the error is.
+        detail: the members that programs receive; None for a JSON-RPC error without them.
+        data: the data of a JSON-RPC error without members.
+        error_id: True if there is one.
+        shown: True if the message of the error is.
         status: the HTTP status.
     """
 
     code: int | None
-    detail: dict[str, Any] | None
-    data: Any
-    error_id: bool
-    shown: bool
-    status: int
+    detail: dict[str, Any] | None = None
+    data: Any = None
+    error_id: bool = False
+    shown: bool = True
+    status: int = 200
 
 
 @cache
 def table() -> dict[str, Any]:
-    """The file."""
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
 def rows() -> list[Row]:
-    """Every error of the file."""
+    """Return every error of the file."""
     return [
         Row(
-            one["raise"],
-            one["family"],
-            one.get("kind"),
-            one.get("canRetry", False),
-            {name: one[name] for name in MEMBERS if name in one},
-            tuple(one.get("more", ())),
-            one.get("code"),
-            one.get("data"),
-            one.get("logged", False),
+            raised=one["raise"],
+            family=one["family"],
+            kind=one.get("kind"),
+            can_retry=one.get("canRetry", False),
+            members={name: one[name] for name in MEMBERS if name in one},
+            more=tuple(one.get("more", ())),
+            code=one.get("code"),
+            data=one.get("data"),
+            logged=one.get("logged", False),
         )
         for one in table()["error"]
     ]
 
 
 def cell(family: str, place: str, *, modern: bool) -> str | int:
-    """The answer of a family in a place, as the file has it."""
+    """Return the response of a family in a place, as the file has it."""
     given = table()["families"][family][place]
     answer: str | int = given[0 if modern else 1] if isinstance(given, list) else given
     return answer
 
 
 def answer(row: Row, place: str, *, modern: bool) -> Answer:
-    """What is to be answered for an error that is raised in a place."""
+    """Return the expected response to an error that is raised in a place."""
     meant = cell(row.family, place, modern=modern)
-    is_tool = place in ("tool", "middleware")
     detail = None if row.kind is None else {"kind": row.kind, "canRetry": row.can_retry, **row.members}
     if meant == "masked":
         masked = {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False, "statusCode": 500}
-        return Answer(None if is_tool else -32603, masked, None, True, False, 200)
+        return Answer(None if place in ("tool", "middleware") else -32603, masked, error_id=True, shown=False)
     if meant == "internal":
-        return Answer(-32603, None, None, True, False, 200)
+        return Answer(-32603, error_id=True, shown=False)
     if meant == "untyped":
-        return Answer(None, {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False}, None, True, True, 200)
+        return Answer(None, {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False}, error_id=True)
     if meant == "result":
-        return Answer(None, detail, None, row.logged, True, 200)
+        return Answer(None, detail, error_id=row.logged)
     code = row.code if meant == "own" else int(meant)
     if meant == -32021:
-        return Answer(code, None, row.data, False, True, 400)
-    data = row.data
-    if data is None and (row.family, place) == ("missing", "resource"):
-        data = {"uri": request(place, row.raised)[1]["uri"]}
-    return Answer(code, detail, data, row.logged, True, 200)
+        return Answer(code, data=row.data, status=400)
+    missing = row.data is None and (row.family, place) == ("missing", "resource")
+    data = {"uri": request(place, row.raised)[1]["uri"]} if missing else row.data
+    return Answer(code, detail, data, error_id=row.logged)
 
 
 def request(place: str, raised: str, *, mode: str = "async") -> tuple[str, dict[str, Any]]:
-    """The method and the parameters of the request that has the plugin raise something."""
+    """Return the method and the parameters of the request that has the plugin raise an error."""
     code = raised.encode().hex()
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "tool": ("tools/call", {"name": f"errors_{mode}", "arguments": {"code": code}}),
