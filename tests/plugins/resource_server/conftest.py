@@ -1,33 +1,87 @@
-"""A server that accepts tokens of an authorization server on this machine."""
+"""Authorization servers on this machine, and a process or an authenticator that accepts their tokens."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 import pytest_asyncio
 
+from pegboard.types import Caller, Request, Response
+from pegboard_plugins.resource_server import ResourceServerConfig
+from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 from tests.plugins.auth_token import door_kit
-from tests.support.distributions import make_distribution
+from tests.support.fields import Fields
 from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
 from tests.support.oidc import OidcProvider
 from tests.support.peer import WAIT
+from tests.support.pool import make_site
 
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = tmp_path_factory.mktemp("guarded")
-    files = {"door_kit.py": inspect.getsource(door_kit)}
-    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
-    return site
+    return make_site(tmp_path_factory.mktemp("guarded"), {"door": door_kit})
+
+
+def make_config(**changes: Any) -> ResourceServerConfig:
+    servers = [{"issuer": "https://auth.example"}]
+    return ResourceServerConfig.model_validate({"resource": RESOURCE, "authorization_servers": servers, **changes})
+
+
+class Door:
+    """The authenticator in this process: `async with Door(issuer) as door`.
+
+    Args:
+        issuers: the accepted authorization servers.
+        server: more settings of each of them.
+        settings: more settings of the plugin.
+    """
+
+    def __init__(
+        self, *issuers: Issuer | OidcProvider, server: Mapping[str, Any] | None = None, **settings: Any
+    ) -> None:
+        servers = [{"issuer": issuer.url, **(server or {})} for issuer in issuers]
+        config = make_config(**{"authorization_servers": servers, **settings})
+        self.authenticator = ResourceServerAuthenticator(config)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.authenticator.close()
+
+    async def ask(self, token: str, peer: str = "127.0.0.1") -> Caller | Response:
+        fields = Fields([("Authorization", f"Bearer {token}")])
+        return await self.authenticator.authenticate(Request("POST", "/mcp", {}, fields, peer=peer))
+
+    async def caller(self, token: str) -> Caller:
+        found = await self.ask(token)
+        assert isinstance(found, Caller), found
+        return found
+
+    async def refusal(self, token: str) -> Response:
+        found = await self.ask(token)
+        assert isinstance(found, Response), found
+        return found
+
+    async def status(self, token: str, peer: str = "127.0.0.1") -> int:
+        """Return 200 for a caller, or the status of the refusal."""
+        found = await self.ask(token, peer)
+        return 200 if isinstance(found, Caller) else found.status
+
+    async def until(self, token: str, status: int) -> None:
+        """Ask until the response has this status."""
+        async with asyncio.timeout(WAIT):
+            while await self.status(token) != status:
+                await asyncio.sleep(0)
 
 
 def serve(

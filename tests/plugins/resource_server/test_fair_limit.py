@@ -23,26 +23,10 @@ async def test_peers_get_places_in_turn() -> None:
     assert order == ["a1", "a2", "b1", "c1", "a3", "b2"]
 
 
-async def test_a_cancelled_request_leaves_the_queue() -> None:
-    limit = FairLimit(1, 1)
-
-    async def ask() -> None:
-        async with limit.place("a"):
-            pass
-
-    async with limit.place("a"):
-        asked = [asyncio.create_task(ask()) for _ in range(2)]
-        await asyncio.sleep(0)
-        for task in asked:
-            task.cancel()
-        await asyncio.wait(asked)
-        assert limit._waiting == {}
-
-
 STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["enter", "leave", "cancel"])), max_size=60)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(STEPS)
 def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
     async def run() -> None:
@@ -85,7 +69,6 @@ def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
         ("192.0.2.1", "192.0.2.1"),
         ("2001:db8:0:1::9", "2001:db8:0:1::/64"),
         ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("", ""),
         ("unix", "unix"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Scopes of a token: parsing, lists, calls and challenges, over sockets."""
+"""Scopes of a token: parsing, lists, calls and challenges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.worker.jwt_authenticator import create_token
-from tests.plugins.resource_server.conftest import METADATA, listed, serve
+from tests.plugins.resource_server.conftest import METADATA, Door, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import ACCEPT, Exchanged, Session, Streaming, ask, call, message
 from tests.support.issuer import Issuer
@@ -17,7 +17,7 @@ from tests.support.schemas import MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-ERAS = pytest.mark.parametrize("era", ["2024-11-05", "2025-11-25", "2026-07-28"])
+ERAS = pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 EVENTS = "text/event-stream"
 
 
@@ -35,11 +35,6 @@ class Peer:
         if not self.session.id:
             await self.session.open(Authorization=self.bearer)
         return await self.session.post(one, ("Authorization", self.bearer), ("Accept", accept))
-
-    async def tools(self) -> tuple[list[str], str | None]:
-        """Return the names of the listed tools, and the scope of the cache."""
-        result = (await self.ask(message("tools/list"))).result
-        return [tool["name"].removeprefix("door_") for tool in result["tools"]], result.get("cacheScope")
 
 
 @ERAS
@@ -67,12 +62,12 @@ async def test_the_stream_of_a_quiet_call_can_be_resumed(served: Served, issuer:
     bearer = ("Authorization", f"Bearer {issuer.token()}")
     session = Session(served)
     await session.open(**dict([bearer]))
-    fields = [*session.fields(bearer, ("Accept", EVENTS))]
+    fields = session.fields(bearer, ("Accept", EVENTS))
     begun = Streaming(await served.connect(), session.conversation, session.seen)
     await begun.begin(call("door_plain"), fields)
-    first, answer = begun.events
+    first, answer = begun.events[0], begun.events[-1]
     assert (first.data, first.retry is not None) == (b"", True)
-    assert None not in (first.id, answer.id)
+    assert answer.id not in (None, first.id)
     assert [one async for one in begun.rest()] == []
     again = Streaming(await served.connect(), session.conversation, session.seen)
     resumed = [field for field in fields if field[0] != "Content-Type"]
@@ -85,16 +80,21 @@ async def test_the_stream_of_a_quiet_call_can_be_resumed(served: Served, issuer:
 async def test_tools_that_a_token_does_not_allow_are_not_listed(served: Served, issuer: Issuer, era: str) -> None:
     for scope, is_listed in (("other", False), ("other work", True), ("", False)):
         peer = Peer(served, era, issuer.token(scope=scope))
-        names, keeper = await peer.tools()
-        assert ("guarded" in names) == is_listed
-        assert {"plain", "secretive", "who"} < set(names)
-        assert keeper == ("private" if era == "2026-07-28" else None)
+        result = (await peer.ask(message("tools/list"))).result
+        names = {tool["name"] for tool in result["tools"]}
+        assert ("door_guarded" in names) == is_listed
+        assert {"door_plain", "door_secretive", "door_who"} < names
+        assert result.get("cacheScope") == ("private" if era == "2026-07-28" else None)
         assert (await peer.ask(call("door_guarded"))).status == (200 if is_listed else 403)
 
 
-async def test_the_worker_lists_and_calls_all_tools(site: Path, issuer: Issuer) -> None:
+async def test_the_worker_has_its_own_tokens_and_lists_and_calls_all_tools(site: Path, issuer: Issuer) -> None:
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
     async with serve(site, issuer, env={"ARCADE_WORKER_SECRET": secret}) as served:
+        for token, mcp, worker in ((create_token(secret, 60), 401, 200), (issuer.token(), 200, 401)):
+            bearer = [("Authorization", f"Bearer {token}")]
+            assert (await listed(served, token)).status == mcp
+            assert (await served.request("GET", "/worker/tools", bearer)).status == worker
         bearer = [("Authorization", f"Bearer {create_token(secret, 60)}")]
         tools = (await served.request("GET", "/worker/tools", bearer)).json
         assert "Door.Guarded" in [tool["fully_qualified_name"] for tool in tools]
@@ -106,40 +106,42 @@ async def test_the_worker_lists_and_calls_all_tools(site: Path, issuer: Issuer) 
 @pytest.mark.parametrize(
     ("claims", "scopes"),
     [
-        ({"scope": "other work"}, ["other", "work"]),
-        ({"scope": "  work  a"}, ["a", "work"]),
-        ({"scope": ["other", "work"]}, ["other", "work"]),
-        ({"scope": None, "scp": ["a", 5, "b"]}, ["a", "b"]),
-        ({"scope": None, "scp": "a b"}, ["a", "b"]),
-        ({"scope": None}, []),
-        *(({"scope": scope}, []) for scope in ("a\tb", "a\nb", "a\N{NO-BREAK SPACE}b", "a\x0b", ["a b"], {"a": 1}, 5)),
-        ({"scope": "a,b"}, ["a,b"]),
+        ({"scope": "  work  a"}, {"a", "work"}),
+        ({"scope": ["other", "work"]}, {"other", "work"}),
+        ({"scope": None, "scp": ["a", 5, "b"]}, {"a", "b"}),
+        ({"scope": None, "scp": "a b"}, {"a", "b"}),
+        ({"scope": None}, set()),
+        *(({"scope": scope}, set()) for scope in ("a\tb", "a\nb", "a\N{NO-BREAK SPACE}b", ["a b"], {"a": 1}, 5)),
+        ({"scope": "a,b"}, {"a,b"}),
     ],
     ids=str,
 )
-async def test_spaces_separate_scopes(
-    served: Served, issuer: Issuer, claims: dict[str, Any], scopes: list[str]
-) -> None:
+async def test_spaces_separate_scopes(issuer: Issuer, claims: dict[str, Any], scopes: set[str]) -> None:
     """RFC 6749, section 3.3."""
-    token = f"Bearer {issuer.token(**claims)}"
-    done = await ask(served, call("door_who"), Authorization=token)
-    assert done.result["content"][0]["text"] == f"ann {scopes}"
-    assert ((await ask(served, call("door_guarded"), Authorization=token)).status == 200) is ("work" in scopes)
+    async with Door(issuer) as door:
+        assert (await door.caller(issuer.token(**claims))).scopes == scopes
 
 
-async def test_implied_and_required_scopes(site: Path, issuer: Issuer) -> None:
-    implied = 'implied_scopes = { "files:admin" = ["write"], write = ["read", "work"], read = ["write"] }'
-    told = {
-        "files:admin": "['files:admin', 'read', 'work', 'write']",
-        "write": "['read', 'work', 'write']",
-        "work": None,
-        "files": None,
-    }
-    async with serve(site, issuer, settings=f'required_scopes = ["read", "work"]\n{implied}') as served:
-        for scope, scopes in told.items():
-            done = await ask(served, call("door_who"), Authorization=f"Bearer {issuer.token(scope=scope)}")
-            assert done.status == (403 if scopes is None else 200)
-            assert scopes is None or done.result["content"][0]["text"] == f"ann {scopes}"
-        challenge = (await listed(served, issuer.token())).get("WWW-Authenticate") or ""
+IMPLIED = {"files:admin": ["write"], "write": ["read", "work"], "read": ["write"]}
+
+
+@pytest.mark.parametrize(
+    ("scope", "scopes"),
+    [
+        ("files:admin", {"files:admin", "read", "work", "write"}),
+        ("write", {"read", "work", "write"}),
+        ("work", None),
+        ("files", None),
+    ],
+)
+async def test_implied_and_required_scopes(issuer: Issuer, scope: str, scopes: set[str] | None) -> None:
+    async with Door(issuer, required_scopes=["read", "work"], implied_scopes=IMPLIED) as door:
+        token = issuer.token(scope=scope)
+        if scopes is not None:
+            assert (await door.caller(token)).scopes == scopes
+            return
+        refused = await door.refusal(token)
+        challenge = refused.headers["WWW-Authenticate"]
+        assert refused.status == 403
         assert challenge.startswith('Bearer error="insufficient_scope"')
         assert 'scope="read work"' in challenge
