@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -80,7 +80,7 @@ class Door:
     async def until(self, token: str, status: int) -> None:
         """Ask until the response has this status."""
         async with asyncio.timeout(WAIT):
-            while await self.status(token) != status:
+            while await self.status(token) != status:  # noqa: ASYNC110  # the authenticator has no event
                 await asyncio.sleep(0)
 
 
@@ -106,30 +106,6 @@ async def listed(served: Served, token: str | None, **fields: str) -> Answer:
     one = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
     return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer, **fields), json.dumps(one).encode())
-
-
-async def until(served: Served, token: str, status: int) -> None:
-    """Send requests until the response has this status."""
-    async with asyncio.timeout(WAIT):
-        while (await listed(served, token)).status != status:
-            pass
-
-
-async def storm(served: Served, tokens: Sequence[str], connections: int) -> list[int]:
-    """List the tools with each token, on several connections. Return the statuses."""
-    one = modern(message("tools/list"))
-    body, rest, found = json.dumps(one).encode(), list(tokens), []
-
-    async def ask() -> None:
-        async with await served.connect() as line:
-            while rest:
-                fields = mirrored(one, Authorization=f"Bearer {rest.pop()}")
-                found.append((await line.request("POST", "/mcp", fields, body)).status)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(connections):
-            group.create_task(ask())
-    return found
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import os
-import subprocess
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable, Mapping
-from pathlib import Path
 from time import time
 from typing import Any
 
@@ -23,7 +20,6 @@ from pegboard_plugins.resource_server.introspection import MAX_CONCURRENT_PER_PE
 from pegboard_plugins.resource_server.introspection_queue import MAX_ASKED_PER_PEER
 from tests.plugins.resource_server.conftest import METADATA, Door, make_config
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, Issuer
-from tests.support.wire import PEGBOARD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -74,7 +70,6 @@ GOOD: dict[str, tuple[dict[str, Any], str]] = {
     "one of several audiences": ({"aud": ["https://other.example", RESOURCE]}, "ann"),
     "no exp": ({"exp": None}, "ann"),
     "no iss": ({"iss": None}, "ann"),
-    "no token_type": ({"token_type": None}, "ann"),
     "token_type in small letters": ({"token_type": "bearer"}, "ann"),
     "of a program": ({"sub": None}, "client:desk"),
 }
@@ -158,42 +153,33 @@ async def test_a_revoked_token_is_refused_after_a_while(seconds: float) -> None:
         await door.until(token, 401)
 
 
-async def test_a_refusal_is_remembered_for_a_moment() -> None:
-    async with Issuer() as issuer, asking(issuer) as door:
-        assert {await door.status("invented") for _ in range(3)} == {401}
-        assert len(issuer.questions) == 1
-
-
 async def test_an_outage_is_503_but_for_recently_accepted_tokens() -> None:
-    async with Issuer() as issuer:
+    async with Issuer() as issuer, asking(issuer, settings={"introspected_seconds": 0.3}) as door:
         known, other = issuer.opaque("known"), issuer.opaque("other")
-        async with asking(issuer) as door:
-            assert await door.status(known) == 200
-            issuer.answer = web.Response(status=500)
-            assert [await door.status(token) for token in (known, other)] == [200, 503]
-            issuer.answer = None
-            assert await door.status(other) == 200
-        async with asking(issuer, settings={"introspected_seconds": 0.1}) as door:
-            assert await door.status(known) == 200
-            issuer.answer = web.Response(status=500)
-            await door.until(known, 503)
+        assert await door.status(known) == 200
+        issuer.answer = web.Response(status=500)
+        assert [await door.status(token) for token in (known, other)] == [200, 503]
+        await door.until(known, 503)
+        issuer.answer = None
+        assert await door.status(other) == 200
 
 
-async def test_a_server_that_moves_is_found_again_but_not_with_each_token(caplog: pytest.LogCaptureFixture) -> None:
-    async with Issuer() as issuer:
-        async with asking(issuer) as door:
-            assert await door.status(issuer.opaque("one")) == 200
-            issuer.moved = "/elsewhere"
-            issuer.metadata["introspection_endpoint"] = issuer.origin + issuer.moved
-            assert [await door.status(issuer.opaque("two")) for _ in range(2)] == [503, 200]
+async def test_a_server_that_moves_is_found_again() -> None:
+    async with Issuer() as issuer, asking(issuer) as door:
+        assert await door.status(issuer.opaque("one")) == 200
+        issuer.moved = "/elsewhere"
+        issuer.metadata["introspection_endpoint"] = issuer.origin + issuer.moved
+        assert [await door.status(issuer.opaque("two")) for _ in range(2)] == [503, 200]
+
+
+async def test_a_silent_server_is_not_looked_up_again_for_each_token(caplog: pytest.LogCaptureFixture) -> None:
+    async with Issuer() as issuer, asking(issuer, settings={"fetch_seconds": 0.2}) as door:
+        await door.until(issuer.opaque("known"), 200)
         issuer.asked.clear()
-        async with asking(issuer, settings={"fetch_seconds": 0.2}) as door:
-            await door.until(issuer.opaque("known"), 200)
-            issuer.asked.clear()
-            issuer.gate.clear()
-            assert {await door.status(f"invented-{number}") for number in range(2)} == {503}
-            assert issuer.asked[issuer.where] == 0
-            assert "it took longer than 0.2 seconds" in caplog.text
+        issuer.gate.clear()
+        assert {await door.status(f"invented-{number}") for number in range(2)} == {503}
+        assert issuer.asked[issuer.where] == 0
+        assert "it took longer than 0.2 seconds" in caplog.text
 
 
 # --- responses that cannot be used
@@ -215,12 +201,10 @@ FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "too large": (answer(b'{"active": true}' + b" " * MAX_DOCUMENT_BYTES), "is larger"),
     "not JSON": (answer(b"<html>"), "is not JSON"),
     "too deep": (answer(b"[" * 100_000), "is not JSON"),
-    "a list": (answer(b"[true]"), "does not say"),
     "no active": (answer(b'{"sub": "ann"}'), "does not say"),
     "a string as active": (answer(b'{"active": "true"}'), "does not say"),
     "a number as active": (answer(b'{"active": 1}'), "does not say"),
     "a URL in a private network": (endpoint("http://169.254.169.254/introspect"), UNSAFE),
-    "a URL without TLS": (endpoint("http://tools.example.com/x"), UNSAFE),
     "a URL of a file": (endpoint("file:///etc/passwd"), UNSAFE),
     "no URL": (endpoint(None), UNSAFE),
 }
@@ -255,6 +239,8 @@ async def test_concurrent_requests_with_one_token_ask_once() -> None:
         issuer.gate.set()
         assert set(await asyncio.gather(*requests)) == {200}
         assert len(issuer.questions) == 1
+        assert {await door.status("invented") for _ in range(3)} == {401}  # a refusal is remembered for a moment
+        assert len(issuer.questions) == 2
 
 
 @pytest.mark.parametrize("peer", ["192.0.2.1", "2001:db8:0:1::{number:x}"], ids=["an address", "a network"])
@@ -357,15 +343,3 @@ async def test_a_variable_must_not_hold_the_secret() -> None:
     with pytest.raises(ValidationError, match="introspection has a secret") as refused:
         make_config(authorization_servers=json.dumps([server()]))
     assert SECRET not in str(refused.value)
-
-
-@pytest.mark.parametrize("secret", ['{ env = "INTROSPECTION_SECRET" }', f'"{SECRET}"'], ids=["a variable", "literal"])
-async def test_the_configuration_is_shown_without_the_secret(tmp_path: Path, secret: str) -> None:
-    text = f'[plugins.resource_server]\nresource = "{RESOURCE}"\n[[plugins.resource_server.authorization_servers]]\n'
-    text += f'issuer = "https://auth.example"\nintrospection = {{ client_id = "tools", client_secret = {secret} }}\n'
-    (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-    command = [str(PEGBOARD), "config", "show", "--config", str(tmp_path / "hostconfig.toml")]
-    env = {**os.environ, "INTROSPECTION_SECRET": SECRET}
-    shown = await asyncio.to_thread(subprocess.run, command, env=env, capture_output=True)
-    assert b"client_secret" in shown.stdout
-    assert SECRET.encode() not in shown.stdout + shown.stderr

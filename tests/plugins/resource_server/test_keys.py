@@ -26,7 +26,6 @@ BARE, OTHER_BARE = ({name: value for name, value in key.items() if name != "kid"
     ("path", "where"),
     [
         ("", "/.well-known/oauth-authorization-server"),
-        ("", "/.well-known/openid-configuration"),
         ("/a/b", "/.well-known/oauth-authorization-server/a/b"),
         ("/a/b", "/.well-known/openid-configuration/a/b"),
         ("/a/b/", "/a/b/.well-known/openid-configuration"),
@@ -54,7 +53,6 @@ FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "too large": (lambda one: answer(json.dumps({"keys": [ONE]}).encode() + b" " * MAX_DOCUMENT_BYTES), "is larger"),
     "not JSON": (lambda one: answer(b"<html>"), "is not JSON"),
     "too deep": (lambda one: answer(b"[" * 100_000), "is not JSON"),
-    "a list": (lambda one: answer(b"[]"), "is not a key set"),
     "no keys": (lambda one: answer(b'{"keys": []}'), "has no key"),
     "no list of keys": (lambda one: answer(b'{"keys": {}}'), "is not a key set"),
     "no response": (lambda one: {"silent": True}, "took longer than 0.2 seconds"),
@@ -62,12 +60,9 @@ FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "another issuer": (lambda one: {"metadata": one.metadata | {"issuer": "https://evil.example"}}, "another issuer"),
     "keys in a private network": (
         lambda one: {"metadata": one.metadata | {"jwks_uri": "http://169.254.169.254/keys"}},
-        "has no jwks_uri that is safe to use",
+        "that is safe to use",
     ),
-    "keys in a file": (
-        lambda one: {"metadata": one.metadata | {"jwks_uri": "file:///etc/passwd"}},
-        "has no jwks_uri that is safe to use",
-    ),
+    "keys in a file": (lambda one: {"metadata": one.metadata | {"jwks_uri": "file:///x"}}, "that is safe to use"),
 }
 
 
@@ -108,23 +103,17 @@ async def test_unknown_keys_fetch_the_set_once() -> None:
         assert issuer.asked["/keys"] == 1
 
 
-async def test_known_keys_are_used_during_an_outage_until_they_are_too_old() -> None:
-    settings = {"refresh_interval_seconds": 0.01, "refresh_seconds": 0.02}
-    async with Issuer() as issuer:
+async def test_during_an_outage_known_keys_are_used_and_unknown_ones_are_503() -> None:
+    settings = {"refresh_interval_seconds": 0.01, "refresh_seconds": 0.02, "max_age_seconds": 0.3}
+    async with Issuer() as issuer, Door(issuer, **settings) as door:
         good, unknown = issuer.token(), issuer.token(key=OTHER_RSA_KEY, header={"kid": "two"})
-        async with Door(issuer, **settings) as door:
-            assert await door.status(good) == 200
-            issuer.answer = web.Response(status=503)
-            await door.until(unknown, 503)
-            assert [await door.status(token) for token in (good, issuer.token(jti="another"))] == [200, 200]
-            issuer.answer = None
-            await door.until(unknown, 401)
-        async with Door(issuer, **settings, max_age_seconds=0.1) as door:
-            await door.until(good, 200)
-            issuer.answer = web.Response(status=503)
-            await door.until(good, 503)
-            issuer.answer = None
-            await door.until(good, 200)
+        await door.until(good, 200)
+        issuer.answer = web.Response(status=503)
+        await door.until(unknown, 503)
+        await door.until(good, 503)  # once the keys are too old
+        issuer.answer = None
+        await door.until(good, 200)
+        assert await door.status(unknown) == 401
 
 
 # --- ids of keys
@@ -132,13 +121,8 @@ async def test_known_keys_are_used_during_an_outage_until_they_are_too_old() -> 
 
 @pytest.mark.parametrize(
     "keys",
-    [
-        [OTHER_BARE, BARE],
-        [{**TWO, "kid": "one"}, ONE],
-        [public(made_key("ES256"), "one", "ES256"), ONE],
-        [{**TWO, "kid": "one"}, BARE],
-    ],
-    ids=["without an id", "of one id", "of one id for two algorithms", "with an id and without"],
+    [[OTHER_BARE, BARE], [{**TWO, "kid": "one"}, ONE], [{**TWO, "kid": "one"}, BARE]],
+    ids=["without an id", "of one id", "with an id and without"],
 )
 async def test_a_token_may_be_signed_with_any_key_that_fits(keys: list[dict[str, Any]]) -> None:
     foreign = made_key("RS256")
@@ -253,11 +237,3 @@ async def test_keys_without_an_id_may_have_changed(source: Source, keys: KeySet)
     source.now += 10
     assert await keys.find_newer("one", "RS256", keys.generation) == []
     assert source.asked == 4
-
-
-async def test_a_fetch_in_the_background_ends_with_the_host(source: Source, keys: KeySet) -> None:
-    assert await keys.find("one", "RS256")
-    source.now += 400
-    assert keys.usable()
-    await keys.close()
-    assert source.asked == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.resource_server.conftest import METADATA, Door, listed, serve, until
+from tests.plugins.resource_server.conftest import METADATA, Door, listed, serve
 from tests.support.http_mcp import ask, call
 from tests.support.oidc import TOOLS_SECRET, OidcProvider
 
@@ -38,7 +38,8 @@ async def test_its_tokens_are_checked_until_it_restarts_with_other_keys(site: Pa
             assert (await listed(served, token)).status == 200
         async with provider:
             new = await provider.token()
-            await until(served, new, 200)
+            while (await listed(served, new)).status != 200:
+                pass
             assert (await listed(served, old)).status == 401
 
 

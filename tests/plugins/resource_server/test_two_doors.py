@@ -9,9 +9,6 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from pegboard.plugin import Route
-from pegboard.routing.router import protect
-from pegboard.types import ANONYMOUS, Caller, EventStream, Request, Response
 from tests.plugins.auth_token.conftest import ADA, BEN, CALLERS, ENV
 from tests.plugins.resource_server.conftest import METADATA, listed, serve
 from tests.support.http import Served
@@ -63,50 +60,3 @@ async def test_each_refusal_has_the_challenge_of_the_authorization_server(served
     assert done.refused == (403, -32602)
     assert challenge.startswith(insufficient)
     assert challenge.endswith(f'scope="work", {where}')
-
-
-# --- any authenticators
-
-
-class Refuses:
-    """An authenticator that refuses every request, and marks the refusals of others."""
-
-    policy = "mcp"
-
-    def __init__(self, name: str, status: int, challenge: str = "") -> None:
-        self.name = name
-        self.refusal = Response(status, headers={"WWW-Authenticate": challenge, "X-Of": name})
-
-    async def authenticate(self, request: Request) -> Caller | Response:
-        return self.refusal
-
-    def complete(self, response: Response) -> Response:
-        assert response.headers["X-Of"] != self.name
-        marks = response.headers.get("X-Marks", "") + self.name
-        return response._replace(headers={**response.headers, "X-Marks": marks})
-
-
-async def nothing(request: Request, host: object) -> Response | EventStream:
-    raise AssertionError
-
-
-@pytest.mark.parametrize(
-    ("authenticators", "whose", "marks"),
-    [
-        ([Refuses("a", 401, 'B x="", y=""'), Refuses("b", 503), Refuses("c", 403)], "c", "ab"),
-        ([Refuses("a", 400), Refuses("b", 401), Refuses("c", 503)], "c", None),
-        ([Refuses("a", 401, 'B x=""'), Refuses("b", 400)], "b", None),
-        ([Refuses("a", 401, 'B x=""'), Refuses("b", 401, 'B x="", y=""'), Refuses("c", 401)], "b", "ac"),
-        ([Refuses("a", 401, 'B x=""'), Refuses("b", 401, 'B y=""')], "a", "b"),
-    ],
-    ids=["403", "503", "400", "more parameters", "the first"],
-)
-async def test_the_most_specific_refusal_is_sent_and_completed_by_the_others(
-    authenticators: list[Refuses], whose: str, marks: str | None
-) -> None:
-    route = protect(Route("GET", "/x", nothing), authenticators)
-    assert route is not None
-    none: dict[str, str] = {}
-    answer = await route.handler(Request("GET", "/x", none, none, caller=ANONYMOUS), None)  # type: ignore[arg-type]
-    assert isinstance(answer, Response)
-    assert (answer.headers["X-Of"], answer.headers.get("X-Marks")) == (whose, marks)
