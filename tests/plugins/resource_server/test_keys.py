@@ -104,7 +104,7 @@ async def test_unknown_keys_fetch_the_set_once() -> None:
 
 
 async def test_during_an_outage_known_keys_are_used_and_unknown_ones_are_503() -> None:
-    settings = {"refresh_interval_seconds": 0.01, "refresh_seconds": 0.02, "max_age_seconds": 0.3}
+    settings: dict[str, Any] = {"refresh_interval_seconds": 0.01, "refresh_seconds": 0.02, "max_age_seconds": 0.3}
     async with Issuer() as issuer, Door(issuer, **settings) as door:
         good, unknown = issuer.token(), issuer.token(key=OTHER_RSA_KEY, header={"kid": "two"})
         await door.until(good, 200)
