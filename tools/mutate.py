@@ -31,7 +31,6 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         [
             "host/runtime/test_method_table",
             "host/catalogue/test_registry",
-            "host/catalogue/test_registry_threads",
             "protocol/test_lists",
             "protocol/http/test_edge",
         ],

@@ -39,6 +39,11 @@ class Acme(ToolAuthorization):
     provider = AuthProvider("acme", "Acme", error_adapters="c")
 
 
+class Source:
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        return Authorization("t")
+
+
 class Providing(Plugin):
     @hookimpl
     def register_auth_providers(self) -> Iterable[AuthProvider]:
@@ -47,11 +52,6 @@ class Providing(Plugin):
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         return [Source()]
-
-
-class Source:
-    async def token(self, request: TokenRequest) -> Authorization | None:
-        return Authorization("t")
 
 
 def plugin(*adapters: ErrorAdapter) -> type[Plugin]:
@@ -80,27 +80,29 @@ PLUGINS = {
     "a": plugin(Adapter("last", fallback=True), Adapter("a")),
     "b": plugin(Adapter("b")),
     "c": plugin(Adapter("c"), Adapter("c last", fallback=True)),
-    "d": plugin(Adapter("d")),
     "providers": Providing,
 }
 
 
 @pytest.mark.parametrize(
-    ("options", "listed", "order"),
+    ("options", "order"),
     [
-        ({}, ["c", "b"], "own one, own two, c, b, a, d, c last, last"),
-        ({"requires_auth": Acme()}, ["d"], "own one, own two, c, c last, d, a, b, last"),
+        ({}, "own one, own two, b, a, c, last, c last"),
+        ({"requires_auth": Acme()}, "own one, own two, c, c last, b, a, last"),
     ],
 )
-async def test_adapters_are_asked_in_order(options: Any, listed: list[str], order: str) -> None:
+async def test_adapters_are_asked_in_order(options: Any, order: str) -> None:
     options["adapters"] = [Adapter("own one"), Adapter("own two")]
-    async with make_host(kit_of(**options), plugins=PLUGINS, error_adapters=listed) as host:
+    async with make_host(kit_of(**options), plugins=PLUGINS, error_adapters=["b"]) as host:
         asked.clear()
         await failure(host, "fails")
         assert asked == order.split(", ")
         asked.clear()
         await failure(host, "other")
-        assert set(asked) == {"a", "b", "c", "d", "c last", "last"}
+        assert set(asked) == {"a", "b", "c", "c last", "last"}
+    for listed, why in ((["unknown"], "no enabled plugin provides 'unknown'"), (["a", "a"], '"a" is named twice')):
+        with pytest.raises(ConfigError, match=why):
+            await make_host(kit_of(), plugins=PLUGINS, error_adapters=listed).start()
 
 
 async def test_a_tools_own_adapters_serve_only_that_tool(caplog: pytest.LogCaptureFixture) -> None:
@@ -115,23 +117,11 @@ async def test_a_tools_own_adapters_serve_only_that_tool(caplog: pytest.LogCaptu
     ("adapters", "reason"),
     [
         ([Broken], "its adapter Broken is a class; pass an object of it"),
-        ([object()], "lacks a slug or a method from_exception"),
         (["errors_http"], "its adapter 'errors_http' lacks a slug"),
         (Broken(), "its adapters must be a list"),
-        (None, "its adapters must be a list, not None"),
     ],
-    ids=["class", "object", "name", "no list", "None"],
 )
-async def test_an_invalid_adapter_disables_only_its_tool(adapters: Any, reason: str) -> None:
+def test_an_invalid_adapter_disables_only_its_tool(adapters: Any, reason: str) -> None:
     assembly = make_host(kit_of(adapters=adapters)).load()
     assert set(assembly.tools) == {"other"}
-    (problem,) = assembly.problems
-    assert reason in str(problem)
-
-
-@pytest.mark.parametrize(
-    ("listed", "why"), [(["unknown"], "no enabled plugin provides 'unknown'"), (["a", "a"], '"a" is named twice')]
-)
-async def test_an_invalid_order_stops_the_start(listed: list[str], why: str) -> None:
-    with pytest.raises(ConfigError, match=why):
-        await make_host(kit_of(), error_adapters=listed).start()
+    assert reason in str(assembly.problems[0])

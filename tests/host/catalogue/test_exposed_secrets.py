@@ -10,7 +10,6 @@ from pydantic import Field
 
 from pegboard import ToolDefinitionError, Toolkit
 from pegboard.plugin import ToolDefinition
-from pegboard.types import Call, Listing
 from tests.host.context.test_requirements import Store
 from tests.host.hosting import make_host, plugin_of, value
 
@@ -19,12 +18,7 @@ DATABASE = "token-of-the-database"
 STORE = {"store": plugin_of(stores=[Store({"TOKEN": SECRET, "DATABASE": DATABASE, "WORD": "string"})])}
 
 
-def with_default(token: str = SECRET) -> str:
-    """Use it."""
-    return token
-
-
-def with_description(token: Annotated[str, Field(description=f"such as {SECRET}.")]) -> str:
+def with_default(token: Annotated[str, Field(description="the token")] = SECRET) -> str:
     """Use it."""
     return token
 
@@ -35,7 +29,6 @@ def plain() -> None:
 
 EXPOSING: dict[str, Callable[[Toolkit], Any]] = {
     "input_schema.properties.token.default": lambda kit: kit.tool(name="exposing")(with_default),
-    "input_schema.properties.token.description": lambda kit: kit.tool(name="exposing")(with_description),
     "description": lambda kit: kit.tool(name="exposing", description=f"Use {SECRET}.")(plain),
     "meta.x.example/a.0": lambda kit: kit.tool(name="exposing", meta={"x.example/a": [SECRET]})(plain),
     "uri": lambda kit: kit.resource(f"db://user:{DATABASE}@host", name="exposing")(plain),
@@ -54,12 +47,7 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret(where: st
     EXPOSING[where](kit)
     async with make_host(kit, plugins=STORE) as host:
         (problem,) = host.problems
-        listed: list[str] = []
-        for method in ("tools/list", "resources/list"):
-            outcome = await host.dispatch(Call(method))
-            assert isinstance(outcome, Listing)
-            listed += [item.name for item in outcome.items]
-        assert listed == ["x_works"]
+        assert [*host.assembly.tools, *host.assembly.resources] == ["x_works"]
         assert await value(host, "x_works", {"text": "a"}) == "it works"  # "string" is a word of every schema
         with pytest.raises(ToolDefinitionError, match="the value of the secret TOKEN"):
             host.catalogue.add(ToolDefinition(lambda: 1, name="added", description=f"Use {SECRET}."))

@@ -25,7 +25,7 @@ from pegboard import (
     ToolResult,
 )
 from pegboard.content.function_results import prompt_result, resource_result, tool_result
-from pegboard.content.rules import ContentError, check_icons, checked
+from pegboard.content.rules import ContentError, checked
 from pegboard.errors import ToolOutputError
 
 ANY: Any = None
@@ -48,14 +48,10 @@ def complaint(read: Callable[[Any], Any], item: Any) -> str:
 
 SOUND = [
     "text",
-    TextContent(""),
-    text(audience=()),
     text(audience=["user"], priority=0, last_modified="2026-07-28"),
     text(priority=1.0, last_modified=datetime(2026, 1, 1)),  # noqa: DTZ001 - whatever an author has
-    ImageContent(b"", "image/svg+xml"),
     ImageContent("", "image/png"),
     AudioContent("+/8=", "audio/ogg; codecs=opus"),
-    EmbeddedResource(ResourceContents("urn:x", b"")),
     link(size=0, icons=(Icon("data:image/png;base64,AA=="),), meta={"com.example/a": None}),
 ]
 
@@ -65,42 +61,33 @@ def test_valid_content_is_unchanged(item: Any) -> None:
     assert checked(item) == (TextContent(item) if isinstance(item, str) else item)
 
 
-@pytest.mark.requirement("RES-14", "TOOL-20")
+@pytest.mark.requirement("MSG-23", "RES-14", "TOOL-20")
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
         (5, "int is not content; use str, TextContent, ImageContent"),
-        (None, "NoneType is not content"),
         (TextContent(5), "TextContent.text: must be a string, not int"),  # type: ignore[arg-type]
         (text(audience="user"), "annotations.audience: must be a list of 'user' or 'assistant', not 'user'"),
         (text(audience=["system"]), "annotations.audience: must be 'user' or 'assistant', not 'system'"),
-        (text(audience=[5]), "must be 'user' or 'assistant', not 5"),
         (text(priority=1.1), "annotations.priority: must be a number from 0 to 1, not 1.1"),
         (text(priority=True), "must be a number from 0 to 1, not True"),
-        (text(priority=float("nan")), "must be a number from 0 to 1, not nan"),
-        (text(priority="1"), "must be a number from 0 to 1, not '1'"),
         (text(last_modified="yesterday"), "annotations.last_modified: must be a time in ISO 8601, not 'yesterday'"),
         (TextContent("x", {"audience": []}), "annotations: must be Annotations, not dict"),  # type: ignore[arg-type]
         (TextContent("x", meta={"progressToken": 1}), "the meta of TextContent: the key 'progressToken' is reserved"),
-        (TextContent("x", meta=[1]), "the meta of TextContent"),  # type: ignore[arg-type]
         (ImageContent(b"", "png"), "ImageContent.mime_type: must be a media type such as image/png, not 'png'"),
-        (AudioContent(b"", ANY), "AudioContent.mime_type: must be a media type such as image/png, not None"),
         (ImageContent("a", "image/png"), "ImageContent.data: must be base64"),
-        (ImageContent("-_-_", "image/png"), "must be base64"),
         (ImageContent([1], "image/png"), "ImageContent.data: must be bytes or a string in base64, not list"),  # type: ignore[arg-type]
-        (EmbeddedResource(5), "EmbeddedResource.resource: must be ResourceContents, not int"),  # type: ignore[arg-type]
         (
             EmbeddedResource(ResourceContents("/x", "")),
             "EmbeddedResource.resource.uri: must be an absolute URI (RFC 3986), not '/x'",
         ),
         (EmbeddedResource(ResourceContents("x:y", ANY)), "content: must be str or bytes, not NoneType"),
-        (EmbeddedResource(ResourceContents("x:y", "", 5)), "mime_type: must be a string, not int"),  # type: ignore[arg-type]
         (EmbeddedResource(ResourceContents("x:y", "", None, {"ui": 1})), "the key 'ui' is reserved"),
         (link(uri="y"), "ResourceLink.uri: must be an absolute URI (RFC 3986), not 'y'"),
-        (link(name=None), "ResourceLink.name: must be a string, not NoneType"),
         (link(size=-1), "ResourceLink.size: must be a number of bytes, not -1"),
-        (link(size=True), "must be a number of bytes, not True"),
         (link(icons=Icon("https://x")), "icons: must be a list of Icon, not Icon"),
+        (link(icons=[Icon("javascript:alert(1)")]), "src must be an https:, http: or data: URI, not 'javascript:alert"),
+        (link(icons=[Icon("https://x", theme="blue")]), "theme must be 'light' or 'dark', not 'blue'"),  # type: ignore[arg-type]
     ],
     ids=repr,
 )
@@ -108,35 +95,13 @@ def test_content_that_the_specification_does_not_allow_is_rejected(item: Any, re
     assert reason in complaint(checked, item)
 
 
-@pytest.mark.requirement("MSG-23")
-@pytest.mark.parametrize(
-    ("icon", "reason"),
-    [
-        (5, "must be a list of Icon, not of int"),
-        (Icon("javascript:alert(1)"), "src must be an https:, http: or data: URI, not 'javascript:alert(1)'"),
-        (Icon(ANY), "data: URI, not None"),
-        (Icon("https://x", 5), "mime_type: must be a string, not int"),  # type: ignore[arg-type]
-        (Icon("https://x", sizes="48x48"), "sizes must be a list of"),
-        (Icon("https://x", theme="blue"), "theme must be 'light' or 'dark', not 'blue'"),  # type: ignore[arg-type]
-    ],
-    ids=repr,
-)
-def test_icons_that_clients_cannot_show_are_rejected(icon: Any, reason: str) -> None:
-    assert reason in complaint(lambda one: check_icons([one]), icon)
-
-
 @pytest.mark.parametrize(
     ("item", "record"),
     [
         ({"type": "text", "text": "x", "_meta": {"a": 1}}, TextContent("x", None, {"a": 1})),
-        ({"type": "image", "data": "", "mimeType": "a/b"}, ImageContent("", "a/b")),
         (
             {"type": "resource", "resource": {"uri": "x:y", "text": "t", "mimeType": "a/b"}, "annotations": {}},
             EmbeddedResource(ResourceContents("x:y", "t", "a/b"), Annotations()),
-        ),
-        (
-            {"type": "resource", "resource": {"uri": "x:y", "blob": "+/8="}},
-            EmbeddedResource(ResourceContents("x:y", b"\xfb\xff")),
         ),
         (
             {"type": "resource_link", "uri": "x:y", "name": "y", "icons": [{"src": "https://x", "theme": "dark"}]},
@@ -155,24 +120,12 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
         ({}, "unknown content type None; use 'text', 'image'"),
         ({"type": "text"}, "content of type 'text' lacks text"),
         ({"type": "text", "text": "x", "colour": "red"}, "content of type 'text' has no member 'colour'"),
-        ({"type": "image", "data": "", "mimetype": "a/b"}, "lacks mimeType"),
-        ({"type": "text", "text": "x", "annotations": {"audience": ["x"]}}, "must be 'user' or 'assistant', not 'x'"),
         (
             {"type": "text", "text": "x", "annotations": {"last_modified": ""}},
             "annotations has no member 'last_modified'",
         ),
-        ({"type": "text", "text": "x", "annotations": 5}, "annotations: must be an object, not int"),
-        ({"type": "resource", "resource": "x"}, "resource: must be an object, not str"),
         ({"type": "resource", "resource": {"uri": "x:y"}}, "resource: must have either text or blob"),
         ({"type": "resource", "resource": {"uri": "x:y", "blob": "?"}}, "resource.blob: must be base64"),
-        (
-            {"type": "resource", "resource": {"uri": "x:y", "blob": 5}},
-            "resource.blob: must be a string in base64, not int",
-        ),
-        (
-            {"type": "resource_link", "uri": "x:y", "name": "y", "icons": {"src": "https://x"}},
-            "icons: must be a list, not dict",
-        ),
     ],
 )
 def test_objects_that_the_specification_does_not_define_are_rejected(item: Any, reason: str) -> None:
@@ -186,45 +139,28 @@ def same(value: Any) -> Any:
     return value
 
 
+def of_tool(value: Any) -> ToolResult | None:
+    return tool_result(value, same, is_free=True)
+
+
+def of_prompt(value: Any) -> PromptResult:
+    return prompt_result(value, "d")
+
+
+def of_resource(value: Any) -> ResourceResult:
+    return resource_result(value, "x:y", None, lambda _: "JSON")
+
+
 @pytest.mark.parametrize(
-    "value",
-    [
-        {"content": "text"}, {"content": [{"type": "x"}]}, {"content": [], "other": 1}, {"content": [{"text": "x"}]},
-        {"content": [5]}, {"contents": []}, {}, {"content": ({"type": "text", "text": "x"},)},
-    ],
-    ids=repr,
-)  # fmt: skip
+    "value", [{"content": "text"}, {"content": [{"type": "x"}]}, {"content": [], "other": 1}, {"content": [5]}, {}]
+)
 def test_a_value_that_is_not_a_call_tool_result_is_a_value(value: Any) -> None:
-    assert tool_result(value, same, is_free=True) is None
+    assert of_tool(value) is None
 
 
-@pytest.mark.parametrize(
-    ("value", "result"),
-    [
-        (TextContent("x"), ToolResult(content=(TextContent("x"),))),
-        (["x", TextContent("y")], ToolResult(content=(TextContent("x"), TextContent("y")))),
-        ({"content": []}, ToolResult(content=())),
-        ({"content": [], "structuredContent": None}, ToolResult(None, True, ())),
-        (ToolResult("x", content=["a"]), ToolResult("x", content=(TextContent("a"),))),  # type: ignore[arg-type]
-    ],
-)
-def test_content_is_a_result(value: Any, result: ToolResult) -> None:
-    assert tool_result(value, same, is_free=True) == result
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ({"content": [], "isError": "yes"}, "isError: must be true or false, not 'yes'"),
-        ({"content": [], "_meta": {"traceparent": ""}}, "the key 'traceparent' is reserved"),
-        ([TextContent("x"), {"a": 1}], "unknown content type None"),
-        (ToolResult(content="x"), "content: must be a list, not str"),  # type: ignore[arg-type]
-        (ToolResult(content=TextContent("x")), "content: must be a list, not TextContent"),  # type: ignore[arg-type]
-        (ToolResult(meta={"ui": 1}), "the key 'ui' is reserved"),
-    ],
-)
-def test_an_invalid_result_is_an_error_of_the_tool(value: Any, reason: str) -> None:
-    assert reason in complaint(lambda one: tool_result(one, same, is_free=True), value)
+def test_content_is_a_result() -> None:
+    assert of_tool(["x", TextContent("y")]) == ToolResult(content=(TextContent("x"), TextContent("y")))
+    assert of_tool({"content": [], "structuredContent": None}) == ToolResult(None, True, ())
 
 
 def test_content_in_place_of_the_declared_type_is_an_error_with_advice() -> None:
@@ -239,89 +175,62 @@ def test_content_in_place_of_the_declared_type_is_an_error_with_advice() -> None
     ("value", "messages"),
     [
         ("x", [PromptMessage("x")]),
-        (TextContent("x"), [PromptMessage(TextContent("x"))]),
         (PromptMessage("x", "assistant"), [PromptMessage("x", "assistant")]),
         (["x", ImageContent(b"", "a/b")], [PromptMessage("x"), PromptMessage(ImageContent(b"", "a/b"))]),
-        ([], []),
         ({"role": "user", "content": "x"}, [PromptMessage("x")]),
-        ({"type": "text", "text": "x"}, [PromptMessage(TextContent("x"))]),
     ],
     ids=repr,
 )
 def test_the_result_of_a_prompt_becomes_messages(value: Any, messages: list[PromptMessage]) -> None:
-    assert prompt_result(value, "d") == PromptResult(tuple(messages), "d")
-
-
-@pytest.mark.requirement("PROMPT-04")
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (PromptMessage("x", "system"), "role: must be 'user' or 'assistant', not 'system'"),  # type: ignore[arg-type]
-        ([{"role": ["user"], "content": "x"}], "must be 'user' or 'assistant', not ['user']"),
-        ({"role": "user", "text": "x"}, "message lacks content"),
-        (5, "int is not content"),
-        ([["x"]], "list is not content"),
-        (PromptMessage(5), "int is not content"),  # type: ignore[arg-type]
-        (PromptResult("x"), "messages: must be a list, not str"),  # type: ignore[arg-type]
-        (PromptResult((), 5), "description: must be a string, not int"),  # type: ignore[arg-type]
-    ],
-    ids=repr,
-)
-def test_invalid_messages_are_rejected(value: Any, reason: str) -> None:
-    assert reason in complaint(lambda one: prompt_result(one, None), value)
+    assert of_prompt(value) == PromptResult(tuple(messages), "d")
 
 
 @pytest.mark.parametrize(
     ("value", "contents"),
     [
         ("x", [ResourceContents("x:y", "x", "text/plain")]),
-        (b"x", [ResourceContents("x:y", b"x", "application/octet-stream")]),
         (memoryview(b"x"), [ResourceContents("x:y", b"x", "application/octet-stream")]),
         (["x"], [ResourceContents("x:y", "JSON", "application/json")]),
         (ResourceContents("x:z", "z"), [ResourceContents("x:z", "z")]),
-        (
-            [ResourceContents("x:z", "z"), "x"],
-            [ResourceContents("x:z", "z"), ResourceContents("x:y", "x", "text/plain")],
-        ),
         (ResourceResult(("x",)), [ResourceContents("x:y", "x", "text/plain")]),  # type: ignore[arg-type]
     ],
-    ids=lambda one: type(one).__name__ if isinstance(one, memoryview) else repr(one),
+    ids=range(5),
 )
 def test_the_result_of_a_resource_becomes_contents(value: Any, contents: list[ResourceContents]) -> None:
-    assert resource_result(value, "x:y", None, lambda _: "JSON") == ResourceResult(tuple(contents))
+    assert of_resource(value) == ResourceResult(tuple(contents))
 
 
-def test_a_declared_media_type_is_the_default_of_contents() -> None:
-    values: list[Any] = ["x", b"x", {}]
-    for value in values:
-        (part,) = resource_result(value, "x:y", "a/b", str).contents
-        assert part.mime_type == "a/b"
-
-
-def test_invalid_contents_are_rejected() -> None:
-    wrong: list[Any] = [
-        ResourceContents("y", "x"), [ResourceContents("x:y", "x"), 5], ResourceResult("x"), ResourceResult((5,)),  # type: ignore[arg-type]
-    ]  # fmt: skip
-    for value in wrong:
-        assert complaint(lambda one: resource_result(one, "x:y", None, str), value)
+@pytest.mark.requirement("PROMPT-04")
+@pytest.mark.parametrize(
+    ("read", "value", "reason"),
+    [
+        (of_tool, {"content": [], "isError": "yes"}, "isError: must be true or false, not 'yes'"),
+        (of_tool, [TextContent("x"), {"a": 1}], "unknown content type None"),
+        (of_tool, ToolResult(content="x"), "content: must be a list, not str"),  # type: ignore[arg-type]
+        (of_tool, ToolResult(meta={"ui": 1}), "the key 'ui' is reserved"),
+        (of_prompt, PromptMessage("x", "system"), "role: must be 'user' or 'assistant', not 'system'"),  # type: ignore[arg-type]
+        (of_prompt, {"role": "user", "text": "x"}, "message lacks content"),
+        (of_prompt, [["x"]], "list is not content"),
+        (of_prompt, PromptResult("x"), "messages: must be a list, not str"),  # type: ignore[arg-type]
+        (of_resource, [ResourceContents("x:y", "x"), 5], "int"),
+        (of_resource, ResourceResult("x"), "contents: must be a list, not str"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_invalid_result_is_an_error_of_its_function(read: Callable[[Any], Any], value: Any, reason: str) -> None:
+    assert reason in complaint(read, value)
 
 
 MEMBERS = ["type", "text", "data", "mimeType", "resource", "uri", "annotations", "audience", "content", "role"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(["text", "user", "x:y", "AA=="]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(MEMBERS),
-        inner,
-        max_size=4,
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=4),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 @given(JSON)
 def test_no_value_makes_the_rules_fail(value: Any) -> None:
-    for read in (checked, lambda one: prompt_result(one, None), lambda one: tool_result(one, same, is_free=True)):
+    for read in (checked, of_prompt, of_tool):
         try:
             read(value)
         except (ContentError, ToolOutputError) as refused:

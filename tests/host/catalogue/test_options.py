@@ -1,0 +1,104 @@
+"""Invalid options and icons. The message names the definition, its place and the option."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pegboard import Host, Icon, Toolkit
+from pegboard.plugin import ConfigError, PluginError
+from pegboard.types import Identity
+from tests.host.hosting import make_host
+from tools.reference import options
+
+LABELS = {"ToolOptions": "tool 'work'", "ResourceOptions": "resource 'x://work'", "PromptOptions": "prompt 'work'"}
+
+
+def work() -> str:
+    """Work."""
+    return ""
+
+
+def decorate(kit: Toolkit, kind: str, **option: Any) -> None:
+    decorators: dict[str, Any] = {
+        "ToolOptions": kit.tool,
+        "PromptOptions": kit.prompt,
+        "ResourceOptions": partial(kit.resource, "x://work"),
+    }
+    decorators[kind](**option)(work)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_an_invalid_value_disables_only_its_definition(kind: str) -> None:
+    for name in (one.name for one in options(kind) if one.name != "ui"):  # an extension checks that option
+        kit = Toolkit("x")
+        decorate(kit, kind, **{name: [object()]})
+        kit.tool(name="sound")(work)
+        assembly = make_host(kit).load()
+        assert [*assembly.tools, *assembly.resources, *assembly.prompts] == ["x_sound"]
+        (problem,) = assembly.problems
+        place = f"{LABELS[kind]} ({__file__}:{work.__code__.co_firstlineno}): "
+        _, found, complaint = str(problem).partition(place)
+        assert found, str(problem)
+        assert re.search(name.rstrip("s").removeprefix("requires_"), complaint.replace(" ", "_"))
+
+
+@pytest.mark.parametrize("name", ["requires_secrets", "scopes"])
+@pytest.mark.parametrize("given", ["ONE", {"ONE"}])
+def test_a_single_name_is_a_list_of_one(name: str, given: Any) -> None:
+    kit = Toolkit("x")
+    kit.tool(**{name: given})(work)
+    (definition,) = kit.register_tools()
+    assert getattr(definition, name) == ("ONE",)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [(None, None), (" ", None), ("  Café:\n    all of it.\n", "Café:\nall of it.")]
+)
+def test_a_tool_has_the_description_of_its_toolkit(given: str | None, shown: str | None) -> None:
+    kit = Toolkit("kit", description=given)
+    kit.tool(work)
+    assert make_host(kit).load().tools["kit_work"].tool.owner_description == shown
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (5, "its description must be a string, not int"),
+        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is invisible; remove it"),
+    ],
+)
+async def test_an_invalid_description_of_a_toolkit_is_refused(given: Any, complaint: str) -> None:
+    with pytest.raises(PluginError, match=complaint):
+        await make_host(Toolkit("kit", description=given)).start()
+
+
+# --- the identity of the host
+
+MOON = {"src": "data:image/png;base64,AA==", "mime_type": "image/png", "sizes": ["48x48", "any"], "theme": "dark"}
+
+
+def test_the_configuration_defines_the_identity() -> None:
+    texts = dict.fromkeys(("name", "version", "title", "description", "instructions", "website_url"), "https://x")
+    moon = Icon("data:image/png;base64,AA==", "image/png", ["48x48", "any"], "dark")
+    host = Host({"host": {**texts, "icons": ["https://x.example/i", MOON]}})
+    assert host.identity == Identity(**texts, icons=(Icon("https://x.example/i"), moon))
+
+
+@pytest.mark.parametrize(
+    ("icon", "why"),
+    [
+        (3, "expected an address or a table"),
+        ("file:///icon.png", "expected a src that begins with"),
+        ({**MOON, "src": 5, "x": 1}, 'unknown member "x"; use src, mime_type, sizes, theme'),
+        ({**MOON, "sizes": "48x48"}, "expected sizes such as"),
+        ({**MOON, "theme": "blue"}, '"light" or "dark"'),
+    ],
+)
+def test_an_invalid_icon_is_refused(icon: Any, why: str) -> None:
+    with pytest.raises(ConfigError, match="icon 2: ") as caught:
+        Host({"host": {"icons": ["https://x.example/i", icon]}})
+    assert why in str(caught.value)
