@@ -16,8 +16,10 @@ kit = Toolkit("x", prefix=False)
 
 
 @kit.tool
-def add(a: int, b: int = 1) -> int:
+async def add(context: Context, a: int, b: int = 1) -> int:
     """Add."""
+    await context.progress.report(99)
+    await context.log.info("from inside")
     return a + b
 
 
@@ -37,11 +39,10 @@ def review(language: str) -> str:
     return f"Review this {language}."
 
 
-async def run(function: Any, *more: Any, host: Mapping[str, Any] = {}, **fields: Any) -> Any:
+async def run(function: Any, *, host: Mapping[str, Any] = {}, **fields: Any) -> Any:
     """Return the value of a tool on a host with the toolkit above."""
     own = Toolkit("own", prefix=False)
-    for one in (function, *more):
-        own.tool(description="x")(one)
+    own.tool(description="x")(function)
     async with make_host(kit, own, **host) as running:
         return await value(running, function.__name__, **fields)
 
@@ -50,8 +51,9 @@ async def test_nested_calls_are_checked_like_any_and_their_errors_are_typed() ->
     async def tool(context: Context) -> list[Any]:
         with pytest.raises(ToolInputError):
             await context.tools.call("add", {"a": "no number"})
-        with pytest.raises(NotFoundError):
-            await context.tools.call("nothing", {})
+        for absent in (context.tools.call, context.resources.read, context.resources.get):
+            with pytest.raises(NotFoundError):
+                await absent("nothing://here")
         raw = [await context.tools.call_raw("add", {"a": 2}), await context.tools.call_raw("add", {})]
         assert [type(outcome) for outcome in raw] == [ToolResult, Failure]
         return [await context.tools.call("add", {"a": 2}), await context.tools.call("add", {"a": 1, "b": 1})]
@@ -59,24 +61,29 @@ async def test_nested_calls_are_checked_like_any_and_their_errors_are_typed() ->
     assert await run(tool) == [3, 2]
 
 
-async def test_a_nested_call_does_not_report_the_progress_of_the_outer() -> None:
+async def test_middleware_sees_nested_calls_with_their_caller_and_path_and_the_client_no_progress_of_them() -> None:
+    seen: list[tuple[str, Any, tuple[str, ...]]] = []
     sent: list[Mapping[str, Any]] = []
 
-    async def inner(context: Context) -> None:
-        await context.progress.report(99)
-        await context.log.info("from inside")
+    async def watch(one: Call, call_next: Any) -> Outcome:
+        seen.append((one.params["name"], one.caller.subject, one.path))
+        outcome: Outcome = await call_next(one)
+        return outcome
 
     async def outer(context: Context) -> None:
         await context.progress.report(1)
-        await context.tools.call("inner")
+        await context.tools.call("add", {"a": 1})
         await context.progress.report(2)
 
-    await run(outer, inner, notify=lambda method, params: sent.append(params))
+    plugins = {"watch": plugin_of(middleware=[around("tools/call")(watch)])}
+    notify = lambda method, params: sent.append(params)  # noqa: E731
+    await run(outer, host={"plugins": plugins}, caller=Caller("ann"), notify=notify)
+    assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]
     assert [one.get("progress", one.get("data")) for one in sent] == [1, "from inside", 2]
 
 
 @pytest.mark.parametrize("page_size", [1, 1000])
-async def test_lists_are_whole_however_small_their_pages(page_size: int) -> None:
+async def test_lists_are_whole_in_pages_of_any_size(page_size: int) -> None:
     async def tool(context: Context) -> list[Any]:
         tools = [one.name for one in await context.tools.list()]
         resources = [one.uri for one in await context.resources.list()]
@@ -116,32 +123,11 @@ async def test_a_tool_changes_its_catalogue_and_announces_changes_from_any_threa
         await until(lambda: changes == told)
 
 
-async def test_middleware_sees_nested_calls_with_their_caller_and_path() -> None:
-    seen: list[tuple[str, Any, tuple[str, ...]]] = []
-
-    async def watch(one: Call, call_next: Any) -> Outcome:
-        seen.append((one.params["name"], one.caller.subject, one.path))
-        outcome: Outcome = await call_next(one)
-        return outcome
-
-    async def outer(context: Context) -> Any:
-        return await context.tools.call("add", {"a": 1})
-
-    plugins = {"watch": plugin_of(middleware=[around("tools/call")(watch)])}
-    await run(outer, host={"plugins": plugins}, caller=Caller("ann"))
-    assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]
-
-
-async def test_resources_and_prompts_are_read_or_not_found() -> None:
+async def test_resources_and_prompts_are_read() -> None:
     async def tool(context: Context) -> list[Any]:
-        text = (await context.resources.read("docs://readme")).contents[0].content
-        made = (await context.resources.read("docs://host")).contents[0].content
-        listed = await context.resources.get("docs://readme")
         prompt = await context.prompts.get("review", {"language": "Python"})
         assert prompt.messages == (PromptMessage("Review this Python."),)
-        for absent in (context.resources.read, context.resources.get):
-            with pytest.raises(NotFoundError):
-                await absent("nothing://here")
-        return [text, made, listed.title]
+        read = [(await context.resources.read(uri)).contents[0].content for uri in ("docs://readme", "docs://host")]
+        return [*read, (await context.resources.get("docs://readme")).title]
 
     assert await run(tool) == ["read me", "docs of host", "Read me"]

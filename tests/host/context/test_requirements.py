@@ -1,4 +1,4 @@
-"""Secrets and metadata that a tool requires: from the request, the caller or the host, and only those it declared."""
+"""Secrets and metadata that a tool requires: from the request, the caller or the host, and only the declared ones."""
 
 from __future__ import annotations
 
@@ -29,68 +29,66 @@ class Store:
         return self.secrets.get(name)
 
 
-def kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["API_KEY"])
-    def read(context: Context) -> str:
-        """Read the declared secret in several spellings."""
-        assert context.get_secret("API_KEY") == context.get_secret("api_key") == context.secrets["Api_Key"]
-        assert dict(context.secrets) == {"API_KEY": context.get_secret("API_KEY")}
-        assert f"{context.secrets!r} {context.secrets}" == "Secrets(API_KEY) Secrets(API_KEY)"
-        return context.get_secret("API_KEY")
-
-    @kit.tool(requires_secrets=["API_KEY"])
-    def other(context: Context) -> str:
-        """Read a secret that was not declared."""
-        return context.get_secret("OTHER")
-
-    @kit.tool
-    def undeclared(context: Context) -> str:
-        """Read a secret without declaring any."""
-        return context.get_secret("API_KEY")
-
-    @kit.tool
-    async def outer(context: Context) -> list[Any]:
-        """Have other tools look."""
-        return [await context.tools.call("x_read"), await context.tools.call("x_supplied")]
-
-    @kit.tool
-    def supplied(context: Context) -> str:
-        """Look at everything that the request brought."""
-        given = context._call.supplied
-        assert given is not None
-        return f"{given.authorization} {dict(given.secrets)}"
-
-    @kit.tool
-    def user(context: Context) -> str | None:
-        """Name the user."""
-        return context.user_id
-
-    add_metadata_tools(kit)
-    return kit
+kit = Toolkit("x")
 
 
-def add_metadata_tools(kit: Toolkit) -> None:
-    @kit.tool(requires_metadata=["User_ID", "user_email", "USER_EMAIL"])
-    def who(context: Context) -> list[str]:
-        """Name the user by metadata."""
-        return [context.get_metadata("user_id"), context.get_metadata("User_Email")]
+@kit.tool(requires_secrets=["API_KEY"])
+def read(context: Context) -> str:
+    """Read the declared secret in several spellings."""
+    assert context.get_secret("API_KEY") == context.get_secret("api_key") == context.secrets["Api_Key"]
+    assert dict(context.secrets) == {"API_KEY": context.get_secret("API_KEY")}
+    assert f"{context.secrets!r} {context.secrets}" == "Secrets(API_KEY) Secrets(API_KEY)"
+    return context.get_secret("API_KEY")
 
-    @kit.tool(requires_metadata=["empty", "team"])
-    def team(context: Context) -> str:
-        """Name the team."""
-        return context.get_metadata("team")
 
-    @kit.tool
-    def undeclared_metadata(context: Context) -> str:
-        """Read metadata that was not declared."""
-        return context.get_metadata("user_email")
+@kit.tool(requires_secrets=["API_KEY"])
+def other(context: Context) -> str:
+    """Read a secret that was not declared."""
+    return context.get_secret("OTHER")
 
-    @kit.tool(requires_metadata="user_id")
-    def one_key(context: Context) -> str:
-        """Declare one key as a string."""
-        return context.get_metadata("user_id")
+
+@kit.tool
+def undeclared(context: Context) -> str:
+    """Read a secret without declaring any."""
+    return context.get_secret("API_KEY")
+
+
+@kit.tool
+def undeclared_metadata(context: Context) -> str:
+    """Read metadata that was not declared."""
+    return context.get_metadata("user_email")
+
+
+@kit.tool
+async def outer(context: Context) -> list[Any]:
+    """Have other tools look."""
+    return [await context.tools.call("x_read"), await context.tools.call("x_supplied")]
+
+
+@kit.tool
+def supplied(context: Context) -> str:
+    """Look at everything that the request brought."""
+    given = context._call.supplied
+    assert given is not None
+    return f"{given.authorization} {dict(given.secrets)}"
+
+
+@kit.tool
+def user(context: Context) -> str | None:
+    """Name the user."""
+    return context.user_id
+
+
+@kit.tool(requires_metadata=["User_ID", "user_email", "USER_EMAIL"])
+def who(context: Context) -> list[str]:
+    """Name the user by metadata."""
+    return [context.get_metadata("user_id"), context.get_metadata("User_Email")]
+
+
+@kit.tool(requires_metadata=["empty", "team"])
+def team(context: Context) -> str:
+    """Name the team."""
+    return context.get_metadata("team")
 
 
 def stores(**secrets: dict[str, str]) -> dict[str, type[Plugin]]:
@@ -98,120 +96,96 @@ def stores(**secrets: dict[str, str]) -> dict[str, type[Plugin]]:
 
 
 async def test_the_first_store_that_has_a_secret_is_used_and_asked_once() -> None:
-    last = Store({"API_KEY": "of c"}, "c")
-    plugins = stores(b={"API_KEY": "of b"}, a={"API_KEY": ""}) | {"c": plugin_of(stores=[last])}
-    async with make_host(kit(), plugins=plugins) as host:
-        assert await value(host, "x_read") == "of b"
-    counted = Store({"API_KEY": "k"})
-    async with make_host(kit(), plugins={"store": plugin_of(stores=[counted])}) as host:
-        assert counted.asked == ["API_KEY"]
-        assert await value(host, "x_read") == "k"
-    assert (counted.asked, last.asked) == (["API_KEY"], [])
+    first, last = Store({"API_KEY": "of b"}, "b"), Store({"API_KEY": "of c"}, "c")
+    plugins = stores(a={"API_KEY": ""}) | {one.name: plugin_of(stores=[one]) for one in (last, first)}
+    async with make_host(kit, plugins=plugins) as host:
+        for _ in range(2):
+            assert await value(host, "x_read") == "of b"
+    assert (first.asked, last.asked) == (["API_KEY"], [])
 
 
-@pytest.mark.parametrize(
-    ("secrets", "read"),
-    [
-        ({}, "of the host"),
-        ({"API_KEY": ""}, "of the host"),
-        ({"api_KEY": "of the call"}, "of the call"),
-    ],
-)
-async def test_a_secret_of_the_request_comes_before_that_of_the_host(secrets: dict[str, str], read: str) -> None:
-    async with make_host(kit(), plugins=stores(store={"API_KEY": "of the host"})) as host:
-        assert await value(host, "x_read", supplied=Supplied(secrets=secrets)) == read
+async def test_a_secret_of_the_request_comes_before_the_secret_of_the_host() -> None:
+    async with make_host(kit, plugins=stores(store={"API_KEY": "of the host"})) as host:
+        for given, read in (({}, "of the host"), ({"API_KEY": ""}, "of the host"), ({"api_KEY": "own"}, "own")):
+            assert await value(host, "x_read", supplied=Supplied(secrets=given)) == read
 
 
 @pytest.mark.parametrize("stored", [{}, {"API_KEY": ""}], ids=["absent", "empty"])
 async def test_a_missing_secret_fails_the_call_unless_the_request_brings_it(stored: dict[str, str]) -> None:
-    async with make_host(kit(), plugins=stores(store=stored)) as host:
+    async with make_host(kit, plugins=stores(store=stored)) as host:
         assert await value(host, "x_read", supplied=Supplied(secrets={"API_KEY": "of the call"})) == "of the call"
-        for supplied in (None, Supplied(secrets={"OTHER": "of the call"})):
-            assert (await failure(host, "x_read", supplied=supplied)).error.message == (
+        for given in (None, Supplied(secrets={"OTHER": "of the call"})):
+            assert (await failure(host, "x_read", supplied=given)).error.message == (
                 "This tool needs a secret that is not set on the server: API_KEY. Ask its operator to set it."
             )
 
 
 @pytest.mark.parametrize("name", ["x_other", "x_undeclared", "x_undeclared_metadata"])
 async def test_a_tool_reads_only_what_it_declared(name: str) -> None:
-    supplied = Supplied(secrets={"API_KEY": "k", "OTHER": "canary"}, metadata={"user_email": "eve@example.com"})
-    async with make_host(kit(), plugins=stores(store={"API_KEY": "k", "OTHER": "canary"}), **ADA) as host:
-        refused = await failure(host, name, supplied=supplied)
+    given = Supplied(secrets={"API_KEY": "k", "OTHER": "canary"}, metadata={"user_email": "eve@example.com"})
+    async with make_host(kit, plugins=stores(store={"API_KEY": "k", "OTHER": "canary"}), **ADA) as host:
+        refused = await failure(host, name, supplied=given)
     assert refused.error.message == "It failed unexpectedly."
     assert isinstance(refused.error.__cause__, ToolDefinitionError)
     assert "does not declare" in str(refused.error.__cause__)
 
 
 async def test_a_nested_tool_sees_the_same_secrets_and_never_the_token() -> None:
-    supplied = Supplied(Authorization("canary"), {"API_KEY": "of the call"})
-    async with make_host(kit()) as host:
-        outer = await value(host, "x_outer", supplied=supplied)
-    assert outer == ["of the call", "None {'API_KEY': 'of the call'}"]
+    given = Supplied(Authorization("canary"), {"API_KEY": "of the call"})
+    async with make_host(kit) as host:
+        found = await value(host, "x_outer", supplied=given)
+    assert found == ["of the call", "None {'API_KEY': 'of the call'}"]
 
 
 def test_supplied_values_are_not_printed() -> None:
-    supplied = Supplied(Authorization("canary-1", {"name": "canary-2"}), {"KEY": "canary-3"}, {"email": "canary-4"})
-    assert "canary" not in repr(supplied) + repr(supplied.authorization)
+    given = Supplied(Authorization("canary-1", {"name": "canary-2"}), {"KEY": "canary-3"}, {"email": "canary-4"})
+    assert "canary" not in repr(given) + repr(given.authorization)
 
 
 BOB, EVE = Caller("bob"), Supplied(user_id="eve", metadata={"USER_email": "eve@example.com", "team": "blue"})
+MALLORY = EVE._replace(metadata={"user_id": "mallory", "user_email": ""})
 
 
 @pytest.mark.parametrize(
-    ("fields", "user", "who"),
+    ("fields", "name", "who"),
     [
         ({}, "ada", ["ada", "ada@example.com"]),
         ({"caller": BOB}, "bob", ["bob", "ada@example.com"]),
         ({"caller": BOB, "supplied": EVE}, "eve", ["eve", "eve@example.com"]),
-        (
-            {"supplied": EVE._replace(metadata={"user_id": "mallory", "user_email": ""})},
-            "eve",
-            ["mallory", "ada@example.com"],
-        ),
+        ({"supplied": MALLORY}, "eve", ["mallory", "ada@example.com"]),
     ],
 )
 async def test_the_request_comes_before_the_caller_and_the_caller_before_the_operators_user(
-    fields: dict[str, Any], user: str, who: list[str]
+    fields: dict[str, Any], name: str, who: list[str]
 ) -> None:
-    async with make_host(kit(), **ADA) as host:
-        assert await value(host, "x_user", **fields) == user
+    async with make_host(kit, **ADA) as host:
+        assert await value(host, "x_user", **fields) == name
         assert await value(host, "x_who", **fields) == who
-        assert await value(host, "x_one_key", **fields) == who[0]
 
 
-async def test_unknown_metadata_fails_the_call_before_the_tool_runs() -> None:
-    async with make_host(kit(), **ADA) as host:
+async def test_unknown_metadata_fails_the_call_and_the_log_names_the_setting(caplog: pytest.LogCaptureFixture) -> None:
+    async with make_host(kit, **ADA) as host:
         failed = await failure(host, "x_team")
         known = Supplied(metadata={"team": "blue", "empty": "no more"})
         assert await value(host, "x_team", supplied=known) == "blue"
     assert failed.error.message == (
         "This tool needs metadata that is not set on the server: empty, team. Ask its operator to set it."
     )
-
-
-@pytest.mark.parametrize(
-    ("known", "ways"),
-    [
-        ({}, "user_id, user_email; set `[host] user` and `[host] metadata`"),
-        ({"user": "ada"}, "user_email; set `[host] metadata`"),
-        ({"metadata": {"user_email": "ada@example.com"}}, "user_id; set `[host] user`"),
-    ],
-)
-async def test_the_log_names_the_setting(known: dict[str, Any], ways: str, caplog: pytest.LogCaptureFixture) -> None:
-    async with make_host(kit(), **known) as host:
+    async with make_host(kit) as host:
         await failure(host, "x_who")
+    ways = "user_id, user_email; set `[host] user` and `[host] metadata`"
     assert caplog.messages[-1].endswith(f"has no value: {ways}")
 
 
 async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadata() -> None:
-    async with make_host(kit(), plugins=stores(store={"API_KEY": "k"}), **ADA) as host:
+    async with make_host(kit, plugins=stores(store={"API_KEY": "k"}), **ADA) as host:
         listing = await host.dispatch(Call("tools/list", {}, Caller()))
         assert isinstance(listing, Listing)
         assert len(listing.items) == len(host.assembly.tools)
         for tool in listing.items:
             done = await host.dispatch(Call("tools/call", {"name": tool.name}, Caller()))
             refused = isinstance(done, Failure) and "the server does not know the caller" in done.error.message
-            assert refused is (tool.name in ("x_read", "x_other", "x_who", "x_team", "x_one_key", "x_outer"))
+            assert refused is (tool.name in ("x_read", "x_other", "x_who", "x_team", "x_outer"))
 
 
 @pytest.mark.parametrize(
@@ -223,9 +197,9 @@ async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadat
     ],
 )
 async def test_invalid_requirements_disable_the_tool(required: Any, complaint: str) -> None:
-    kit = Toolkit("x")
-    kit.tool(name="t", description="x", requires_metadata=required)(lambda: None)
-    async with make_host(kit) as host:
-        assert list(host.assembly.tools) == []
-        (problem,) = host.problems
+    own = Toolkit("x")
+    own.tool(name="t", description="x", requires_metadata=required)(lambda: None)
+    host = make_host(own)
+    assert list(host.load().tools) == []
+    (problem,) = host.problems
     assert complaint in str(problem)

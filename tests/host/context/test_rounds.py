@@ -1,4 +1,7 @@
-"""Rounds of questions: every shape in which a function can ask, replayed; and the errors of each."""
+"""Rounds of questions: the ways in which a function may ask, and the errors of functions that ask wrongly.
+
+`tests/protocol/test_rounds.py` has the rules of the wire.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, ToolExecutionError, Toolkit, ToolResult
+from pegboard import Context, ToolExecutionError, Toolkit, ToolResult, current_context
 from pegboard.plugin import ClientCapabilityError, InteractionError, ProtocolError
-from pegboard.types import Call, Elicit, Failure, InputRequired, ListRoots, Outcome, Sample
+from pegboard.types import Call, Elicit, Failure, Outcome, Sample
 from tests.host.hosting import WAIT, make_host, plugin_of
-from tests.support.rounds import ABLE, LATER, Rounds, accept, echo
+from tests.support.rounds import ABLE, Rounds, accept, echo
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -36,11 +39,11 @@ async def say(context: Context, text: str, name: str | None = None) -> str:
 
 
 async def played(function: Function, *more: Callable[..., Any]) -> tuple[Outcome, list[list[str]]]:
-    """Return the outcome of a tool whose questions are all answered, and the messages of each round."""
+    """Return the outcome of a tool whose questions are all answered, and the sorted messages of each round."""
     async with make_host(kit_of(function, *more)) as host:
         rounds = Rounds(host, function.__name__)
         outcome = await asyncio.wait_for(rounds.finish(echo), WAIT)
-        return outcome, [[one.params["message"] for one in asked.values()] for asked in rounds.asked]
+        return outcome, [sorted(one.params["message"] for one in asked.values()) for asked in rounds.asked]
 
 
 async def answered(function: Function, *answers: dict[str, Any]) -> list[Outcome]:
@@ -57,89 +60,40 @@ def interaction_error(outcome: Outcome) -> str:
     return f"{outcome.error.message} {outcome.error.developer_message}"
 
 
-def invalid_params(outcome: Outcome) -> str:
-    """Return the message of an outcome's error, which must be that of a request with invalid parameters."""
-    assert isinstance(outcome, Failure), outcome
-    assert isinstance(outcome.error, ProtocolError), outcome
-    assert outcome.error.code == -32602
-    return outcome.error.message
-
-
-# --- the shapes in which a function can ask
+# --- ways to ask
 
 
 async def in_sequence(context: Context) -> str:
     return await say(context, "a") + await say(context, "b")
 
 
-async def in_a_gather(context: Context) -> str:
-    return "".join(await asyncio.gather(say(context, "a"), say(context, "b")))
-
-
-async def in_a_task_group(context: Context) -> str:
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(say(context, text)) for text in "ab"]
-    return "".join(task.result() for task in tasks)
-
-
-async def in_a_task(context: Context) -> str:
-    first = asyncio.create_task(say(context, "a"))
-    return await first + await say(context, "b")
-
-
-async def under_a_timeout(context: Context) -> str:
+async def under_timeouts(context: Context) -> str:
     async with asyncio.timeout(WAIT):
-        return await say(context, "a") + await say(context, "b")
-
-
-async def under_wait_for(context: Context) -> str:
-    return await asyncio.wait_for(say(context, "a"), WAIT) + await asyncio.wait_for(say(context, "b"), WAIT)
+        return await asyncio.wait_for(say(context, "a"), WAIT) + await say(context, "b")
 
 
 async def behind_except_exception(context: Context) -> str:
     try:
         first = await say(context, "a")
     except Exception:  # noqa: BLE001
-        first = "the default that must never go out"
+        first = "a default that must never go out"
     return first + await say(context, "b")
 
 
-async def behind_finally(context: Context) -> str:
-    try:
-        return await say(context, "a") + await say(context, "b")
-    finally:
-        await asyncio.sleep(0)
-
-
-async def behind_suppress(context: Context) -> str:
-    found = []
-    for text in "ab":
-        with suppress(Exception):
-            found.append(await say(context, text))
-    return "".join(found)
-
-
-async def in_an_async_generator(context: Context) -> str:
-    async def answers() -> Any:
-        for text in "ab":
-            yield await say(context, text)
-
-    return "".join([answer async for answer in answers()])
+async def in_a_loop_that_asks_again(context: Context) -> str:
+    while True:
+        try:
+            return await say(context, "a") + await say(context, "b")
+        except Exception:  # noqa: BLE001
+            continue
 
 
 async def with_names(context: Context) -> str:
     return await say(context, "a", "first") + await say(context, "b", "second")
 
 
-async def in_nested_task_groups(context: Context) -> str:
-    async def branch(text: str) -> str:
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(say(context, text))
-        return task.result()
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(branch(text)) for text in "ab"]
-    return "".join(task.result() for task in tasks)
+async def in_a_gather(context: Context) -> str:
+    return "".join(await asyncio.gather(say(context, "a"), say(context, "b")))
 
 
 async def waiting_for_its_task_at_the_end(context: Context) -> str:
@@ -151,48 +105,17 @@ async def waiting_for_its_task_at_the_end(context: Context) -> str:
     return task.result() + own
 
 
-async def in_wait(context: Context) -> str:
-    tasks = [asyncio.create_task(say(context, text)) for text in "ab"]
-    done, _ = await asyncio.wait(tasks)
-    return "".join(task.result() for task in tasks if task in done)
-
-
-async def in_a_loop_that_asks_again(context: Context) -> str:
-    while True:
-        try:
-            return await say(context, "a") + await say(context, "b")
-        except Exception:  # noqa: BLE001
-            continue
-
-
-SEQUENTIAL = [
-    in_sequence,
-    in_a_task,
-    under_a_timeout,
-    under_wait_for,
-    behind_except_exception,
-    behind_finally,
-    behind_suppress,
-    in_an_async_generator,
-    with_names,
-    in_a_loop_that_asks_again,
-]
-AT_ONCE = [in_a_gather, in_a_task_group, in_nested_task_groups, in_wait, waiting_for_its_task_at_the_end]
-
-
-@pytest.mark.parametrize("function", SEQUENTIAL, ids=lambda function: function.__name__)
-async def test_questions_one_after_another_take_a_round_each(function: Function) -> None:
-    outcome, asked = await played(function)
-    assert outcome == ToolResult("AB")
-    assert asked == [["a"], ["b"]]
+SEQUENTIAL = [in_sequence, under_timeouts, behind_except_exception, in_a_loop_that_asks_again, with_names]
+AT_ONCE = [in_a_gather, waiting_for_its_task_at_the_end]
 
 
 @pytest.mark.requirement("ROUND-03")
-@pytest.mark.parametrize("function", AT_ONCE, ids=lambda function: function.__name__)
-async def test_questions_side_by_side_go_out_together(function: Function) -> None:
-    outcome, asked = await played(function)
-    assert outcome == ToolResult("AB")
-    assert [sorted(together) for together in asked] == [["a", "b"]]
+@pytest.mark.parametrize("function", [*SEQUENTIAL, *AT_ONCE], ids=lambda function: function.__name__)
+async def test_questions_one_after_another_take_a_round_each_and_simultaneous_ones_share_a_round(
+    function: Function,
+) -> None:
+    rounds = [["a", "b"]] if function in AT_ONCE else [["a"], ["b"]]
+    assert await played(function) == (ToolResult("AB"), rounds)
 
 
 async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> None:
@@ -205,106 +128,46 @@ async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> 
     assert await played(zip_of) == (ToolResult("A1A2B1B2"), [["a1", "b1"], ["a2", "b2"]])
 
 
-@pytest.mark.requirement("ROUND-03")
-async def test_questions_of_three_kinds_have_the_names_of_their_answers() -> None:
-    async def all_of(context: Context) -> str:
-        got = await context.ask(**{"a/b c": Elicit("Who?", str)}, self=Sample("Capital?"), roots=ListRoots())
-        return f"{got['a/b c'].content} {got['self'].text} {got['roots'][0].uri}"
-
-    sampled = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "Paris"}}
-    given = {"a/b c": accept(value="Ann"), "self": sampled, "roots": {"roots": [{"uri": "file:///x"}]}}
-    asked, result = await answered(all_of, given)
-    assert isinstance(asked, InputRequired)
-    methods = {key: question.method for key, question in asked.questions.items()}
-    assert methods == {"a/b c": "elicitation/create", "self": "sampling/createMessage", "roots": "roots/list"}
-    assert result == ToolResult("Ann Paris file:///x")
-
-
-# --- answers
-
-
-@pytest.mark.requirement("ROUND-17")
-async def test_an_unanswered_question_is_asked_again_and_other_answers_are_kept() -> None:
-    async with make_host(kit_of(in_a_gather)) as host:
-        rounds = Rounds(host, "in_a_gather")
-        outcome = await rounds.finish(
-            lambda key, question: LATER if key == "question-1" and len(rounds.asked) == 1 else echo(key, question)
-        )
-        assert outcome == ToolResult("AB")
-        assert [sorted(asked) for asked in rounds.asked] == [["question-1", "question-2"], ["question-1"]]
-
-
-async def test_a_named_question_may_be_answered_early_and_keeps_its_first_answer() -> None:
+async def test_a_named_question_keeps_its_first_answer_which_may_come_early() -> None:
+    early = {"first": accept(value="x"), "second": accept(value="y")}
     async with make_host(kit_of(with_names)) as host:
-        early = {"first": accept(value="x"), "second": accept(value="y")}
         assert await Rounds(host, "with_names").step(early) == ToolResult("xy")
     changed = {"first": accept(value="another"), "second": accept(value="y")}
     assert (await answered(with_names, {"first": accept(value="x")}, changed))[-1] == ToolResult("xy")
 
 
-@pytest.mark.requirement("ROUND-16")
-async def test_an_answer_to_no_open_question_is_ignored() -> None:
-    async with make_host(kit_of(in_sequence)) as host:
-        rounds = Rounds(host, "in_sequence")
-        assert isinstance(await rounds.step({"question-1": accept(value="before it was asked")}), InputRequired)
-        assert isinstance(await rounds.step({"question-1": accept(value="x"), "else": {"a": 1}}), InputRequired)
-        assert await rounds.step({"question-2": accept(value="y")}) == ToolResult("xy")
+@pytest.mark.parametrize("named", [True, False])
+async def test_only_a_named_question_may_change_on_the_replay(named: bool) -> None:
+    turn = iter(("at 12:00", "at 12:01"))
+
+    async def fickle(context: Context) -> str:
+        try:
+            return await say(context, next(turn), "when" if named else None)
+        except Exception:  # noqa: BLE001
+            return "a default that must never go out"
+
+    outcome, _ = await played(fickle)
+    if named:
+        assert outcome == ToolResult("AT 12:00")
+    else:
+        assert "a different question than before" in interaction_error(outcome)
 
 
-async def lenient(context: Context) -> str:
-    try:
-        return await say(context, "a")
-    except Exception:  # noqa: BLE001
-        return "a default that must never go out"
-
-
-async def translating(context: Context) -> str:
-    try:
-        return await say(context, "a")
-    except ProtocolError as error:
-        raise ToolExecutionError("in other words") from error
-
-
-@pytest.mark.requirement("ROUND-15")
-@pytest.mark.parametrize("function", [lenient, translating])
-@pytest.mark.parametrize(
-    "answer",
-    [{}, {"action": "maybe"}, {"action": "accept"}, accept(), accept(value=7), accept(value=["x"]), {"action": None}],
-)
-async def test_an_invalid_answer_is_refused_whatever_the_function_makes_of_it(answer: Any, function: Function) -> None:
-    better = {"question-1": accept(value="better")}
-    _, refused, result = await answered(function, {"question-1": answer}, better)
-    assert "question-1" in invalid_params(refused)
-    assert result == ToolResult("better")
-
-
-async def test_an_invalid_answer_is_refused_while_another_question_is_open() -> None:
+async def test_an_invalid_answer_is_refused_if_the_function_translates_the_error_and_another_question_is_open() -> None:
     async def both(context: Context) -> str:
-        got = await context.ask(a=Elicit("a", int), b=Elicit("b", str))
+        try:
+            got = await context.ask(a=Elicit("a", int), b=Elicit("b", str))
+        except ProtocolError as error:
+            raise ToolExecutionError("in other words") from error
         return f"{got['a'].content}{got['b'].content}"
 
     good = {"a": accept(value=1), "b": accept(value="x")}
     _, refused, result = await answered(both, {"a": accept(value="no number")}, good)
-    assert "inputResponses: a: value must be a number" in invalid_params(refused)
+    assert isinstance(refused, Failure)
+    assert isinstance(refused.error, ProtocolError)
+    assert refused.error.code == -32602
+    assert "inputResponses: a: value must be a number" in refused.error.message
     assert result == ToolResult("1x")
-
-
-@pytest.mark.requirement("ASK-07")
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_person_may_say_no(action: str) -> None:
-    async def ask(context: Context) -> str:
-        answer = await context.ui.elicit("Sure? \ud800")  # half a character is no failure
-        return f"{answer.accepted} {answer.action} {answer.content}"
-
-    assert (await answered(ask, {"question-1": {"action": action}}))[1] == ToolResult(f"False {action} None")
-
-
-@pytest.mark.parametrize("given", [10**400, -(10**400), 1e15])
-async def test_an_answer_may_be_any_number(given: Any) -> None:
-    async def number(context: Context) -> str:
-        return str((await context.ui.elicit("a", int)).content == given)
-
-    assert (await answered(number, {"question-1": accept(value=given)}))[1] == ToolResult("True")
 
 
 # --- functions that ask in a wrong way
@@ -314,13 +177,6 @@ async def returned_without(context: Context) -> str:
     with suppress(asyncio.CancelledError):
         await say(context, "a")
     return "a default that must never go out"
-
-
-async def raised_instead(context: Context) -> str:
-    try:
-        return await say(context, "a")
-    except asyncio.CancelledError:
-        raise ValueError("not what was asked") from None
 
 
 async def raised_beside(context: Context) -> str:
@@ -345,12 +201,8 @@ async def swallowed_by_a_nested_call(context: Context) -> str:
     return "got " + str(await context.tools.call("returned_without", {}))
 
 
-@pytest.mark.parametrize(
-    "function",
-    [returned_without, raised_instead, raised_beside, left_in_a_task, swallowed_by_a_nested_call],
-    ids=lambda one: one.__name__,
-)
-async def test_a_function_that_goes_on_without_the_answer_is_an_error(function: Function) -> None:
+@pytest.mark.parametrize("function", [raised_beside, left_in_a_task, swallowed_by_a_nested_call])
+async def test_a_function_that_continues_without_the_answer_fails(function: Function) -> None:
     async with make_host(kit_of(*{function, returned_without})) as host:
         assert "continued without" in interaction_error(await Rounds(host, function.__name__).step())
         task = asyncio.current_task()
@@ -359,40 +211,12 @@ async def test_a_function_that_goes_on_without_the_answer_is_an_error(function: 
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("catches", [False, True])
-async def test_another_question_on_the_replay_is_an_error(catches: bool) -> None:
-    turn = iter(("a", "b", "c"))
-
-    async def fickle(context: Context) -> str:
-        try:
-            return await say(context, next(turn))
-        except Exception:
-            if not catches:
-                raise
-            return "a default that must never go out"
-
-    assert "a different question than before" in interaction_error((await played(fickle))[0])
-
-
-async def test_the_words_of_a_named_question_may_change_on_the_replay() -> None:
-    turn = iter(("at 12:00", "at 12:01"))
-
-    async def dated(context: Context) -> str:
-        return await say(context, next(turn), "when")
-
-    assert (await played(dated))[0] == ToolResult("AT 12:00")
-
-
 async def same_name_twice(context: Context) -> str:
     return await say(context, "a", "x") + await say(context, "b", "x")
 
 
 async def same_step_twice(context: Context) -> str:
     return str([await context.once("x", lambda: 1), await context.once("x", lambda: 2)])
-
-
-async def large_step(context: Context) -> str:
-    return str(len(await context.once("big", lambda: "x" * 70_000)))
 
 
 async def large_steps_in_two_rounds(context: Context) -> str:
@@ -409,34 +233,25 @@ async def calls_itself(context: Context) -> str:
     return str(await context.tools.call("calls_itself", {}))
 
 
-async def endless(context: Context) -> str:
-    while True:
-        await say(context, "again")
-
-
 def sync_tool(context: Context) -> str:
     _ = context.ui.elicit("a", str)
     return "no"
 
 
 async def without_context() -> str:
-    from pegboard import current_context
-
     context = current_context()
     assert context is not None
     return await say(context, "a")
 
 
-@pytest.mark.requirement("ASK-01", "ASK-21", "ERA-19")
+@pytest.mark.requirement("ASK-01", "ERA-19")
 @pytest.mark.parametrize(
     ("function", "words"),
     [
         (same_name_twice, "the name 'x'"),
         (same_step_twice, "the key 'x'"),
-        (large_step, "65536 bytes"),
         (large_steps_in_two_rounds, "65536 bytes"),
         (step_without_json, "the step 'thing'"),
-        (endless, "20 rounds"),
         (sync_tool, "async function with a Context"),
         (without_context, "async function with a Context"),
     ],
@@ -446,6 +261,7 @@ async def test_a_wrong_way_to_ask_is_an_error_with_its_reason(function: Function
     assert words in interaction_error((await played(function))[0])
 
 
+@pytest.mark.requirement("ASK-21")
 async def test_nested_calls_have_an_end_and_steps_have_keys_in_sessions_too() -> None:
     async with make_host(kit_of(calls_itself, same_step_twice, in_sequence)) as host:
         outcome = await Rounds(host, "calls_itself").step()
@@ -469,7 +285,7 @@ async def test_a_question_that_cannot_be_asked_leaves_no_other_behind(recwarn: p
 
 
 @pytest.mark.requirement("ASK-04")
-@pytest.mark.parametrize("url", ["", "x", "/relative", "https://a b", 5])
+@pytest.mark.parametrize("url", ["", "/relative", "https://a b", 5])
 async def test_an_invalid_url_is_not_asked(url: Any) -> None:
     async def open_page(context: Context) -> str:
         return (await context.ui.elicit_url("Look.", url)).action
@@ -519,7 +335,7 @@ async def test_a_task_that_asks_after_its_call_has_ended_is_cancelled() -> None:
 # --- steps that are not repeated
 
 
-async def test_a_step_runs_once_however_many_rounds_there_are() -> None:
+async def test_a_step_runs_once_in_any_number_of_rounds() -> None:
     ran: list[str] = []
     seen: list[Any] = []
 
@@ -545,33 +361,28 @@ async def test_a_step_runs_once_however_many_rounds_there_are() -> None:
     assert seen == [{"id": 1, "tags": ["a", "Ynl0ZXM=", None]}] * 3  # as JSON holds it, in every round
 
 
-@pytest.mark.parametrize("question_first", [False, True])
-async def test_no_round_ends_while_a_step_runs(question_first: bool) -> None:
+async def test_no_round_ends_while_a_step_runs() -> None:
     ended: list[str] = []
-    asked = asyncio.Event()
 
     async def slow() -> int:
-        if not question_first:
-            await asked.wait()
-        for _ in range(3):
+        for _ in range(5):
             await asyncio.sleep(0)
         ended.append("step")
         return 1
 
     async def tool(context: Context) -> str:
-        async def ask() -> str:
-            asked.set()
-            return await say(context, "a")
+        return " ".join(map(str, await asyncio.gather(say(context, "a"), context.once("slow", slow))))
 
-        both = [ask(), context.once("slow", slow)]
-        return "".join(sorted(map(str, await asyncio.gather(*(both if question_first else both[::-1])))))
-
-    assert (await played(tool))[0] == ToolResult("1A")
+    assert (await played(tool))[0] == ToolResult("A 1")
     assert ended == ["step"]
 
 
-async def step_that_asks(context: Context) -> str:
-    return str(await context.once("x", say, context, "a"))
+async def inner(text: str, context: Context) -> str:
+    return await say(context, text)
+
+
+async def nested(context: Context, text: str) -> str:
+    return str(await context.tools.call("inner", {"text": text}))
 
 
 async def step_whose_task_asks(context: Context) -> str:
@@ -581,13 +392,11 @@ async def step_whose_task_asks(context: Context) -> str:
     return str(await context.once("x", step))
 
 
-async def step_that_calls_what_asks(context: Context) -> str:
+async def step_that_calls_a_tool_that_asks(context: Context) -> str:
     return str(await context.once("x", nested, context, "a"))
 
 
-@pytest.mark.parametrize(
-    "function", [step_that_asks, step_whose_task_asks, step_that_calls_what_asks], ids=lambda one: one.__name__
-)
+@pytest.mark.parametrize("function", [step_whose_task_asks, step_that_calls_a_tool_that_asks])
 async def test_a_step_cannot_ask_in_rounds_or_sessions(function: Function) -> None:
     async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
         return accept(value="x")
@@ -599,47 +408,11 @@ async def test_a_step_cannot_ask_in_rounds_or_sessions(function: Function) -> No
             assert "a step of once asks" in interaction_error(outcome)
 
 
-async def test_a_step_that_fails_is_not_kept() -> None:
-    tries = iter((False, True))
-
-    def fail_once() -> str:
-        if not next(tries):
-            raise OSError("not today")
-        return "done"
-
-    async def tool(context: Context) -> str:
-        try:
-            return str(await context.once("x", fail_once))
-        except OSError:
-            return str(await context.once("y", fail_once))
-
-    assert (await played(tool))[0] == ToolResult("done")
-
-
-async def test_questions_beside_steps_keep_their_order() -> None:
-    async def tool(context: Context) -> str:
-        async def after_a_step() -> str:
-            await context.once("x", asyncio.sleep, 0)
-            return await say(context, "a")
-
-        return "".join(await asyncio.gather(after_a_step(), say(context, "b")))
-
-    assert await played(tool) == (ToolResult("AB"), [["b", "a"]])
-
-
 # --- nested calls
-
-
-async def inner(text: str, context: Context) -> str:
-    return await say(context, text)
 
 
 async def inner_waits(text: str, context: Context) -> str:
     return await asyncio.wait_for(say(context, text), WAIT)
-
-
-async def nested(context: Context, text: str) -> str:
-    return str(await context.tools.call("inner", {"text": text}))
 
 
 async def by_nested_groups(context: Context) -> str:
@@ -653,31 +426,15 @@ async def by_nested_groups(context: Context) -> str:
     return "".join(task.result() for task in tasks)
 
 
-async def by_a_task_and_itself(context: Context) -> str:
-    task = asyncio.create_task(nested(context, "a"))
-    own = await say(context, "b")
-    return await task + own
-
-
-async def by_wait(context: Context) -> str:
-    tasks = [asyncio.create_task(nested(context, text)) for text in "ab"]
-    await asyncio.wait(tasks)
-    return "".join(task.result() for task in tasks)
-
-
 async def by_waiting_tools(context: Context) -> str:
     return "".join(await asyncio.gather(*[context.tools.call("inner_waits", {"text": text}) for text in "ab"]))
 
 
-@pytest.mark.parametrize(
-    "function", [by_nested_groups, by_a_task_and_itself, by_wait, by_waiting_tools], ids=lambda one: one.__name__
-)
-async def test_nested_calls_ask_in_every_shape_and_no_failure_is_logged(
+@pytest.mark.parametrize("function", [by_nested_groups, by_waiting_tools])
+async def test_nested_calls_may_ask_and_no_failure_is_logged(
     function: Function, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outcome, asked = await played(function, inner, inner_waits)
-    assert outcome == ToolResult("AB")
-    assert [sorted(round) for round in asked] == [["a", "b"]]
+    assert await played(function, inner, inner_waits) == (ToolResult("AB"), [["a", "b"]])
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
 
@@ -691,14 +448,13 @@ async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> 
     async with make_host(kit_of(inner, outer)) as host:
         rounds = Rounds(host, "outer")
         assert await rounds.finish(echo) == ToolResult("ABCD")
-        assert [sorted(asked) for asked in rounds.asked] == [
-            ["inner-1/question-1"],
-            ["inner-2/question-1", "inner-3/question-1"],
-            ["question-1"],
-        ]
+    first, second, third = (sorted(asked) for asked in rounds.asked)
+    assert first == ["inner-1/question-1"]
+    assert second == ["inner-2/question-1", "inner-3/question-1"]
+    assert third == ["question-1"]
 
 
-# --- around it
+# --- the end of a round
 
 
 async def test_middleware_sees_the_question_as_an_outcome() -> None:
@@ -731,12 +487,6 @@ async def test_a_cancellation_by_the_client_wins_over_a_question(before: bool) -
             await tasks[0]
 
 
-async def never_awaited_in_group(context: Context) -> str:
-    async with asyncio.TaskGroup() as group:
-        group.create_task(say(context, "a"))
-    return "x"
-
-
 @pytest.mark.requirement("ROUND-13")
 async def test_a_round_cleans_up_and_leaves_nothing_running() -> None:
     left: list[str] = []
@@ -750,7 +500,7 @@ async def test_a_round_cleans_up_and_leaves_nothing_running() -> None:
     before = asyncio.all_tasks()
     await played(tool)
     assert left == ["left", "left"]
-    for function in (*SEQUENTIAL, *AT_ONCE, never_awaited_in_group, left_in_a_task):
+    for function in (*SEQUENTIAL, *AT_ONCE, left_in_a_task):
         await answered(function)
     for _ in range(5):
         await asyncio.sleep(0)
