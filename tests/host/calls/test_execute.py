@@ -1,4 +1,4 @@
-"""Where functions run, how a call is cancelled, and the results that functions may return."""
+"""The way in which a function runs, its cancellation, and the results that it may return."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import asyncio
 import contextvars
 import itertools
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
-from pegboard import (
-    Context,
-    Toolkit,
-    current_context,
-)
+from pegboard import Context, Toolkit, ToolResult, current_context
 from pegboard.plugin import ToolOutputError
+from pegboard.types import Failure
 from tests.host.hosting import WAIT, call, failure, make_host, until, value
 
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="nothing")
@@ -44,14 +43,72 @@ async def test_a_function_runs_in_its_place_with_its_context_and_variables(mode:
     async with make_host(kit) as host:
         token = variable.set("of the caller")
         try:
+            await value(host, "x_go")
+            assert current_context() is None
             for found in await asyncio.gather(value(host, "x_go"), value(host, "x_go")):
                 assert (found[0], found[1] == threading.get_ident()) == ("of the caller", mode != "thread")
             assert variable.get() == "of the caller"
         finally:
             variable.reset(token)
-    assert len(set(map(id, seen))) == 2
+    assert len(set(map(id, seen))) == 3
     assert not any(context.cancelled for context in seen)
-    assert current_context() is None
+
+
+class Callable_:  # noqa: N801
+    """An object with an async call."""
+
+    async def __call__(self) -> str:
+        return "awaited"
+
+
+@pytest.mark.parametrize("limit", [0, WAIT])
+@pytest.mark.parametrize("inline", [False, True])
+async def test_async_functions_objects_and_wrappers_are_awaited(inline: bool, limit: float) -> None:
+    kit = Toolkit("x")
+
+    async def inner() -> str:
+        return "awaited"
+
+    def wrapped() -> str:
+        return inner()  # type: ignore[return-value]
+
+    functions: list[Callable[..., Any]] = [inner, Callable_(), partial(inner), wrapped]
+    for number, function in enumerate(functions):
+        own = {} if inline else {"timeout": limit}
+        kit.tool(name=f"t{number}", description="x", inline=inline, **own)(function)
+    async with make_host(kit) as host:
+        assert [await value(host, name) for name in sorted(host.assembly.tools)] == ["awaited"] * 4
+
+
+async def test_a_result_is_structured_if_the_tool_declares_its_output() -> None:
+    kit = Toolkit("x")
+
+    @kit.tool
+    def declared() -> dict[str, int]:
+        """Declare the result."""
+        return {"a": 1}
+
+    @kit.tool
+    def undeclared() -> Any:
+        """Declare nothing."""
+        return {"a": 1}
+
+    for limit in (0, 1000):
+        async with make_host(kit, max_result_bytes=limit) as host:
+            assert await call(host, "x_declared") == ToolResult({"a": 1}, structured=True)
+            assert await call(host, "x_undeclared") == ToolResult({"a": 1}, structured=False)
+
+
+async def test_an_iterator_is_rejected() -> None:
+    kit = Toolkit("x")
+
+    @kit.tool
+    def endless() -> list[int]:
+        """Return an iterator without end."""
+        return itertools.count()  # type: ignore[return-value]
+
+    async with make_host(kit) as host:
+        assert isinstance((await failure(host, "x_endless")).error, ToolOutputError)
 
 
 async def test_no_more_threads_than_configured_run_at_once() -> None:
@@ -118,20 +175,21 @@ async def test_a_tool_that_cancels_its_own_task_is_not_cancelled_itself(caught: 
         return "went on"
 
     async with make_host(kit) as host:
-        if caught:
-            assert await value(host, "x_race") == "went on"
-        else:
-            assert (await failure(host, "x_race")).error.message == "It failed unexpectedly."
+        outcome = await call(host, "x_race")
+    if caught:
+        assert outcome == ToolResult("went on")
+    else:
+        assert isinstance(outcome, Failure)
+        assert outcome.error.message == "It failed unexpectedly."
 
 
 async def test_requirements_are_checked_before_the_arguments() -> None:
     kit = Toolkit("x")
-    ran: list[int] = []
 
     @kit.tool(requires_secrets=["B", "A"])
     def use(number: int, context: Context) -> None:
         """Use two secrets."""
-        ran.append(number)
+        raise AssertionError("it runs")
 
     async with make_host(kit) as host:
         for arguments in ({"number": 1}, {"number": "wrong"}):
@@ -139,26 +197,3 @@ async def test_requirements_are_checked_before_the_arguments() -> None:
             assert refused.error.message == (
                 "This tool needs a secret that is not set on the server: A, B. Ask its operator to set it."
             )
-    assert ran == []
-
-
-@pytest.mark.parametrize("inline", [False, True])
-async def test_a_wrapper_around_an_async_function_is_awaited_and_an_iterator_is_rejected(inline: bool) -> None:
-    kit = Toolkit("x")
-
-    async def inner() -> str:
-        return "awaited"
-
-    @kit.tool(inline=inline)
-    def wrapped() -> str:
-        """Return a coroutine."""
-        return inner()  # type: ignore[return-value]
-
-    @kit.tool(inline=inline)
-    def endless() -> list[int]:
-        """Return an iterator without end."""
-        return itertools.count()  # type: ignore[return-value]
-
-    async with make_host(kit) as host:
-        assert await value(host, "x_wrapped") == "awaited"
-        assert isinstance((await failure(host, "x_endless")).error, ToolOutputError)

@@ -1,118 +1,190 @@
-"""The log entry of a failed call: the author's code, without frames of the host."""
+"""Failures: unexpected exceptions stay in the log under an id, and the log entry has the author's code alone."""
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from pegboard import Context, FatalToolError, ImageContent, RetryableToolError, Toolkit
-from pegboard.types import Call, CallNext, Outcome
+from pegboard import (
+    Context,
+    FatalToolError,
+    ImageContent,
+    RetryableToolError,
+    ToolExecutionError,
+    Toolkit,
+    UpstreamError,
+)
+from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import failure, make_host, plugin_of
 
-
-def kit() -> Toolkit:
-    kit = Toolkit("sample")
-
-    @kit.tool
-    def mistaken() -> list[Any]:
-        """Return what it does not declare."""
-        return [ImageContent(b"x", "image/png")]
-
-    @kit.tool
-    def asking(context: Context) -> str:
-        """Ask where it cannot."""
-        return str(context.ui.elicit("Who?", str))
-
-    @kit.tool
-    def told() -> str:
-        """Fail on purpose, with a word for the log."""
-        raise FatalToolError("No.", "the disk is full")
-
-    @kit.tool
-    def verbose() -> str:
-        """Fail at length."""
-        raise RetryableToolError("x" * 20_000, additional_prompt_content="y" * 20_000)
-
-    @kit.tool
-    def caused() -> str:
-        """Fail for a reason."""
-        try:
-            return str(int("x"))
-        except ValueError as error:
-            raise FatalToolError("No.") from error
-
-    return kit
+CANARY = "canary-7f3a91"
 
 
 async def passing(call: Call, call_next: CallNext) -> Outcome:
-    """Middleware that every call leads through."""
+    """Middleware that every call passes."""
     return await call_next(call)
 
 
-async def logged(tool: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
-    """The line about a call that failed, and the functions that its story leads through."""
-    async with make_host(kit(), plugins={"passing": plugin_of(middleware=[passing])}) as host:
-        caplog.clear()
-        await failure(host, f"sample_{tool}")
-    (record,) = caplog.records
-    way = traceback.extract_tb(record.exc_info[2]) if record.exc_info else []
-    return record.getMessage(), [one.name for one in way]
+async def failed(function: Callable[..., Any], middleware: Any = passing) -> Failure:
+    """Return the failure of the tool `x_go`."""
+    kit = Toolkit("x")
+    kit.tool(name="go")(function)
+    async with make_host(kit, plugins={"m": plugin_of(middleware=[middleware])}) as host:
+        return await failure(host, "x_go")
+
+
+def everything(outcome: Failure) -> str:
+    """Return all that a protocol could send of a failure."""
+    error = outcome.error
+    seen: dict[str, Any] = {"text": str(error), "args": error.args, "type": type(error).__name__}
+    if hasattr(error, "to_payload"):
+        payload = error.to_payload()
+        del payload["developer_message"]  # stays in the log; protocols are tested for that
+        seen |= payload
+    return repr(seen)
+
+
+class Leaky(Exception):
+    """An exception of a library, full of secrets."""
+
+    def __init__(self) -> None:
+        super().__init__(f"https://user:{CANARY}@example.com/?key={CANARY}")
+        self.response = CANARY
+
+
+def crash() -> str:
+    """Crash."""
+    raise Leaky
+
+
+def crash_below() -> str:
+    """Crash with a cause."""
+    try:
+        return crash()
+    except Leaky as error:
+        raise ValueError(CANARY) from error
+
+
+def wrap() -> str:
+    """Raise on purpose, with an accident as its cause."""
+    try:
+        return crash()
+    except Leaky as error:
+        raise ToolExecutionError("The service is not there.", f"it said {CANARY}") from error
+
+
+def opaque() -> Any:
+    """Return an object."""
+    return type(CANARY, (), {})()
+
+
+@pytest.mark.requirement("SEC-06")
+@pytest.mark.parametrize("function", [crash, crash_below, wrap, opaque], ids=lambda one: one.__name__)
+async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
+    function: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    outcome, other = await failed(function), await failed(function)
+    assert CANARY not in everything(outcome)
+    assert "Leaky" not in everything(outcome)
+    record, _ = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert CANARY in caplog.text
+    assert outcome.error_id
+    assert outcome.error_id != other.error_id
+    assert outcome.error_id in record.getMessage()
+    assert "x_go" in record.getMessage()
+
+
+def upstream() -> str:
+    """Raise with a message for developers."""
+    raise UpstreamError("The service refused.", f"url: https://example.com/?key={CANARY}", status_code=500)
+
+
+def refuse() -> str:
+    """Refuse."""
+    raise ToolExecutionError("No.")
+
+
+@pytest.mark.requirement("SEC-06")
+async def test_errors_raised_on_purpose_are_logged_only_for_their_developer_message(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    refused, outcome = await failed(refuse), await failed(upstream)
+    assert (str(refused.error), refused.error_id, outcome.error_id) == ("No.", None, None)
+    assert CANARY not in everything(outcome)
+    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert CANARY in record.getMessage()
+    assert "x_go" in record.getMessage()
+    assert not record.exc_info
+
+
+async def test_middleware_sees_masked_errors_as_exceptions() -> None:
+    seen: list[BaseException] = []
+
+    async def watch(call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except BaseException as error:
+            seen.append(error)
+            raise
+
+    outcome = await failed(crash, watch)
+    assert seen == [outcome.error]
+    assert CANARY not in str(seen[0])
+
+
+def mistaken() -> list[Any]:
+    """Return content that is not declared."""
+    return [ImageContent(b"x", "image/png")]
+
+
+def asking(context: Context) -> str:
+    """Ask where it cannot."""
+    return str(context.ui.elicit("Who?", str))
+
+
+def told() -> str:
+    """Fail on purpose, with words for the log."""
+    raise FatalToolError("No.", "the disk is full")
+
+
+def caused() -> str:
+    """Fail for a reason."""
+    try:
+        return str(int("x"))
+    except ValueError as error:
+        raise FatalToolError("No.") from error
 
 
 @pytest.mark.parametrize(
-    ("tool", "words"),
+    ("function", "words"),
     [
-        ("mistaken", "annotate the result as content"),
-        ("asking", "only an async function"),
-        ("told", "the disk is full"),
-        ("caused", "No."),
+        (mistaken, "annotate the result as content"),
+        (asking, "only an async function"),
+        (told, "the disk is full"),
+        (caused, "No."),
     ],
 )
-async def test_a_typed_error_leads_to_the_authors_code_alone(
-    tool: str, words: str, caplog: pytest.LogCaptureFixture
+async def test_the_traceback_in_the_log_has_the_authors_code_alone(
+    function: Callable[..., Any], words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    line, way = await logged(tool, caplog)
-    assert words in line
-    assert way == ([] if tool == "mistaken" else [tool])  # the host itself found the mistake
+    await failed(function)
+    (record,) = caplog.records
+    assert words in record.getMessage()
+    frames = traceback.extract_tb(record.exc_info[2]) if record.exc_info else []
+    assert [one.name for one in frames] == ([] if function is mistaken else [function.__name__])
+
+
+def verbose() -> str:
+    """Fail at length."""
+    raise RetryableToolError("x" * 20_000, additional_prompt_content="y" * 20_000)
 
 
 async def test_the_texts_of_an_error_have_a_limit() -> None:
-    async with make_host(kit()) as host:
-        error = (await failure(host, "sample_verbose")).error
+    error = (await failed(verbose)).error
     assert isinstance(error, RetryableToolError)
     assert error.message == "x" * 16_384 + " ... (3616 more characters)"
     assert error.additional_prompt_content == "y" * 16_384 + " ... (3616 more characters)"
-
-
-WRONG: Any = object()
-
-
-class Speechless(Exception):
-    """Cannot say what it is."""
-
-    def __str__(self) -> str:
-        raise RuntimeError("canary")
-
-
-class SpeechlessRefusal(FatalToolError, Speechless):
-    """The same, on purpose."""
-
-
-@pytest.mark.parametrize(
-    "make",
-    [Speechless, lambda: SpeechlessRefusal("no"), lambda: RetryableToolError("no", retry_after_ms=WRONG)],
-    ids=["speechless", "speechless on purpose", "a wait that is no number"],
-)
-async def test_an_unsound_error_of_middleware_is_masked(
-    make: Callable[[], Exception], caplog: pytest.LogCaptureFixture
-) -> None:
-    async def fail(call: Call, call_next: CallNext) -> Outcome:
-        raise make()
-
-    async with make_host(kit(), plugins={"m": plugin_of(middleware=[fail])}) as host:
-        outcome = await failure(host, "sample_told")
-    assert outcome.error.message == "Internal error"
-    assert str(outcome.error_id) in caplog.text

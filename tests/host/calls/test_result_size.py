@@ -1,4 +1,4 @@
-"""The limit of a result's size: exact for results that are encoded, and early for those that are surely too large."""
+"""The size limit of a result: exact for results that are encoded, and early for results that are surely too large."""
 
 from __future__ import annotations
 
@@ -62,13 +62,10 @@ FITTING: dict[str, Any] = {
     "beyond ASCII": "é€😀" * 30,
     "control characters": "\x00" * 30,
     "bytes": b"x" * 100,
-    "long floats": [-1.2345678901234567e-300] * 8,
-    "large integers": [2**64] * 9,
-    "nested": {"a": {"b": ["c", None, True]}},
-    "long names": {"k" * 500: {"l" * 500: 1}},
+    "numbers": [-1.2345678901234567e-300, 2**64] * 8,
+    "nested": {"k" * 500: {"l" * 500: ["c", None, True]}},
     "names that are not strings": {1: 2, "k" * 50: 3},
     "empty": [[[]]] * 20,
-    "tuple": ("x",) * 40,
     "deque": deque([1, 2]),
     "model": Open.model_validate({"text": "x" * 90, "more": 5}),
     "dataclass": Slotted(date(2026, 1, 1)),
@@ -87,9 +84,7 @@ def test_the_limit_is_exact(name: str) -> None:
 
 
 LARGE: dict[str, Any] = {
-    "text": "x" * 1001,
     "bytes": b"x" * 1001,
-    "bytearray": bytearray(1001),
     "items": [1] * 501,
     "shared texts": ["x" * 501] * 2,
     "nested": {"a": {"b": "x" * 1001}},
@@ -97,7 +92,6 @@ LARGE: dict[str, Any] = {
     "names": {"k" * 1001: 1},
     "range": {"range": range(10**12)},
     "a quintillion items": shared(18),
-    "model": Open(inside="x" * 1001),
     "extra members": Open.model_validate({"more": [1] * 501}),
     "dataclass": Slotted(["x" * 1001]),
     "mapping": MappingProxyType({"a": "x" * 1001}),
@@ -112,10 +106,13 @@ def test_a_huge_value_is_not_even_converted(name: str) -> None:
     assert refused.value.size > 1000
 
 
-def test_a_value_of_a_gigabyte_is_neither_converted_nor_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_values_near_the_limit_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pegboard.calls.result_size.encode", never)
     with pytest.raises(TooLarge):
         within(10 * 1024 * 1024, [{"text": "x" * 1024 * 1024}] * 1024, never)
+    values: list[Any] = [None, 5, True, "", [], {"a": ["x" * 1000, 5]}]
+    for small in values:
+        assert within(1_000_000, small, plain) == small
 
 
 async def generating() -> Any:
@@ -127,17 +124,16 @@ async def generating() -> Any:
     [
         pytest.param(lambda it: it, id="itself"),
         pytest.param(lambda it: {"a": [{"b": (it,)}]}, id="containers"),
-        pytest.param(lambda it: deque([it]), id="deque"),
         pytest.param(lambda it: Open(inside=it), id="model"),
         pytest.param(lambda it: Open.model_validate({"more": it}), id="extra"),
         pytest.param(lambda it: Slotted([it]), id="dataclass"),
         pytest.param(lambda it: MappingProxyType({"a": it}), id="mapping"),
     ],
 )
-@pytest.mark.parametrize("iterator", [itertools.count, lambda: (n for n in [1]), generating])
-def test_an_iterator_is_found_wherever_it_is(hide: Any, iterator: Any) -> None:
-    with pytest.raises(ToolOutputError, match="iterator"):
-        within(1000, hide(iterator()), never)
+def test_an_iterator_is_found_in_any_place(hide: Any) -> None:
+    for iterator in (itertools.count(), (n for n in [1]), generating()):
+        with pytest.raises(ToolOutputError, match="iterator"):
+            within(1000, hide(iterator), never)
 
 
 def test_a_list_that_contains_itself_comes_to_an_end() -> None:
@@ -147,17 +143,12 @@ def test_a_list_that_contains_itself_comes_to_an_end() -> None:
         within(10_000, endless, plain)
 
 
-def test_a_result_far_from_the_limit_is_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pegboard.calls.result_size.encode", never)
-    values: list[Any] = [None, 5, True, "", [], {"a": ["x" * 1000, 5]}]
-    for small in values:
-        assert within(1_000_000, small, plain) == small
-
-
 @pytest.mark.parametrize(
     ("own", "allowed"), [(None, 1000), (100, 100), (5000, 5000), (0, 20_000)], ids=["the host's", "less", "more", "any"]
 )
-async def test_a_tools_own_limit_comes_before_the_hosts(own: int | None, allowed: int) -> None:
+async def test_a_tools_own_limit_comes_before_the_hosts(
+    own: int | None, allowed: int, caplog: pytest.LogCaptureFixture
+) -> None:
     kit = Toolkit("x")
 
     @kit.tool(max_result=own)
@@ -170,28 +161,18 @@ async def test_a_tools_own_limit_comes_before_the_hosts(own: int | None, allowed
         if own != 0:
             refused = await failure(host, "x_give", {"size": allowed + 1})
             assert f"more than {allowed:,} bytes" in refused.error.message
+            assert "the result of x_give is too large" in caplog.text
 
 
 @pytest.mark.parametrize("content", ["x" * 2000, b"x" * 2000, {"items": ["x" * 50] * 40}], ids=type)
 async def test_resources_and_prompts_have_the_limit_too(content: Any, caplog: pytest.LogCaptureFixture) -> None:
     kit = Toolkit("x")
-
-    @kit.resource("docs://large")
-    def large() -> Any:
-        return content
-
-    @kit.prompt
-    def long() -> str:
-        """Say much."""
-        return "x" * 2000
-
-    calls = {
-        "docs://large": Call("resources/read", {"uri": "docs://large"}),
-        "x_long": Call("prompts/get", {"name": "x_long"}),
-    }
+    kit.resource("docs://large", name="large")(lambda: content)
+    kit.prompt(name="long", description="Say much.")(lambda: "x" * 2000)
+    calls = [Call("resources/read", {"uri": "docs://large"}), Call("prompts/get", {"name": "x_long"})]
     for limit, refused in ((1000, True), (10_000, False), (0, False)):
         async with make_host(kit, max_result_bytes=limit) as host:
-            for name, call in calls.items():
+            for call, name in zip(calls, ("docs://large", "x_long"), strict=True):
                 caplog.clear()
                 outcome = await host.dispatch(call)
                 assert isinstance(outcome, Failure) is refused

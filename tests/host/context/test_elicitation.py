@@ -227,6 +227,7 @@ def test_which_values_fit_a_field(one: dict[str, Any], good: list[Any], bad: lis
 
 @pytest.mark.requirement("ASK-08")
 def test_content_is_an_object_with_the_required_fields() -> None:
-    for content in (None, [], "x", 5):
+    contents: list[Any] = [None, [], "x", 5]
+    for content in contents:
         assert form_problem({"type": "object", "properties": {}}, content) == "the content must be an object"
     assert form_problem(form_of(Trip).schema, {"stops": []}) == "to is missing"
