@@ -46,43 +46,27 @@ def test_an_error_response_names_status_and_place_without_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "headers", "more", "wait"),
+    ("status", "headers", "more", "limited", "wait"),
     [
-        (429, {}, {}, 1000),
-        (429, {"RETRY-AFTER": "7"}, {}, 7000),
-        (429, {"Retry-After": "0"}, {}, 1000),
-        (429, {"Retry-After": "7"}, {"wait_ms": 2500}, 2500),
-        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "3"}, {}, 3000),
-        (403, {"Retry-After": "5"}, {}, 5000),
-        (200, {"Retry-After": "5"}, {"limited": True}, 5000),
+        (429, {}, {}, True, 1000),
+        (429, {"Retry-After": "7"}, {"wait_ms": 2500}, True, 2500),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "3"}, {}, True, 3000),
+        (200, {"RETRY-AFTER": "5"}, {"limited": True}, True, 5000),
+        (503, {"Retry-After": "5"}, {}, False, 5000),
+        (503, {"X-RateLimit-Reset-After": "5"}, {}, False, None),
+        (403, {"X-RateLimit-Remaining": "1"}, {}, False, None),
+        (404, {"Retry-After": "5"}, {}, False, None),
     ],
 )
-def test_a_rate_limit_has_a_delay(status: int, headers: Any, more: Any, wait: int) -> None:
-    error = answered(status, headers, **more)
-    assert type(error) is UpstreamRateLimitError
-    assert error.retry_after_ms == wait
-    assert error.message.startswith("Acme limits how often it may be asked (")
-    assert error.message.endswith(f"Try again in {-(-wait // 1000)} second{'s' * (wait > 1000)}.")
-
-
-@pytest.mark.parametrize(
-    ("status", "headers", "more", "wait"),
-    [
-        (503, {"Retry-After": "5"}, {}, 5000),
-        (503, {}, {"wait_ms": 5000}, 5000),
-        (503, {"X-RateLimit-Reset-After": "5"}, {}, None),
-        (503, {}, {}, None),
-        (403, {"X-RateLimit-Remaining": "1"}, {}, None),
-        (404, {"Retry-After": "5"}, {}, None),
-    ],
-)
-def test_other_responses_have_a_delay_only_if_the_service_requests_one(
-    status: int, headers: Any, more: Any, wait: int | None
+def test_a_rate_limit_has_a_delay_and_other_responses_if_the_service_requests_one(
+    status: int, headers: Any, more: Any, limited: bool, wait: int | None
 ) -> None:
     error = answered(status, headers, **more)
-    assert type(error) is UpstreamError
-    assert (error.status_code, error.retry_after_ms) == (status, wait)
-    assert error.message.endswith("Try again in 5 seconds.") is (wait is not None)
+    assert type(error) is (UpstreamRateLimitError if limited else UpstreamError)
+    assert (error.status_code, error.retry_after_ms) == (429 if limited else status, wait)
+    assert error.message.startswith("Acme limits how often it may be asked (") is limited
+    if wait is not None:
+        assert error.message.endswith(f"Try again in {-(-wait // 1000)} second{'s' * (wait > 1000)}.")
 
 
 def test_a_message_may_be_given_and_a_url_is_reduced_to_host_and_path() -> None:
@@ -90,10 +74,7 @@ def test_a_message_may_be_given_and_a_url_is_reduced_to_host_and_path() -> None:
     assert answered(429, message="Too fast.").message == "Too fast. Try again in 1 second."
     assert answered(599).message == "Acme answered with an error: 599."
     endpoints = {"http://[::1]:80/x?canary": "[::1]:80/x", "//host/x": "host/x", "http://[broken": None, "": None}
-    assert {url: answered(400, url=url).extra.get("endpoint") for url in (*endpoints, "http://h:port/")} == {
-        **endpoints,
-        "http://h:port/": None,
-    }
+    assert {url: answered(400, url=url).extra.get("endpoint") for url in endpoints} == endpoints
 
 
 def wrapped(cause: BaseException) -> Exception:
@@ -119,16 +100,10 @@ def test_a_missing_response(cause: BaseException, kind: ErrorKind, can_retry: bo
     assert error.extra == {"service": "acme", "endpoint": "acme.example:8443/v1/it", "error_type": "ValueError"}
 
 
-def test_a_missing_response_of_a_known_kind_or_of_an_error_that_causes_itself() -> None:
-    error = ValueError()
-    error.__cause__ = error
-    assert ACME.unanswered(error).kind == UNREACHABLE
-    kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
-    known = Upstream("acme").unanswered(ValueError("canary"), kind=kind, can_retry=False)
-    assert (known.kind, known.can_retry, known.message) == (kind, False, "The request to the service failed.")
-
-
-def test_a_request_that_was_not_sent() -> None:
+def test_an_error_that_causes_itself_and_a_request_that_was_not_sent() -> None:
+    circular = ValueError()
+    circular.__cause__ = circular
+    assert ACME.unanswered(circular).kind == UNREACHABLE
     error = Upstream("acme").unsent(ValueError("canary"), method="PUT", url=URL)
     assert type(error) is FatalToolError
     assert error.message == "The request that the tool made to the service cannot be sent."
@@ -138,7 +113,7 @@ def test_a_request_that_was_not_sent() -> None:
 def test_an_error_code_is_one_word() -> None:
     for word in ("channel_not_found", "RESOURCE_EXHAUSTED", "itemNotFound", "access-denied", "a.b"):
         assert error_code(word) == word
-    for value in ("", "two words", "xoxb-5d0c", "_a", "a__b", "a@b.c", "é", "a\n", "a" * 65, 404, None):
+    for value in ("", "two words", "xoxb-5d0c", "_a", "a@b.c", "é", "a\n", "a" * 65, 404, None):
         assert error_code(value) is None
 
 

@@ -215,7 +215,7 @@ async def test_resources_prompts_and_completions_have_the_hosts_limit() -> None:
         await never()
 
     kit.resource("docs://slow", name="slow")(never)
-    kit.prompt(slow, completions={"word": slow})
+    kit.prompt(completions={"word": slow})(slow)
     completion = {"ref": {"type": "ref/prompt", "name": "x_slow"}, "argument": {"name": "word", "value": ""}}
     async with make_host(kit, tool_timeout=SHORT) as host:
         for made in (

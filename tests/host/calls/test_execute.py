@@ -74,8 +74,7 @@ async def test_async_functions_objects_and_wrappers_are_awaited(inline: bool, li
 
     functions: list[Callable[..., Any]] = [inner, Callable_(), partial(inner), wrapped]
     for number, function in enumerate(functions):
-        own = {} if inline else {"timeout": limit}
-        kit.tool(name=f"t{number}", description="x", inline=inline, **own)(function)
+        kit.tool(name=f"t{number}", description="x", inline=inline, timeout=None if inline else limit)(function)
     async with make_host(kit) as host:
         assert [await value(host, name) for name in sorted(host.assembly.tools)] == ["awaited"] * 4
 

@@ -11,76 +11,54 @@ from pegboard.routing.refusal_log import MAX_FACT_CHARACTERS, MAX_LINES, PERIOD_
 from pegboard.types import Caller
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 50.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def logged(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, "pegboard.audit")
     return caplog
 
 
-def test_a_line_says_who_and_what(told: pytest.LogCaptureFixture) -> None:
+def test_a_line_has_the_caller_and_the_facts(logged: pytest.LogCaptureFixture) -> None:
     ben = Caller("ben", issuer="https://auth.example", client_id="desk", scopes=frozenset(["work"]))
     RefusalLog().refused("a session", ben, {"peer": "10.0.0.1", "owner": None, "number": 5})
     RefusalLog().refused("a token", level=logging.INFO)
-    who = "subject='ben', issuer='https://auth.example', client_id='desk', peer='10.0.0.1', number='5'"
-    assert told.record_tuples == [
-        ("pegboard.audit", logging.WARNING, f"refused: a session ({who})"),
+    facts = "subject='ben', issuer='https://auth.example', client_id='desk', peer='10.0.0.1', number='5'"
+    assert logged.record_tuples == [
+        ("pegboard.audit", logging.WARNING, f"refused: a session ({facts})"),
         ("pegboard.audit", logging.INFO, "refused: a token"),
     ]
-    assert vars(told.records[0])["audit"] == {
-        "refused": "a session",
-        "subject": "ben",
-        "issuer": "https://auth.example",
-        "client_id": "desk",
-        "peer": "10.0.0.1",
-        "number": 5,
-    }
+    caller = {"subject": "ben", "issuer": "https://auth.example", "client_id": "desk"}
+    audit = {"refused": "a session", **caller, "peer": "10.0.0.1", "number": 5}
+    assert vars(logged.records[0])["audit"] == audit
 
 
-def test_a_line_is_one_line_of_ascii_and_not_long(told: pytest.LogCaptureFixture) -> None:
+def test_a_line_is_one_short_line_of_ascii(logged: pytest.LogCaptureFixture) -> None:
     RefusalLog().refused("it", Caller("a\nWARNING b\x1b[2Jé"), {"long": "x" * 5000})
-    message = told.messages[0]
+    message = logged.messages[0]
     assert message.isascii()
     assert message.isprintable()
     assert len(message) < MAX_FACT_CHARACTERS + 100
 
 
-def test_there_are_never_many_of_a_kind(told: pytest.LogCaptureFixture) -> None:
-    """How many were left out is told with the next one; other kinds, and other minutes, are not concerned."""
-    clock = Clock()
-    log = RefusalLog(clock)
-    for _ in range(MAX_LINES + 7):
-        log.refused("a token")
-    assert told.messages == ["refused: a token"] * MAX_LINES
-    told.clear()
-    log.refused("a session")
-    assert told.messages == ["refused: a session"]
-    told.clear()
-    clock.now += PERIOD_SECONDS - 0.1
-    log.refused("a token")
-    assert told.messages == []
-    clock.now += 0.1
-    for _ in range(MAX_LINES + 1):
-        log.refused("a token")
-    assert told.messages == ["refused: a token (left_out='8')"] + ["refused: a token"] * (MAX_LINES - 1)
+def test_each_kind_has_a_limited_number_of_lines_in_a_period(logged: pytest.LogCaptureFixture) -> None:
+    now = 50.0
+    log = RefusalLog(lambda: now)
+
+    def refused(times: int, what: str = "a token") -> list[str]:
+        logged.clear()
+        for _ in range(times):
+            log.refused(what)
+            log.refused(what, level=logging.DEBUG)  # a disabled level is not counted
+        return logged.messages
+
+    assert refused(MAX_LINES + 7) == ["refused: a token"] * MAX_LINES
+    assert refused(1, "a session") == ["refused: a session"]
+    now += PERIOD_SECONDS - 0.1
+    assert refused(1) == []
+    now += 0.1
+    assert refused(MAX_LINES + 1) == ["refused: a token (left_out='8')"] + ["refused: a token"] * (MAX_LINES - 1)
 
 
-def test_a_disabled_level_is_not_counted(told: pytest.LogCaptureFixture) -> None:
-    log = RefusalLog(Clock())
-    for _ in range(MAX_LINES + 1):
-        log.refused("a token", level=logging.DEBUG)
-    log.refused("a token")
-    assert told.messages == ["refused: a token"]
-
-
-def test_a_fingerprint_tells_secrets_apart_and_nothing_of_them() -> None:
+def test_a_fingerprint_identifies_a_secret_without_revealing_it() -> None:
     one, other = fingerprint("one\udc80"), fingerprint("other")
     assert one != other
     assert {len(one), len(other)} == {12}

@@ -1,4 +1,4 @@
-"""Which route answers a request, whom its policy admits, and what is kept of those whom it does not."""
+"""The route of a request, the callers that its policy admits, and the log of refused tokens."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def asked(method: str = "GET", path: str = "/here", **headers: str) -> Request:
     return Request(method, path, {}, given, caller=LOCAL, peer="10.0.0.1")
 
 
-def route(answer: Answer, method: str = "GET", auth: str = "public") -> Route:
+async def fine() -> Response:
+    return Response(200, b"fine")
+
+
+def route(answer: Answer = fine, auth: str = "public") -> Route:
     async def handler(request: Request, host: ProtocolContext) -> Response:
         return await answer()
 
-    return Route(method, "/here", handler, auth=auth)
-
-
-async def fine() -> Response:
-    return Response(200, b"fine")
+    return Route("GET", "/here", handler, auth=auth)
 
 
 async def served(route: Route, request: Request) -> Response:
@@ -55,7 +55,7 @@ async def test_an_exception_of_a_handler_is_only_in_the_log(caplog: pytest.LogCa
 
 
 class Says:
-    """An authenticator that says one thing to everybody."""
+    """An authenticator with one answer for every request."""
 
     def __init__(self, found: Caller | Response, only_local: str | None = None) -> None:
         self.policy = "vault"
@@ -66,32 +66,28 @@ class Says:
         return self._found
 
 
-async def through(*doors: Says, headers: dict[str, str] | None = None) -> Response:
-    behind = protect(route(fine, auth="vault"), doors)
+async def through(*doors: Says, caller: Caller = LOCAL, **headers: str) -> Response:
+    behind = protect(route(auth="vault"), doors)
     assert behind is not None
-    return await served(behind, asked(**headers or {}))
+    return await served(behind, asked(**headers)._replace(caller=caller))
 
 
-async def test_the_gravest_refusal_goes_out_whoever_is_asked_first() -> None:
+async def test_the_gravest_refusal_goes_out_in_any_order_of_authenticators() -> None:
     by_weight = [403, 500, 400, 401]
     for weights in permutations(range(4), 2):
-        statuses = [by_weight[weight] for weight in weights]
-        answer = await through(*(Says(Response(status)) for status in statuses))
+        answer = await through(*(Says(Response(by_weight[weight])) for weight in weights))
         assert answer.status == by_weight[min(weights)]
 
 
 async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> None:
     weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
-    stranger = asked()._replace(caller=ANONYMOUS)
-    for doors, request, status in (([weak], stranger, 403), ([weak], asked(), 200), ([weak, strong], stranger, 200)):
-        behind = protect(route(fine, auth="vault"), doors)
-        assert behind is not None
-        answer = await served(behind, request)
-        assert answer.status == status
-        assert status == 200 or answer.body.startswith(
-            b"Only the operator may use this. To prove that you are the operator, connect to a Unix socket"
-        )
-        assert status == 200 or answer.content_type == "text/plain"
+    assert (await through(weak)).status == 200
+    assert (await through(weak, strong, caller=ANONYMOUS)).status == 200
+    refused = await through(weak, caller=ANONYMOUS)
+    assert (refused.status, refused.content_type) == (403, "text/plain")
+    assert refused.body.startswith(
+        b"Only the operator may use this. To prove that you are the operator, connect to a Unix socket"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,16 +101,18 @@ async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> Non
         ("safe", [Says(LOCAL)], False),
     ],
 )
-def test_a_policy_that_nobody_knows_admits_nobody(policy: str, doors: list[Says], *, is_open: bool) -> None:
-    one = route(fine, auth=policy)
+def test_an_unknown_policy_admits_no_caller(policy: str, doors: list[Says], *, is_open: bool) -> None:
+    one = route(auth=policy)
     assert protect(one, doors) is (one if is_open else None)
 
 
-async def test_an_authenticator_for_the_operator_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_authenticator_for_the_operator_is_logged_and_refuses_other_machines(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     doors = [Says(LOCAL, "its word is known"), Says(LOCAL)]
     check_reach("http://127.0.0.1:1", doors, {}, local=True)
-    (told,) = caplog.messages
-    assert told.startswith(
+    (logged,) = caplog.messages
+    assert logged.startswith(
         "http://127.0.0.1:1 admits the operator alone: its word is known. To prove that you are the operator, connect"
     )
     with pytest.raises(ConfigError, match=r"other machines can reach http://0\.0\.0\.0:1, and its word is known"):
@@ -122,53 +120,61 @@ async def test_an_authenticator_for_the_operator_is_logged(caplog: pytest.LogCap
     check_reach("http://0.0.0.0:1", doors[1:], {}, local=False)
 
 
+def test_policies_without_an_authenticator_are_not_served_to_other_machines() -> None:
+    def problems(*routes: Route, policy: str | None = None) -> list[str]:
+        try:
+            served = {f"/{number}": {"GET": one} for number, one in enumerate(routes)}
+            check_reach("http://0.0.0.0:1", [Says(LOCAL)], served, local=False, policy=policy)
+        except ConfigError as error:
+            return [problem.partition("no authenticator is configured for ")[2] for problem in error.problems]
+        return []
+
+    assert problems(route(), route(auth="vault"), route(auth="safe")._replace(anonymous=True)) == []
+    assert problems(policy="vault") == []
+    turn_on = "turn on a plugin that authenticates the callers of"
+    assert problems(route(auth="safe")) == [f"/here (policy 'safe'): {turn_on} 'safe'"]
+    assert problems(route(auth="safe")._replace(advice="do it")) == ["/here (policy 'safe'): do it"]
+    assert problems(policy="mcp") == [f"its message streams (policy 'mcp'): {turn_on} 'mcp'"]
+    assert len(problems(route(auth="mcp"), policy="mcp")) == 1
+
+
 TOKEN = "Bearer wrong-token"
-KEPT: dict[str, tuple[Response, dict[str, str], str | None]] = {
-    "a bad token": (BearerScheme().invalid("old"), {"Authorization": TOKEN}, "old"),
-    "of other words": (BearerScheme().invalid("old"), {"Authorization": " bearer  wrong-token "}, "old"),
-    "without a reason": (Response(401), {"Authorization": TOKEN}, None),
-    "twice": (BearerScheme().refusal(400, "invalid_request", "two"), {"Authorization": TOKEN}, "two"),
+KEPT: dict[str, tuple[Response, str, dict[str, str]]] = {
+    "a bad token": (BearerScheme().invalid("old"), TOKEN, {"why": "old", "token": digits("wrong-token")}),
+    "of other spaces": (BearerScheme().invalid("old"), f" {TOKEN} ", {"why": "old", "token": digits("wrong-token")}),
+    "without a reason": (Response(401), TOKEN, {"token": digits("wrong-token")}),
+    "in the wrong place": (BearerScheme().refusal(400, "invalid_request", "in the URL"), "x", {"why": "in the URL"}),
 }
-NOT_KEPT: dict[str, tuple[Response, dict[str, str]]] = {
-    "none": (BearerScheme().refusal(401), {}),
-    "another scheme": (BearerScheme().refusal(401), {"Authorization": "Basic dTpw"}),
-    "an empty one": (BearerScheme().refusal(401), {"Authorization": "Bearer "}),
-    "that allows too little": (BearerScheme().insufficient(["a"], "more"), {"Authorization": TOKEN}),
-    "that nobody can check": (Response(503), {"Authorization": TOKEN}),
+NOT_KEPT: dict[str, tuple[Response, str]] = {
+    "none": (BearerScheme().refusal(401), ""),
+    "another scheme": (BearerScheme().refusal(401), "Basic dTpw"),
+    "an empty one": (BearerScheme().refusal(401), "Bearer "),
+    "that allows too little": (BearerScheme().insufficient(["a"], "more"), TOKEN),
+    "of an unavailable service": (Response(503), TOKEN),
 }
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
     monkeypatch.setattr("pegboard.routing.router._AUDIT", RefusalLog())  # no other test's lines count
     caplog.set_level(logging.INFO, "pegboard.audit")
     return caplog
 
 
-@pytest.mark.parametrize(("refusal", "headers", "why"), KEPT.values(), ids=KEPT)
-async def test_a_token_that_is_no_good_is_kept_on_record(
-    told: pytest.LogCaptureFixture, refusal: Response, headers: dict[str, str], why: str | None
+@pytest.mark.parametrize(("refusal", "given", "facts"), KEPT.values(), ids=KEPT)
+async def test_an_invalid_token_is_logged(
+    logged: pytest.LogCaptureFixture, refusal: Response, given: str, facts: dict[str, str]
 ) -> None:
-    assert await through(Says(refusal), headers=headers) == refusal
-    (record,) = told.records
-    facts = {"peer": "10.0.0.1", "path": "/here", "token": digits("wrong-token")}
-    reason = {} if why is None else {"why": why}
-    assert vars(record)["audit"] == {"refused": "a token", **reason, **facts}
+    assert await through(Says(refusal), Authorization=given) == refusal
+    (record,) = logged.records
+    assert vars(record)["audit"] == {"refused": "a token", "peer": "10.0.0.1", "path": "/here", **facts}
     assert record.levelno == logging.INFO
     assert "wrong-token" not in record.getMessage()
 
 
-@pytest.mark.parametrize(("refusal", "headers"), NOT_KEPT.values(), ids=NOT_KEPT)
+@pytest.mark.parametrize(("refusal", "given"), NOT_KEPT.values(), ids=NOT_KEPT)
 async def test_a_request_without_an_invalid_token_is_not_logged(
-    told: pytest.LogCaptureFixture, refusal: Response, headers: dict[str, str]
+    logged: pytest.LogCaptureFixture, refusal: Response, given: str
 ) -> None:
-    assert await through(Says(refusal), headers=headers) == refusal
-    assert told.records == []
-
-
-async def test_a_token_in_the_wrong_place_is_not_told(told: pytest.LogCaptureFixture) -> None:
-    await through(
-        Says(BearerScheme().refusal(400, "invalid_request", "in the URL")), headers={"Authorization": "Basic x"}
-    )
-    facts = {"why": "in the URL", "peer": "10.0.0.1", "path": "/here"}
-    assert [vars(record)["audit"] for record in told.records] == [{"refused": "a token", **facts}]
+    assert await through(Says(refusal), Authorization=given) == refusal
+    assert logged.records == []

@@ -29,7 +29,7 @@ ANYTHING = st.recursive(
     max_leaves=20,
 )
 
-# --- in
+# --- reading
 
 
 @pytest.mark.requirement("STDIO-01")
@@ -50,10 +50,9 @@ def test_any_bytes_are_read_or_rejected_with_a_value_error(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"NaN", b"[NaN]", b"Infinity", b"-Infinity", b"1e400", b"-1e400", b'{"a": [1, {"b": 1e400}]}',
-        b"1" + b"0" * 400 + b".0", b"9" * 5000, b"-" + b"9" * 5000, b"01", b"1.", b".5", b"+1", b"[1,]", b"{'a':1}",
-        b"{a:1}", b"{} {}", b"", b" ", b"tru", b'"a\nb"', b"\x00", b"// no\n1", b'"\\ud800"', b'"\\udc00\\ud800"',
-        b'"\\x41"', b'"\xff"', b'"\xed\xa0\x80"', b"\xef\xbb\xbf{}", "{}".encode("utf-16"), "{}".encode("utf-32"),
+        b"NaN", b"[NaN]", b"-Infinity", b"1e400", b'{"a": [1, {"b": 1e400}]}', b"1" + b"0" * 400 + b".0", b"9" * 5000,
+        b"01", b"[1,]", b"{'a':1}", b"{} {}", b"", b"tru", b'"a\nb"', b"\x00", b"// no\n1", b'"\\ud800"',
+        b'"\\udc00\\ud800"', b'"\xff"', b'"\xed\xa0\x80"', b"\xef\xbb\xbf{}", "{}".encode("utf-16"),
     ],
 )  # fmt: skip
 def test_invalid_json_is_rejected(data: bytes) -> None:
@@ -62,15 +61,13 @@ def test_invalid_json_is_rejected(data: bytes) -> None:
     assert "set_int_max_str_digits" not in str(caught.value)
 
 
-@pytest.mark.parametrize("digits", ["9" * 4300, "-" + "9" * 400, str(2**64), "0", "-0"])
-def test_integers_are_exact(digits: str) -> None:
-    read = decode(digits.encode())
-    assert type(read) is int
-    assert read == int(digits)
-
-
-def test_a_pair_of_surrogates_is_one_character() -> None:
-    assert decode(b'"\\ud83d\\ude00"') == "😀"
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [(b"9" * 4300, 10**4300 - 1), (b"-" + b"9" * 400, 1 - 10**400), (b"-0", 0), (b'"\\ud83d\\ude00"', "😀")],
+    ids=["long", "negative", "zero", "surrogate pair"],
+)
+def test_integers_are_exact_and_a_pair_of_surrogates_is_one_character(data: bytes, value: Any) -> None:
+    assert (decode(data), type(decode(data))) == (value, type(value))
 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")])
@@ -87,43 +84,26 @@ def test_json_is_read_up_to_the_limit_of_depth(opening: bytes, closing: bytes) -
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "repeated"),
     [
-        b'{"id":1,"id":2}',
-        b'{"id":1,"method":"a","id":1}',
-        b'{"params":{},"params":[]}',
-        b'{"id" :1,"id"\t:2}',
-        b'{"id":1,"i\\u0064":2}',
-        b'{"\\u0069\\u0064":1,"\\u0069\\u0064":2}',
-        b'{"\\u006dethod":"a","x":"\\u00e9","method":"b"}',
-        b'{"id":1,"params":{"id":[{"id":1}]},"id":2}',
-        b'[{"id":1,"id":2}]',
-        b'[{"id":1,"id":2},{"id":3}]',
-        b'[{"id":1},{"id":3,"i\\u0064":3}]',
+        (b'{"id":1,"id":2}', True),
+        (b'{"params":{},"params":[]}', True),
+        (b'{"id" :1,"id"\t:2}', True),
+        (b'{"\\u0069\\u0064":1,"id":2}', True),
+        (b'{"id":1,"params":{"id":[{"id":1}]},"id":2}', True),
+        (b'[{"id":1,"id":2},{"id":3}]', True),
+        (b'[{"id":1},{"id":3,"i\\u0064":3}]', True),
+        (b"{}", False),
+        (b'{"id":1,"params":{"id":2,"method":"b","params":{"id":3}}}', False),
+        (b'{"result":{"a":{"id":1,"id":2}},"id":1}', False),
+        (b'{"params":{"a":[{"id":1},{"id":1}],"u":"x: \\"y\\": z"},"id":1}', False),
+        (b'{"id":1,"x":"\\\\u0061"}', False),
+        (b"1", False),
+        (b'[{"id":1,"params":{"id":1}},[{"id":1,"id":2}],5]', False),
     ],
 )
-def test_an_envelope_with_a_repeated_member_is_found(data: bytes) -> None:
-    assert decode_message(data) == (json.loads(data), True)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"{}",
-        b'{"jsonrpc":"2.0","id":1,"method":"a","params":{}}',
-        b'{"id":1,"params":{"id":2,"method":"b","params":{"id":3}}}',
-        b'{"result":{"a":{"id":1,"id":2}},"id":1}',
-        b'{"params":{"a":[{"id":1},{"id":1}],"u":"x: \\"y\\": z"},"id":1}',
-        b'{"id":"\\"id\\"","method":"\\"id\\" \\"method\\""}',
-        b'{"id":1,"x":"\\\\u0061"}',
-        b"1",
-        b"[]",
-        b'[{"id":1,"method":"a"},{"id":2,"method":"b"}]',
-        b'[{"id":1,"params":{"id":1}},[{"id":1,"id":2}],5]',
-    ],
-)
-def test_an_envelope_without_repeated_members_is_valid(data: bytes) -> None:
-    assert decode_message(data) == (json.loads(data), False)
+def test_an_envelope_with_a_repeated_member_is_found(data: bytes, repeated: bool) -> None:
+    assert decode_message(data) == (json.loads(data), repeated)
 
 
 @pytest.mark.parametrize(
@@ -173,14 +153,7 @@ def test_repeated_members_of_params_are_found_at_any_depth(value: Any, space: st
     assert (message["params"] is REPEATED_MEMBERS, repeated) == (repeats(value), False)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["id", "method", "i:d", "x"]), JSON)), st.sampled_from(["", " ", "\n\t"]))
-def test_a_repeated_member_is_found_among_others(members: list[tuple[str, Any]], space: str) -> None:
-    text = ",".join(f"{encode(name).decode()}{space}:{encode(value).decode()}" for name, value in members)
-    _, repeated = decode_message(b"{%b}" % text.encode())
-    assert repeated >= any([name for name, _ in members].count(name) > 1 for name in ("id", "method"))
-
-
-# --- out
+# --- writing
 
 
 @pytest.mark.requirement("MSG-01")
@@ -192,47 +165,21 @@ def test_every_value_becomes_json(value: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "written"),
     [
-        ("half \ud83d of it", "half \ufffd of it"),
-        ("\udc00\ud800", "\ufffd\ufffd"),
-        ("\ud83d\ude00", "😀"),
-        ({"\ud800": ["\udfff", {"a": ("\udc80",)}]}, {"\ufffd": ["\ufffd", {"a": ["\ufffd"]}]}),
-        ({"a": "\ud800", "b": b"x", "c": math.nan}, {"a": "\ufffd", "b": "eA==", "c": None}),
-        ({"\ud800"}, ["\ufffd"]),
-        (frozenset(("\ud800",)), ["\ufffd"]),
-        ({"a": [{"\udc00"}]}, {"a": [["\ufffd"]]}),
-    ],
-)
-def test_half_characters_become_the_replacement_character(value: Any, written: Any) -> None:
-    assert json.loads(encode(value)) == written
-
-
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
+        ("\udc00\ud800 \ud83d\ude00", '"\ufffd\ufffd 😀"'),
+        ({"\ud800": ["\udfff", {"a": ("\udc80",)}]}, '{"\ufffd":["\ufffd",{"a":["\ufffd"]}]}'),
+        ({"a": "\ud800", "b": b"x", "c": math.nan}, '{"a":"\ufffd","b":"eA==","c":null}'),
+        ([{"\ud800"}, frozenset(("\udc00",))], '[["\ufffd"],["\ufffd"]]'),
         ({"a": [math.nan, math.inf, -math.inf, 1.5]}, '{"a":[null,null,null,1.5]}'),
         ({"a": b"\xff\xfe\xfb"}, '{"a":"__77"}'),
         (datetime.date(2026, 7, 28), '"2026-07-28"'),
         (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
         (decimal.Decimal("1.50"), '"1.50"'),
-        ((1, 2), "[1,2]"),
-        ({1: 2}, '{"1":2}'),
-        (2**64, "18446744073709551616"),
-        ("\x00\n\u2028", '"\\u0000\\n\u2028"'),
-        ("é", '"é"'),
+        ({1: (2, 2**64)}, '{"1":[2,18446744073709551616]}'),
+        ("\x00\n\u2028é", '"\\u0000\\n\u2028é"'),
     ],
 )
-def test_the_json_of_common_values(value: Any, written: str) -> None:
+def test_the_json_of_common_values_and_lone_surrogates(value: Any, written: str) -> None:
     assert encode(value).decode() == written
-
-
-class Opaque:
-    """An object that JSON cannot express."""
-
-
-def loop() -> list[Any]:
-    items: list[Any] = []
-    items.append(items)
-    return items
 
 
 def chain(levels: int, end: Any) -> Any:
@@ -242,9 +189,8 @@ def chain(levels: int, end: Any) -> Any:
 
 
 def test_a_value_without_a_json_form_is_a_type_error() -> None:
-    for value in (
-        Opaque(), [{"a": Opaque()}], {Opaque()}, len, loop(), chain(10_000, 1), chain(10_000, "\ud800"),
-        ["\ud800", loop()],
-    ):  # fmt: skip
+    loop: list[Any] = []
+    loop.append(loop)
+    for value in ({object()}, [{"a": len}], loop, chain(10_000, 1), chain(10_000, "\ud800"), ["\ud800", loop]):
         with pytest.raises(TypeError):
             encode(value)
