@@ -1,4 +1,4 @@
-"""The methods of the host: lists and their pages, and invalid requests."""
+"""The lists of a host, in pages, and invalid cursors."""
 
 from __future__ import annotations
 
@@ -22,14 +22,9 @@ def make_kit(*names: str) -> Toolkit:
     """Return a toolkit with a tool, a resource and a prompt of each name, in this order."""
     kit = Toolkit("x", prefix=False)
     for name in names:
-
-        def function() -> str:
-            """Something."""
-            return "x"
-
-        kit.tool(name=name)(function)
-        kit.resource(f"x://{name}", name=name)(function)
-        kit.prompt(name=name)(function)
+        kit.tool(name=name, description="x")(lambda: "x")
+        kit.resource(f"x://{name}", name=name)(lambda: "x")
+        kit.prompt(name=name, description="x")(lambda: "x")
     return kit
 
 
@@ -43,14 +38,7 @@ def names(listing: Listing) -> list[str]:
     return [item.name for item in listing.items]
 
 
-async def refused(host: Host, call: Call) -> ProtocolError:
-    outcome = await host.dispatch(call)
-    assert isinstance(outcome, Failure)
-    assert isinstance(outcome.error, ProtocolError)
-    return outcome.error
-
-
-@pytest.mark.parametrize("size", [1, 10, 24, 25, 1000])
+@pytest.mark.parametrize("size", [1, 10, 24, 25])
 @pytest.mark.parametrize("method", LISTS)
 async def test_pages_are_sorted_full_and_the_same_objects(method: str, size: int) -> None:
     async with make_host(make_kit(*reversed(NAMES)), page_size=size) as host:
@@ -75,24 +63,16 @@ async def test_a_cursor_is_valid_in_another_host_and_after_changes(method: str) 
         assert (found.items, found.next_cursor) == ((), None)
 
 
-def encoded(text: bytes) -> str:
-    return base64.urlsafe_b64encode(text).decode()
-
-
 @pytest.mark.requirement("LIST-02")
-@pytest.mark.parametrize("method", ALL_LISTS)
-async def test_an_invalid_cursor_is_refused(method: str) -> None:
-    cursors = ["no cursor", "====", encoded(b"\xff\xfe"), encoded(b"a"), "ünï", "YQ", 5, 0, True, ["a"], {"a": 1}, 1.5]
-    async with make_host(make_kit("a")) as host:
-        for cursor in cursors:
-            error = await refused(host, Call(method, {"cursor": cursor}))
-            assert (error.code, error.message) == (-32602, "params.cursor is not one of this list's cursors")
-
-
-@pytest.mark.requirement("LIST-02")
-async def test_a_cursor_belongs_to_its_list() -> None:
+async def test_an_invalid_cursor_and_a_cursor_of_another_list_are_refused() -> None:
+    encoded = [base64.urlsafe_b64encode(text).decode() for text in (b"\xff\xfe", b"a")]
+    wrong: list[Any] = ["no cursor", "====", *encoded, "ünï", "YQ", 5, 0, True, ["a"], {"a": 1}, 1.5]
     async with make_host(make_kit(*NAMES), page_size=1) as host:
         cursors = {method: (await page(host, method)).next_cursor for method in LISTS}
-        for method, (other, cursor) in product(ALL_LISTS, cursors.items()):
-            if method != other:
-                assert (await refused(host, Call(method, {"cursor": cursor}))).code == -32602
+        of_others = [(method, cursor) for method, (own, cursor) in product(ALL_LISTS, cursors.items()) if method != own]
+        for method, cursor in [*product(ALL_LISTS, wrong), *of_others]:
+            outcome = await host.dispatch(Call(method, {"cursor": cursor}))
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.error, ProtocolError)
+            message = "params.cursor is not one of this list's cursors"
+            assert (outcome.error.code, outcome.error.message) == (-32602, message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from pegboard import Host, PluginConfig
 from pegboard.plugin import ConfigError, Plugin, PluginError, Store, StoreName, hookimpl
-from tests.host.hosting import make_host
+from tests.host.hosting import make_host, until
 
 
 class Box:
@@ -39,12 +39,12 @@ class Offering(Plugin):
         self.story: list[str] = []
 
     @hookimpl
-    def register_stores(self) -> Iterable[Store]:
+    def register_stores(self) -> list[Store]:
         return [Store(Box, self.opened, self.name)]
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Box]:
-        self.story.append("opened")
+        self.story.append("opening")
         await self.opening()
         yield Box()
         self.story.append("closing")
@@ -61,62 +61,66 @@ class Offering(Plugin):
         self.story.append("left")
 
 
-def offering(host: Host) -> Offering:
-    found = next(one.instance for one in host.report.plugins if one.origin.name == "offering")
-    assert isinstance(found, Offering)
-    return found
+def host_of(kind: type[Offering]) -> Host:
+    return make_host(plugins={"using": Using, "offering": kind})
+
+
+def story_of(host: Host) -> list[str]:
+    plugin = next(one.instance for one in host.report.plugins if one.origin.name == "offering")
+    assert isinstance(plugin, Offering)
+    return plugin.story
 
 
 async def test_a_store_is_opened_once_and_closed_before_the_lifespans_end() -> None:
-    async with make_host(plugins={"using": Using, "offering": Offering}) as host:
+    async with host_of(Offering) as host:
         boxes = await asyncio.gather(*(host.store(Box, "offering") for _ in range(3)))
         await host.open_stores()
         assert len({id(box) for box in boxes}) == 1
-        plugin = offering(host)
-    assert plugin.story == ["opened", "closing", "left"]
+        story = story_of(host)
+    assert story == ["opening", "closing", "left"]
 
 
-class Hangs(Offering):
+class NeverCloses(Offering):
     async def closing(self) -> None:
         await asyncio.Event().wait()
 
 
 class NeverOpens(Offering):
     async def opening(self) -> None:
-        self.story.append("waits")
         await asyncio.Event().wait()
 
 
-@pytest.mark.parametrize("kind", [Hangs, NeverOpens])
-async def test_a_store_that_hangs_does_not_keep_lifespans_from_ending(kind: type[Offering]) -> None:
-    host = make_host(plugins={"using": Using, "offering": kind})
+async def test_a_store_that_does_not_close_lets_lifespans_end() -> None:
+    host = host_of(NeverCloses)
+    await host.start()
+    await host.store(Box, "offering")
+    story, stopping = story_of(host), asyncio.create_task(host.stop())
+    await until(lambda: "closing" in story)
+    stopping.cancel()
+    await asyncio.wait([stopping])
+    assert story == ["opening", "closing", "left"]
+
+
+async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
+    host = host_of(NeverOpens)
     await host.start()
     opening = asyncio.create_task(host.store(Box, "offering"))
-    if kind is Hangs:
+    story = story_of(host)
+    await until(lambda: "opening" in story)
+    await host.stop()
+    assert story == ["opening", "left"]
+    with pytest.raises(PluginError, match="cannot be opened"):
         await opening
-    plugin = offering(host)
-    while len(plugin.story) < (1 if kind is Hangs else 2):  # noqa: ASYNC110 - turns of the loop alone
-        await asyncio.sleep(0)
-    stopping = asyncio.create_task(host.stop())
-    for _ in range(5):
-        await asyncio.sleep(0)
-    if kind is Hangs:
-        stopping.cancel()
-    await asyncio.wait([stopping])
-    assert plugin.story == ["opened", "closing" if kind is Hangs else "waits", "left"]
-    if kind is NeverOpens:
-        with pytest.raises(PluginError, match="cannot be opened"):
-            await opening
 
 
 class FailsOnce(Offering):
     async def opening(self) -> None:
-        if self.story.count("opened") < 2:
+        if self.story.count("opening") < 2:
             raise OSError("no connection")
 
 
 async def test_a_store_that_fails_once_can_be_opened_again() -> None:
-    async with make_host(plugins={"using": Using, "offering": FailsOnce}) as host:
+    async with host_of(FailsOnce) as host:
         with pytest.raises(PluginError, match="Box 'offering' of plugin 'offering' cannot be opened: OSError"):
             await host.open_stores()
         assert isinstance(await host.store(Box, "offering"), Box)
