@@ -126,7 +126,7 @@ def test_policies_without_an_authenticator_are_not_served_to_other_machines() ->
             served = {f"/{number}": {"GET": one} for number, one in enumerate(routes)}
             check_reach("http://0.0.0.0:1", [Says(LOCAL)], served, local=False, policy=policy)
         except ConfigError as error:
-            return [problem.partition("no authenticator is configured for ")[2] for problem in error.problems]
+            return [str(one).partition("no authenticator is configured for ")[2] for one in error.problems]
         return []
 
     assert problems(route(), route(auth="vault"), route(auth="safe")._replace(anonymous=True)) == []
