@@ -4,41 +4,59 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from select import select
+from typing import Any, NamedTuple
 
+SECONDS = 60
+"""Time after which a command is ended."""
 MODULES = [
     *(f"pegboard.cli.{name}" for name in ("call", "config_commands", "listing", "no_command", "plugin_commands")),
     *(f"pegboard.cli.{name}" for name in ("serve", "trust_commands", "why", "new_toolkits")),
-    *(
-        f"pegboard_plugins.{name}"
-        for name in ("auth_providers", "logging", "mcp", "stdio", "worker", "worker.handlers")
-    ),
+    *(f"pegboard_plugins.{name}" for name in ("auth_providers", "logging", "mcp", "stdio", "worker.handlers")),
 ]
 
 
-class Forks:
-    """A process that forks for each command."""
+class Done(NamedTuple):
+    """The exit code and the output of a command."""
 
-    def __init__(self) -> None:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """Standard output as JSON."""
+        return json.loads(self.out)
+
+
+class Forks:
+    """A process of an interpreter that forks for each command."""
+
+    def __init__(self, python: Path) -> None:
         self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", __file__, str(other.fileno())],
+                [python, "-P", __file__, str(other.fileno())],
                 env={"PATH": os.environ["PATH"], "PYTHONIOENCODING": "utf-8"},
                 stdin=subprocess.DEVNULL,
                 pass_fds=[other.fileno()],
             )
 
-    def run(self, arguments: Sequence[str], streams: Sequence[int], cwd: Path, env: Mapping[str, str]) -> int:
-        """Run `pegboard` with these arguments and standard streams. Return its exit code."""
+    def run(self, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], **options: Any) -> Done:
+        """Run `pegboard` with these arguments to its end, with the options of `communicate`."""
+        return communicate(lambda *streams: self._run(arguments, cwd, env, streams), **options)
+
+    def _run(self, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], streams: Sequence[int]) -> int:
         reading, writing = os.pipe()
         try:
             request = json.dumps([list(arguments), str(cwd), dict(env)]).encode()
@@ -47,15 +65,62 @@ class Forks:
             os.close(writing)
         with open(reading, "rb") as status:
             pid = int(status.readline())
-            if not select([status], (), (), 60)[0]:
+            if not select([status], (), (), SECONDS)[0]:
                 os.kill(pid, 9)
             return int(status.read())
 
 
 @cache
-def forks() -> Forks:
-    """Return the one of this process."""
-    return Forks()
+def forks(python: Path = Path(sys.executable)) -> Forks:
+    """Return the one of an interpreter."""
+    return Forks(python)
+
+
+def communicate(
+    run: Callable[[int, int, int], int],
+    *,
+    encoding: str = "utf-8",
+    typed: str = "",
+    terminal: Collection[int] = (),
+    stdout: int | None = None,
+    merged: bool = False,
+) -> Done:
+    """Run a process to its end.
+
+    Args:
+        run: runs it with three standard streams.
+        encoding: of standard output.
+        typed: typed at the terminal, or else sent to standard input.
+        terminal: the streams that lead to a terminal; its output is part of `err`.
+        stdout: instead of a pipe.
+        merged: standard error goes to standard output.
+    """
+    (source, feed), (out, shown), (err, told) = os.pipe(), os.pipe(), os.pipe()
+    screen, tty = pty.openpty() if terminal else os.pipe()
+    streams = [source, shown if stdout is None else stdout, shown if merged else told]
+    os.write(screen if 0 in terminal else feed, typed.encode())
+    os.close(feed)
+    with ThreadPoolExecutor(3) as threads:
+        reading = [threads.submit(_read_all, descriptor) for descriptor in (out, err, screen)]
+        try:
+            code = run(*(tty if number in terminal else stream for number, stream in enumerate(streams)))
+        finally:
+            for descriptor in (source, shown, told, tty):
+                os.close(descriptor)
+    printed, said, seen = (one.result() for one in reading)
+    return Done(code, printed.decode(encoding), (said + seen.replace(b"\r", b"")).decode("utf-8", "replace"))
+
+
+def _read_all(descriptor: int) -> bytes:
+    read = b""
+    with suppress(OSError):  # the other end of a terminal is closed
+        while chunk := os.read(descriptor, 65536):
+            read += chunk
+    os.close(descriptor)
+    return read
+
+
+# --- in the process that forks
 
 
 def _serve(channel: socket.socket) -> int:
@@ -65,7 +130,7 @@ def _serve(channel: socket.socket) -> int:
             return 0
         if not os.fork():
             channel.close()
-            return _run(json.loads(message), descriptors)
+            return _start(*json.loads(message), descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         with suppress(ChildProcessError):
@@ -73,8 +138,7 @@ def _serve(channel: socket.socket) -> int:
                 """Another one has ended."""
 
 
-def _run(request: list[object], descriptors: list[int]) -> int:
-    arguments, cwd, env = request
+def _start(arguments: list[str], cwd: str, env: dict[str, str], descriptors: list[int]) -> int:
     *streams, status = descriptors
     if child := os.fork():
         for descriptor in streams:
@@ -87,12 +151,11 @@ def _run(request: list[object], descriptors: list[int]) -> int:
     for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
         os.close(descriptor)
-    assert isinstance(env, dict)
-    os.chdir(str(cwd))
+    os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
-    sys.path[:0] = env["PYTHONPATH"].split(os.pathsep)
-    assert isinstance(arguments, list)
+    if "PYTHONPATH" in env:
+        sys.path[:0] = env["PYTHONPATH"].split(os.pathsep)
     from pegboard.cli import main
 
     return main(arguments)

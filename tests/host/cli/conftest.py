@@ -5,38 +5,23 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import pty
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import importlib_metadata
 import pytest
 
 from tests.host.cli import demo_kit
 from tests.support.distributions import make_distribution
-from tests.support.forks import forks
+from tests.support.forks import Done, communicate, forks
 from tests.support.peer import WAIT
 from tests.support.wire import naming_config
 
 INSTALLED = sorted({entry.name for entry in importlib_metadata.entry_points(group="pegboard.toolkits")})
 """The toolkits of the environment of the tests, which the command must not serve."""
-
-
-class Done(NamedTuple):
-    """The exit code and the output of a command."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        """Standard output as JSON."""
-        return json.loads(self.out)
 
 
 class Command:
@@ -82,11 +67,7 @@ class Command:
 
     def __call__(self, *arguments: str, env: Mapping[str, str | None] | None = None, **options: Any) -> Done:
         """Run the command to its end, in a fork of a process that has imported pegboard."""
-
-        def run(*streams: int) -> int:
-            return forks().run(arguments, streams, self.folder, self.environment(env))
-
-        return _communicate(run, **options)
+        return forks().run(arguments, self.folder, self.environment(env), **options)
 
     def run(self, line: list[str], *, env: Mapping[str, str | None] | None = None, **options: Any) -> Done:
         """Run a command line to its end."""
@@ -104,7 +85,7 @@ class Command:
             )
             return done.returncode
 
-        return _communicate(run, **options)
+        return communicate(run, **options)
 
     def install(self, name: str, text: str, *, group: str = "pegboard.toolkits", target: str = "kit") -> None:
         """Install a distribution of one module."""
@@ -112,52 +93,6 @@ class Command:
         make_distribution(
             self.site, f"dist-{name}", "1.2.3", {group: {name: f"{module}:{target}"}}, {f"{module}.py": text}
         )
-
-
-def _communicate(
-    run: Callable[[int, int, int], int],
-    *,
-    encoding: str = "utf-8",
-    typed: str = "",
-    terminal: Collection[int] = (),
-    stdout: int | None = None,
-    merged: bool = False,
-) -> Done:
-    """Run a process to its end.
-
-    Args:
-        run: runs it with three standard streams.
-        encoding: of standard output.
-        typed: typed at the terminal, or else sent to standard input.
-        terminal: the streams that lead to a terminal; its output is part of `err`.
-        stdout: instead of a pipe.
-        merged: standard error goes to standard output.
-    """
-    (source, feed), (out, shown), (err, told) = os.pipe(), os.pipe(), os.pipe()
-    screen, tty = pty.openpty() if terminal else os.pipe()
-    streams = [source, shown if stdout is None else stdout, shown if merged else told]
-    os.write(screen if 0 in terminal else feed, typed.encode())
-    os.close(feed)
-    with ThreadPoolExecutor(3) as threads:
-        reading = [threads.submit(_read_all, descriptor) for descriptor in (out, err, screen)]
-        try:
-            code = run(*(tty if number in terminal else stream for number, stream in enumerate(streams)))
-        finally:
-            for descriptor in (source, shown, told, tty):
-                os.close(descriptor)
-    printed, said, seen = (one.result() for one in reading)
-    return Done(code, printed.decode(encoding), (said + seen.replace(b"\r", b"")).decode("utf-8", "replace"))
-
-
-def _read_all(descriptor: int) -> bytes:
-    read = b""
-    try:
-        while chunk := os.read(descriptor, 65536):
-            read += chunk
-    except OSError:  # the other end of a terminal is closed
-        pass
-    os.close(descriptor)
-    return read
 
 
 def make_command(place: Path, *, demo: bool) -> Command:

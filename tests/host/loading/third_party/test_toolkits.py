@@ -1,4 +1,4 @@
-"""A third-party toolkit from its installation to its removal, as a client sees it."""
+"""Third-party toolkits and middleware as a client sees them, from their installation to their removal."""
 
 from __future__ import annotations
 
@@ -16,55 +16,43 @@ from tests.host.loading.third_party.installed import (
     pegboard,
     samples,
     stdio,
+    twins,
 )
 from tests.support.environments import built_wheels, executable, install, make_environment, run, uninstall
+from tools.install import ROOT
 
 GREETER = "toolkit_greeter"
-ALONE = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n[toolkits.greeter]\n"
+HOST = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"
+ALONE = f"{HOST}[toolkits.greeter]\n"
 
 
-# --- what it offers
+@pytest.mark.parametrize("environment", [samples, twins], ids=lambda environment: environment.__name__)
+def test_the_checkout_is_not_on_the_path(environment: object) -> None:
+    place = environment()  # type: ignore[operator]  # one of the two functions
+    code = "import json, sys, pegboard, pegboard_plugins; "
+    code += "print(json.dumps([pegboard.__file__, pegboard_plugins.__file__, *sys.path]))"
+    for path in json.loads(run(executable(place), "-c", code, cwd=Path("/"))):
+        assert ROOT not in Path(path).parents or place in Path(path).parents
 
 
-async def test_tools_have_the_settings_and_the_state_of_their_toolkit() -> None:
-    async with stdio(samples(), f'{ALONE}greeting = "Servus"\nloud = true\nmost = 2\n') as wire:
-        await wire.initialize()
-        listed = await wire.result("tools/list")
-        first = await wire.call("greeter_hello", name="Ada")
-        await wire.call("greeter_hello", name="Emmy")
-        third = await wire.call("greeter_hello", name="Grace")
-        guests = await wire.call("greeter_guests")
-        loud = await wire.call("greeter_shout")
-    assert [tool["name"] for tool in listed["tools"]] == ["greeter_guests", "greeter_hello", "greeter_shout"]
-    assert first["content"][0]["text"] == "SERVUS ADA"
-    assert third == third | {"content": [{"type": "text", "text": "The guest book is full."}], "isError": True}
-    assert json.loads(guests["content"][0]["text"]) == ["Ada", "Emmy"]
-    assert loud["content"][0]["text"] == "HEY"
-    assert (wire.exit_code, complaints(wire.stderr)) == (0, [])
-
-
-async def test_a_resource_and_a_prompt_are_served() -> None:
-    async with stdio(samples(), ALONE) as wire:
-        await wire.initialize()
-        (resource,) = (await wire.result("resources/list"))["resources"]
-        (content,) = (await wire.result("resources/read", {"uri": resource["uri"]}))["contents"]
-        (prompt,) = (await wire.result("prompts/list"))["prompts"]
-        messages = (await wire.result("prompts/get", {"name": prompt["name"]}))["messages"]
-    assert (resource["uri"], content["text"]) == ("greeter://manners", "# Say hello first\n")
-    assert prompt["name"] == "greeter_introduce"
-    assert messages == [{"role": "user", "content": {"type": "text", "text": "Who are you?"}}]
-
-
-async def test_each_start_has_its_own_state() -> None:
+async def test_tools_resources_and_prompts_have_the_settings_and_the_state_of_their_toolkit() -> None:
     for _ in range(2):
-        async with stdio(samples(), ALONE) as wire:
+        async with stdio(samples(), f'{ALONE}greeting = "Servus"\nloud = true\nmost = 2\n') as wire:
             await wire.initialize()
-            await wire.call("greeter_hello", name="Ada")
+            listed = await wire.result("tools/list")
+            first = await wire.call("greeter_hello", name="Ada")
+            await wire.call("greeter_hello", name="Emmy")
+            third = await wire.call("greeter_hello", name="Grace")
             guests = await wire.call("greeter_guests")
-        assert json.loads(guests["content"][0]["text"]) == ["Ada"]
-
-
-# --- coming and going
+            (content,) = (await wire.result("resources/read", {"uri": "greeter://manners"}))["contents"]
+            messages = (await wire.result("prompts/get", {"name": "greeter_introduce"}))["messages"]
+        assert [tool["name"] for tool in listed["tools"]] == ["greeter_guests", "greeter_hello", "greeter_shout"]
+        assert first["content"][0]["text"] == "SERVUS ADA"
+        assert third == third | {"content": [{"type": "text", "text": "The guest book is full."}], "isError": True}
+        assert json.loads(guests["content"][0]["text"]) == ["Ada", "Emmy"], "each start has its own state"
+        assert content["text"] == "# Say hello first\n"
+        assert messages == [{"role": "user", "content": {"type": "text", "text": "Who are you?"}}]
+        assert (wire.exit_code, complaints(wire.stderr)) == (0, [])
 
 
 def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> None:
@@ -84,56 +72,45 @@ def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> 
     assert tools() == []
 
 
-@pytest.mark.parametrize(
-    "disabled", ['disabled_toolkits = ["greeter"]', 'disabled_toolkits = ["toolkit-greeter:*"]', "autoload = false"]
-)
-def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> None:
-    config = f"[host]\n{disabled}\n"
-    for command in ("list", "stdio"):
-        assert GREETER not in imported_by(samples(), command, config=config)
-    assert "greeter_hello" not in pegboard(samples(), "list", config=config).stdout
-
-
-def test_an_enabled_toolkit_is_imported() -> None:
-    assert GREETER in imported_by(samples(), "list", "--only", "greeter")
-
-
-def test_disabled_tools_are_not_listed_and_others_are() -> None:
-    config = f'[host]\n{NO_IMPOSTOR}\nautoload = false\ndisabled_tools = ["Greeter::Hello"]\n[toolkits.greeter]\n'
-    assert [tool["name"] for tool in json_of(samples(), "list", config=config)] == ["greeter_guests"]
-
-
 # --- not imported unless enabled
 
 
-def marks(folder: Path, *arguments: str, config: str) -> set[str]:
-    """Return the imported modules among those that leave a mark."""
-    done = pegboard(samples(), *arguments, config=config, env={"ACME_MARKS": str(folder)})
-    assert done.returncode == 0, done.stderr
-    return {path.name for path in folder.iterdir()}
+@pytest.mark.parametrize("disabled", ['disabled_toolkits = ["toolkit-greeter:*"]', "autoload = false"])
+def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> None:
+    assert GREETER not in imported_by(samples(), "stdio", config=f"[host]\n{disabled}\n")
+    assert "greeter_hello" not in pegboard(samples(), "list", config=f"[host]\n{disabled}\n").out
 
 
-@pytest.mark.parametrize("command", [["stdio"], ["plugins"], ["why", "telemetry"]], ids=lambda command: command[0])
-def test_an_unnamed_plugin_is_not_imported(command: list[str], tmp_path: Path) -> None:
-    assert marks(tmp_path, *command, config="") == {"acme_telemetry", "acme_telemetry.meter"}
+def test_disabled_tools_are_not_listed_and_others_are() -> None:
+    config = f'{HOST}disabled_tools = ["Greeter::Hello"]\n[toolkits.greeter]\n'
+    assert [tool["name"] for tool in json_of(samples(), "list", config=config)] == ["greeter_guests"]
 
 
-def test_disabled_toolkits_and_refused_plugins_are_not_imported(tmp_path: Path) -> None:
-    assert marks(tmp_path, "stdio", config='[host]\ndisabled_toolkits = ["meter"]\n[plugins.stdio]\n') == set()
-    named = '[host]\ndisabled_toolkits = ["meter"]\n[plugins.telemetry]\n'
-    assert marks(tmp_path, "stdio", config=named) == {"acme_telemetry"}
+@pytest.mark.parametrize(
+    ("command", "config", "marks"),
+    [
+        ("stdio", "", {"acme_telemetry", "acme_telemetry.meter"}),
+        ("why telemetry", "", {"acme_telemetry", "acme_telemetry.meter"}),
+        ("stdio", '[host]\ndisabled_toolkits = ["meter"]\n[plugins.stdio]\n', set()),
+        ("stdio", '[host]\ndisabled_toolkits = ["meter"]\n[plugins.telemetry]\n', {"acme_telemetry"}),
+    ],
+)
+def test_unnamed_disabled_and_refused_plugins_are_not_imported(
+    command: str, config: str, marks: set[str], tmp_path: Path
+) -> None:
+    done = pegboard(samples(), *command.split(), config=config, env={"ACME_MARKS": str(tmp_path)})
+    assert done.code == 0, done.err
+    assert {path.name for path in tmp_path.iterdir()} == marks
 
 
 # --- names without a match
 
 
 def test_a_pattern_without_a_match_is_reported_as_a_warning() -> None:
-    config = (
-        '[host]\nautoload = false\ndisabled_plugins = ["acme-stdio:stdio", "redcat"]\ndisabled_toolkits = ["greter"]\n'
-    )
-    done = pegboard(samples(), "stdio", config=f"{config}[toolkits.greeter]\n")
-    assert done.returncode == 0
-    assert complaints(done.stderr) == [
+    host = 'disabled_plugins = ["acme-stdio:stdio", "redcat"]\ndisabled_toolkits = ["greter"]\n'
+    done = pegboard(samples(), "stdio", config=f"[host]\nautoload = false\n{host}[toolkits.greeter]\n")
+    assert done.code == 0
+    assert complaints(done.err) == [
         'hostconfig.toml:3: host.disabled_plugins[1]: "redcat" matches nothing; did you mean "redact"?',
         'hostconfig.toml:4: host.disabled_toolkits[0]: "greter" matches nothing; did you mean "greeter"?',
     ]
@@ -142,14 +119,36 @@ def test_a_pattern_without_a_match_is_reported_as_a_warning() -> None:
 @pytest.mark.parametrize(
     ("host", "arguments", "reason"),
     [
-        ('plugins = ["redcat"]', [], "host.plugins[0]: no plugin or toolkit with this name is installed"),
-        ('required = ["greter"]', [], "host.required[0]: no plugin or toolkit with this name is installed"),
+        ('middleware = ["shuot"]', [], "hostconfig.toml:3: host.middleware: no enabled plugin provides 'shuot'"),
         ('required = ["greeter"]\ndisabled_toolkits = ["greeter"]', [], "'greeter' is required, but disabled by"),
         ("", ["--only", "greter"], "--only: no installed toolkit is called 'greter'; did you mean 'greeter'?"),
     ],
 )
 def test_an_unknown_name_prevents_the_start(host: str, arguments: list[str], reason: str) -> None:
     done = pegboard(samples(), "stdio", *arguments, config=f"[host]\n{NO_IMPOSTOR}\n{host}\n")
-    assert done.returncode == 3
-    (line,) = complaints(done.stderr)
+    assert done.code == 3
+    (line,) = complaints(done.err)
     assert reason in line
+
+
+# --- middleware
+
+
+@pytest.mark.parametrize(
+    ("host", "sections", "text"),
+    [
+        ('middleware = ["shout", "redact"]', "[plugins.redact]\nwords = ['Ada']\n", "HELLO [REDACTED]"),
+        ('middleware = ["redact", "shout"]', "[plugins.redact]\nwords = ['Ada']\n", "HELLO ADA"),
+        ('middleware = ["shout"]', "", "HELLO ADA"),
+        ("", "[plugins.shout]\n[plugins.redact]\nwords = ['Ada']\n", "HELLO ADA"),
+    ],
+    ids=["redacted, then shouted", "shouted, then redacted", "a list enables it", "in the order of names"],
+)
+async def test_the_operator_sets_the_order_of_middleware(host: str, sections: str, text: str) -> None:
+    async with stdio(samples(), f"{HOST}{host}\n{sections}[toolkits.greeter]\nmost = 1\n") as wire:
+        await wire.initialize()
+        result = await wire.call("greeter_hello", name="Ada")
+        full = await wire.call("greeter_hello", name="Emmy")
+    assert result["content"][0]["text"] == text
+    assert full["content"][0]["text"] == "The guest book is full.", "errors pass"
+    assert complaints(wire.stderr) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from signal import SIGINT, SIGTERM, Signals
+from signal import SIGINT, SIGTERM
 
 import pytest
 
@@ -53,7 +53,7 @@ async def test_concurrent_clients_get_their_own_responses() -> None:
         assert await service.end(SIGTERM) == 0
 
 
-async def test_a_client_that_disconnects_affects_no_other() -> None:
+async def test_a_client_that_disconnects_affects_no_other_and_a_signal_stops_it() -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)
         async with service.client("unix") as staying:
@@ -62,25 +62,13 @@ async def test_a_client_that_disconnects_affects_no_other() -> None:
                 await leaving.send_raw(b'{"jsonrpc":"2.0","id":1,"meth')
             await staying.call("greeter_hello", name="Ada")
             guests = await staying.call("greeter_guests")
-        assert await service.end(SIGTERM) == 0
+            assert await service.end(SIGINT) == 0
     assert json.loads(guests["content"][0]["text"]) == ["Ada"]
     assert "Traceback" not in service.stderr
 
 
-@pytest.mark.parametrize("number", [SIGTERM, SIGINT])
-async def test_a_signal_stops_it_with_connected_clients(number: Signals) -> None:
-    async with Service(samples(), ALONE) as service:
-        await service.says(UP)
-        async with service.client("unix") as peer:
-            await peer.initialize()
-            assert await service.end(number) == 0
-    assert "Traceback" not in service.stderr
-
-
-@pytest.mark.parametrize("leave", [False, True], ids=["by an exception", "by sys.exit"])
-async def test_a_transport_that_fails_is_restarted_while_another_serves(leave: bool) -> None:
-    config = f"{WITH_MORTAL}leave = {str(leave).lower()}\n"
-    async with Service(samples(), config) as service:
+async def test_a_transport_that_fails_is_restarted_while_another_serves() -> None:
+    async with Service(samples(), f"{WITH_MORTAL}leave = true\n") as service:
         await service.says(UP)
         await service.says(" at mortal\n")
         async with service.client("unix") as peer:
@@ -92,7 +80,7 @@ async def test_a_transport_that_fails_is_restarted_while_another_serves(leave: b
                 assert result["content"][0]["text"] == f"Hello Ada {death}"
                 await service.says(" at mortal\n", times=death + 1)
         assert await service.end(SIGTERM) == 0
-    assert service.stderr.count("SystemExit: 7" if leave else "RuntimeError: touched") == 2
+    assert service.stderr.count("SystemExit: 7") == 2
     assert "died; it is started again in 0.5 s" in service.stderr
     assert "died; it is started again in 1.0 s" in service.stderr
 
@@ -107,13 +95,5 @@ async def touch(path: Path) -> None:
 
 def test_a_socket_that_cannot_be_opened_has_its_own_exit_code() -> None:
     done = pegboard(samples(), "serve", config=ALONE.replace('"unix"', '"not/there/unix"'))
-    assert done.returncode == CANNOT_OPEN
-    assert complaints(done.stderr) == ["cannot listen on not/there/unix: No such file or directory"]
-
-
-def test_settings_of_the_transport_are_validated() -> None:
-    done = pegboard(samples(), "serve", config=f'{HOST}transports = ["acme_unix"]\n')
-    assert done.returncode == 3
-    (line,) = complaints(done.stderr)
-    assert line.startswith("plugin 'acme_unix' from acme-unix 0.3.0 (acme_unix:UnixPlugin), config: ")
-    assert "plugins.acme_unix.socket: is required and missing" in line
+    assert done.code == CANNOT_OPEN
+    assert complaints(done.err) == ["cannot listen on not/there/unix: No such file or directory"]
