@@ -130,7 +130,8 @@ def _serve(channel: socket.socket) -> int:
             return 0
         if not os.fork():
             channel.close()
-            return _start(*json.loads(message), descriptors)
+            arguments, cwd, env = json.loads(message)
+            return _start(arguments, cwd, env, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         with suppress(ChildProcessError):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard import Toolkit
-from pegboard.loading.discovery import ProgramPlugins, choose_plugins, defaults, find_plugins, own_version
+from pegboard.loading.discovery import choose_plugins, defaults, find_plugins
 from pegboard.loading.plugins import PluginChoice
 from pegboard.plugin import HostConfig, Selection
 from pegboard.plugin.origin import Origin
@@ -55,16 +53,10 @@ def test_the_order_is_that_of_names_then_distributions(tmp_path: Path, monkeypat
     assert names == [*own, "acme:same", "middle:same", "zebra:same"]
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_the_first_of_two_installations_on_the_module_path_counts(
-    site: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
-) -> None:
+def test_the_first_of_two_installations_on_the_module_path_counts(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for version, name in (("1", "old"), ("2", "new")):
         make_distribution(site / version, "acme", version, {"pegboard.toolkits": {name: "acme:kit"}}, {})
         monkeypatch.syspath_prepend(site / version)
-    if damaged:
-        info = make_distribution(site, "acme-damaged", "0.1", KIT, {})
-        (info / "entry_points.txt").write_text("[pegboard.toolkits]\nno equals sign\n")
     assert [(origin.name, origin.version) for origin in found("acme")] == [("new", "2")]
 
 
@@ -72,43 +64,14 @@ def test_the_first_of_two_installations_on_the_module_path_counts(
     ("metadata", "shown"),
     [
         (b"Metadata-Version: 2.1\nName: acme\nVersion: 3\n\nName: of the description\n", "acme 3"),
-        (b"Metadata-Version: 2.1\nName: acme\n\nVersion: of the description\n", "acme 3"),
         (b"Name: acme\nName: evil\nVersion: 1\n", "acme 1"),
-        (None, "acme 3"),
-        (b"Name: \xff\xfe\n", "acme 3"),
     ],
 )
-def test_metadata_are_read_as_far_as_possible(site: Path, metadata: bytes | None, shown: str) -> None:
+def test_metadata_are_read_as_far_as_possible(site: Path, metadata: bytes, shown: str) -> None:
     info = make_distribution(site, "acme", "3", {"pegboard.toolkits": {"damaged_kit": "acme:kit"}}, {})
-    (info / "METADATA").unlink()
-    if metadata is not None:
-        (info / "METADATA").write_bytes(metadata)
+    (info / "METADATA").write_bytes(metadata)
     (origin,) = [origin for origin in find_plugins().origins if origin.name == "damaged_kit"]
     assert f"{origin.distribution} {origin.version}" == shown
-
-
-@pytest.mark.parametrize("damage", [b"[pegboard.toolkits]\nno equals sign\n", b"[x]\n\xff\xfe = 1\n"])
-def test_damaged_entry_points_affect_only_their_distribution(site: Path, damage: bytes) -> None:
-    info = make_distribution(site, "acme-damaged", "0.1", KIT, {})
-    (info / "entry_points.txt").write_bytes(damage)
-    make_distribution(site, "acme-sound", "1", KIT, {})
-    result = find_plugins()
-    assert [origin.distribution for origin in result.origins if origin.name == "kit"] == ["acme-sound"]
-    assert {"stdio", *defaults()["plugins"]} <= {origin.name for origin in result.origins}
-    (problem,) = result.problems
-    assert problem.stage == "find"
-    assert "the entry points of acme-damaged 0.1 cannot be read" in problem.message
-
-
-def test_plugins_of_a_program_are_found_too() -> None:
-    kit = Toolkit("kit")
-    given = ProgramPlugins(plugins={"a": importlib.metadata}, toolkits={"b": kit})
-    origins = [origin for origin in find_plugins(given).origins if not origin.distribution]
-    assert [(one.kind, one.target, one.given, one.entry_point) for one in origins] == [
-        ("plugin", "importlib.metadata", importlib.metadata, None),
-        ("toolkit", "Toolkit('kit')", kit, None),
-    ]
-    assert own_version() == importlib.metadata.version("pegboard")
 
 
 PLUGIN = Origin("plugin", "shout", "acme:Shout", "acme-tools", "1", entry_point=object())  # type: ignore[arg-type]  # any
@@ -131,18 +94,14 @@ def choice(origin: Origin, config: dict[str, Any], *, safe: bool = False, only: 
         (TOOLKIT, {"host": {"autoload": False}, "toolkits": {"kit": {}}}, True, True, "[toolkits.kit]"),
         (TOOLKIT, {"host": {"required": ["kit"]}}, True, True, "[host] required"),
         (TOOLKIT, {"host": {"disabled_toolkits": ["Acme_Tools:K*"]}}, False, False, "disabled by 'Acme_Tools:K*'"),
-        (TOOLKIT, {"host": {"disabled_plugins": ["kit"]}}, True, False, "installed"),
         (TOOLKIT, {"host": {"disabled_toolkits": ["kit"]}, "toolkits": {"kit": {}}}, False, False, "disabled by"),
         (PLUGIN, {}, False, False, "no section [plugins.shout] and no list in [host] names it"),
         (PLUGIN, {"plugins": {"shout": {}}}, True, True, "named by [plugins.shout] (given by the program)"),
-        (PLUGIN, {"host": {"plugins": ["shout"]}}, True, True, "[host] plugins"),
         (PLUGIN, {"host": {"transports": ["shout"]}}, True, True, "[host] transports"),
-        (PLUGIN, {"host": {"disabled_plugins": ["*"]}, "plugins": {"shout": {}}}, False, False, "disabled by '*'"),
         (BUILT_IN, {}, True, False, "on by default"),
         (BUILT_IN, {"plugins": {"mcp": {}}}, True, True, "[plugins.mcp]"),
         (BUILT_IN, {"host": {"disabled_plugins": ["mcp"]}}, False, False, "disabled by 'mcp'"),
         (GIVEN, {}, True, True, "handed over by the program"),
-        (GIVEN, {"host": {"disabled_plugins": ["mine"]}}, False, False, "disabled by 'mine'"),
     ],
 )
 def test_the_configuration_decides(origin: Origin, config: dict[str, Any], on: bool, named: bool, reason: str) -> None:
@@ -157,7 +116,6 @@ def test_the_configuration_decides(origin: Origin, config: dict[str, Any], on: b
         (TOOLKIT, ("kit",), True, True),
         (TOOLKIT, ("acme-tools:kit",), True, True),
         (TOOLKIT, ("k*",), True, False),
-        (TOOLKIT, ("other",), False, False),
         (BUILT_IN, ("kit",), True, False),
         (GIVEN, ("kit",), True, True),
     ],
@@ -177,11 +135,10 @@ def test_safe_disables_all_but_built_in_plugins(origin: Origin) -> None:
 
 
 @pytest.mark.parametrize("name", ["mcp", "MCP", " mcp"])
-@pytest.mark.parametrize("config", [{}, {"plugins": {"mcp": {}}}], ids=["found", "named"])
-def test_a_third_party_plugin_with_the_name_of_a_built_in_plugin_is_refused(name: str, config: dict[str, Any]) -> None:
-    decided = choice(PLUGIN._replace(name=name), config)
+def test_a_third_party_plugin_with_the_name_of_a_built_in_plugin_is_refused(name: str) -> None:
+    decided = choice(PLUGIN._replace(name=name), {"plugins": {"mcp": {}}})
     assert (decided.on, decided.named, decided.refused) == (False, False, True)
-    assert choice(TOOLKIT._replace(name=name), config).on
+    assert choice(TOOLKIT._replace(name=name), {}).on
     disabled = {"host": {"disabled_plugins": ["acme-tools:*mcp"]}}
     assert not choice(PLUGIN._replace(name="mcp"), disabled).refused
     assert choice(BUILT_IN, disabled).on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, Protocol
 
@@ -23,7 +23,6 @@ from pegboard.plugin import (
     PluginContext,
     PluginError,
     ToolDefinition,
-    around,
     hookimpl,
 )
 from pegboard.types import AuthProvider, Call, CallNext, Outcome, ToolAuthorization
@@ -159,10 +158,6 @@ async def async_generator(self: Any) -> AsyncIterator[Any]:
     yield self
 
 
-def wrapper(self: Any) -> Iterator[Any]:
-    return (yield self)
-
-
 def plain(self: Any) -> list[Any]:
     return [self]
 
@@ -171,14 +166,10 @@ def plain(self: Any) -> list[Any]:
     ("hooks", "cause"),
     [
         ({"regsiter_tools": hookimpl(wrapped(plain))}, "unknown hook 'regsiter_tools'; did you mean 'register_tools'?"),
-        ({"register_tools": plain}, "'register_tools' is the name of a hook, but the function lacks the marker"),
         ({"register_tools": hookimpl(functools.partial(plain, 1))}, "is an object of partial; write it with `def`"),
-        ({"register_tools": hookimpl(wrapped(wrapped(async_hook)))}, "'register_tools' is async; hooks are plain"),
         ({"register_tools": hookimpl(async_generator)}, "'register_tools' is an async generator; return a list"),
         ({"lifespan": hookimpl(async_generator)}, "put @contextlib.asynccontextmanager on it"),
-        ({"register_tools": hookimpl(wrapper=True)(wrapper)}, "'register_tools' is a wrapper"),
         ({"register_tools": hookimpl(tryfirst=True)(wrapped(plain))}, "the operator sets the order in [host]"),
-        ({"register_tools": hookimpl(lambda self, context, host: [])}, "has no parameter 'host'; it has: context"),
         (
             {"register_a": hookimpl(specname="lifespan")(lambda self, ctx: None)},
             "'lifespan' has no parameter 'ctx'; it has: context",
@@ -197,18 +188,9 @@ class Acme(ToolAuthorization):
 
 
 class Channel:
-    """An object with the members of several contracts."""
-
     name = "channel"
 
     async def run(self, host: object) -> None: ...
-    async def serve(self, connection: object, messages: object, host: object) -> None: ...
-    async def token(self, request: object) -> None: ...
-    def get(self, name: str) -> str | None: ...
-
-
-async def handle(call: Call, call_next: CallNext) -> Outcome:
-    return await call_next(call)
 
 
 class Misspelt(Middleware):
@@ -216,47 +198,27 @@ class Misspelt(Middleware):
         return await call_next(call)
 
 
-class Narrow(Middleware):
-    async def on_call_tool(self, call: Call) -> Outcome:  # type: ignore[override]  # that is the point of it
-        raise NotImplementedError
-
-
-@pytest.mark.parametrize(
-    ("hook", "item"),
-    [
-        ("register_tools", TOOL),
-        ("register_middleware", around("tools/call")(handle)),
-        ("register_transports", Channel()),
-        ("register_auth_providers", AuthProvider("acme", "Acme")),
-    ],
-)
-def test_any_collection_of_accepted_contributions_is_taken(hook: str, item: Any) -> None:
+def test_any_collection_of_accepted_contributions_is_taken() -> None:
     for collect in (list, tuple, iter, lambda items: (one for one in items)):
-        assert [one is item for one in returning(hook, collect([item, item]))] == [True, True]
-    assert returning(hook, None) == returning(hook, []) == []
+        assert [one is TOOL for one in returning("register_tools", collect([TOOL, TOOL]))] == [True, True]
+    assert returning("register_tools", None) == []
 
 
 @pytest.mark.parametrize(
     ("hook", "value", "cause"),
     [
         ("register_tools", TOOL, "returned one ToolDefinition, not a list of contributions"),
-        ("register_middleware", handle, "returned one function, not a list"),
-        ("register_tools", {"work": TOOL}, "returned one dict, not a list"),
         ("register_tools", [TOOL, work], "returned function, not ToolDefinition or ToolFunction"),
         ("register_transports", [object()], "returned object, which lacks name, run"),
         ("register_transports", [Channel], "returned the class Channel, not an instance of it"),
-        ("register_transports", [type("Nameless", (Channel,), {"name": None})()], "whose name must be a string"),
         ("register_middleware", [work], "middleware whose function does not take a call and call_next"),
-        ("register_middleware", [around(name=5)(handle)], "middleware whose name is not a string"),  # type: ignore[arg-type]
         (
             "register_middleware",
             [Middleware()],
             "Middleware that overrides no method: override one of on_message, on_request",
         ),
         ("register_middleware", [Misspelt()], "with the unknown method on_call_tools; did you mean on_call_tool?"),
-        ("register_middleware", [Narrow()], "Narrow whose on_call_tool does not take a call and call_next"),
         ("register_auth_providers", [Acme()], "returned Acme, not AuthProvider"),
-        ("lifespan", None, "returned NoneType, not AbstractAsyncContextManager"),
         ("lifespan", nullcontext, "returned the class nullcontext, not an instance of it"),
     ],
 )

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, field_validator
+from pydantic import field_validator
 
 from pegboard import Host, PluginConfig, Toolkit
-from pegboard.loading.discovery import ProgramPlugins, defaults
+from pegboard.loading.discovery import ProgramPlugins
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadProblem, LoadReport
 from pegboard.plugin import (
-    ConfigError,
     HostConfig,
     Plugin,
     PluginContext,
@@ -25,7 +23,6 @@ from pegboard.plugin import (
     hookimpl,
 )
 from tests.host.hosting import plugin_context
-from tests.support.distributions import make_distribution
 
 NOTHING_INSTALLED = {"autoload": False, "disabled_plugins": ["pegboard:*"]}
 
@@ -123,11 +120,9 @@ def raising(error: BaseException) -> type[Plugin]:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ValueError("one\n  two\n"), "ValueError: one two"),
         (ValueError("\x1b[31mred\x07"), "ValueError: \\x1b[31mred\\x07"),
         (SystemExit(0), "SystemExit: 0"),
         (Unprintable(), "Unprintable"),
-        (ConfigError(["its message"]), "ConfigError: its message"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
@@ -149,7 +144,7 @@ def test_ctrl_c_comes_from_the_operator() -> None:
         loaded({"sample": raising(KeyboardInterrupt())})
 
 
-@pytest.mark.parametrize("target", [5, "module:kit", None, dict, Plugin.__init__])
+@pytest.mark.parametrize("target", [5, dict, Plugin.__init__])
 def test_other_targets_are_refused(target: object) -> None:
     problem = sole_problem(target)
     expected = "the target must be a Plugin subclass, a module with hooks, or a Toolkit"
@@ -171,10 +166,6 @@ def test_another_version_of_the_hooks_is_refused(version: Any, cause: str) -> No
         assert (problem.stage, problem.message) == ("import", cause)
 
 
-class Open(BaseModel):
-    """A model that accepts unknown keys."""
-
-
 class Faulty(PluginConfig):
     size: int = 1
 
@@ -188,10 +179,8 @@ class Faulty(PluginConfig):
     ("model", "cause"),
     [
         (5, "its `Config` is not a model; it must be a subclass of pegboard.PluginConfig"),
-        (Open, "its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig"),
         (Faulty, "LookupError: for 2"),
         (Settings, 'given by the program: plugins.sample.size: expected an integer, found text "x"'),
-        (None, "given by the program: plugins.sample.size: takes no settings"),
     ],
 )
 def test_invalid_settings_are_reported(model: Any, cause: str) -> None:
@@ -200,13 +189,12 @@ def test_invalid_settings_are_reported(model: Any, cause: str) -> None:
     assert (problem.stage, problem.message) == ("config", cause)
 
 
-@pytest.mark.parametrize("hook", ["register_prompts", "register_transports"])
-def test_a_plugin_that_fails_late_leaves_nothing_behind(hook: str) -> None:
+def test_a_plugin_that_fails_late_leaves_nothing_behind() -> None:
     def crash(self: Plugin) -> Any:
         yield
         raise RuntimeError("late")
 
-    late = type("Late", (Worker,), {hook: hookimpl(crash)})
+    late = type("Late", (Worker,), {"register_transports": hookimpl(crash)})
     problem = sole_problem(late)
     assert (problem.stage, problem.message) == ("contribute", "RuntimeError: late")
     host = Host({"host": NOTHING_INSTALLED}, plugins={"late": late, "labour": Worker})
@@ -254,47 +242,9 @@ def test_unknown_names_in_the_configuration_prevent_the_start() -> None:
     ]
 
 
-def test_required_toolkits_cannot_be_disabled_and_patterns_without_a_match_are_warnings() -> None:
-    host = {**NOTHING_INSTALLED, "required": ["labour"], "disabled_toolkits": ["lab*", "labuor"]}
-    warning, problem = loaded(toolkits={"labour": Toolkit("labour")}, config={"host": host}).problems
-    assert (warning.level, warning.fatal, problem.fatal) == ("warning", False, True)
-    assert 'did you mean "labour"?' in warning.message
-    assert "'labour' is required, but disabled by 'lab*' in [host] disabled_toolkits" in problem.message
-
-
 def test_only_selects_installed_toolkits_even_if_others_are_required() -> None:
     kits = {name: Toolkit(name) for name in ("left", "right")}
     config = {"host": {**NOTHING_INSTALLED, "required": ["right"]}}
     report = loaded(toolkits=kits, config=config, selection=Selection(only=("left",)))
     assert [plugin.origin.name for plugin in report.plugins] == ["left"]
     assert report.problems == ()
-    absent = loaded(toolkits=kits, selection=Selection(only=("left", "lfet", "z*")))
-    assert messages(absent) == [
-        "--only: no installed toolkit is called 'lfet'; did you mean 'left'?",
-        "--only: no installed toolkit is called 'z*'",
-    ]
-    assert all(problem.fatal for problem in absent.problems)
-
-
-def test_safe_ignores_names_of_other_plugins() -> None:
-    config = {
-        "host": {"plugins": ["gone"], "required": ["gone"], "disabled_toolkits": ["gone"]},
-        "plugins": {"gone": {}},
-        "toolkits": {"gone": {}},
-    }
-    selection = Selection(safe=True, only=("gone",))
-    report = load(HostConfig.of(config, defaults=defaults()), selection, context=plugin_context)
-    assert report.problems == ()
-    assert "mcp" in [plugin.origin.name for plugin in report.plugins]
-
-
-def test_unreadable_metadata_prevents_the_start_only_with_strict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    info = make_distribution(tmp_path, "acme", "1", {}, {})
-    (info / "entry_points.txt").write_text("[pegboard.toolkits]\nno equals sign\n")
-    for strict in (False, True):
-        (problem,) = loaded(selection=Selection(strict=strict)).problems
-        assert "the entry points of acme 1 cannot be read" in problem.message
-        assert problem.fatal is strict

@@ -70,6 +70,7 @@ def test_an_unreadable_distribution_disables_no_other(tmp_path: Path, kind: str,
     assert states(done)["files", "toolkit-files"] == "on"
     lines = [line for line in done.err.splitlines() if "zz" in line]
     assert len(lines) == reported
+    assert run(tmp_path, "stdio", "--strict").code == (3 if reported else 0)
     assert all(line.startswith("pegboard: error: the entry points of zz-damaged 0.1 cannot be read") for line in lines)
 
 
