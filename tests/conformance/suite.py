@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import platform
 import re
@@ -12,13 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools.install import ROOT
+from tests.support.npm import node, package_folder
 
 PACKAGE = "@modelcontextprotocol/conformance"
 VERSION = "0.2.0-alpha.12"
 NODE = 22
 """The oldest major version of Node.js that the suite supports; npm installs it if the machine's is older."""
-PLACE = ROOT / ".cache" / "conformance"
 SCENARIO_SECONDS = 30
 
 _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
@@ -59,61 +57,24 @@ class Suite:
         return found
 
     def _run(self, *arguments: str) -> str:
-        done = subprocess.run([*self._command, *arguments], cwd=PLACE, capture_output=True, text=True, check=False)
+        done = subprocess.run([*self._command, *arguments], capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 
 
-def installed_suite(place: Path = PLACE) -> Suite:
+def installed_suite() -> Suite:
     """Return the suite. The first caller installs it; others wait."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise CannotRun("npm is not on the path: the conformance suite is an npm package; install Node.js with npm")
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return Suite([_node(npm, place), str(_entry(npm, place))])
+    try:
+        return Suite([_node(), str(package_folder(PACKAGE, VERSION) / "node_modules" / PACKAGE / "dist" / "index.js")])
+    except AssertionError as error:
+        raise CannotRun(str(error)) from error
 
 
-def _entry(npm: str, place: Path) -> Path:
-    modules = place / "node_modules"
-    try:  # npm writes this file at the end of an installation
-        installed = json.loads((modules / ".package-lock.json").read_text(encoding="utf-8"))["packages"]
-        version = installed[f"node_modules/{PACKAGE}"]["version"]
-    except (OSError, ValueError, KeyError):
-        version = None
-    if version != VERSION:
-        _install(npm, place, f"{PACKAGE}@{VERSION}")
-    return modules / PACKAGE / "dist" / "index.js"
-
-
-def _node(npm: str, place: Path) -> str:
-    own = shutil.which("node")
-    if own is not None and _is_new_enough(own):
+def _node() -> str:
+    """Return the interpreter; if the machine's is too old, one that npm installs."""
+    own = node()
+    found = re.match(r"v(\d+)\.", subprocess.run([own, "--version"], capture_output=True, text=True, check=True).stdout)
+    if found is not None and int(found[1]) >= NODE:
         return own
     machine = platform.machine().lower()
     name = f"node-{platform.system().lower()}-{_ARCHITECTURES.get(machine, machine)}"
-    binary = place / "node_modules" / name / "bin" / "node"
-    if not _is_new_enough(str(binary)):
-        _install(npm, place, f"{name}@{NODE}")
-    return str(binary)
-
-
-def _is_new_enough(node: str) -> bool:
-    try:
-        answer = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return False
-    found = re.match(r"v(\d+)\.", answer)
-    return found is not None and int(found[1]) >= NODE
-
-
-def _install(npm: str, place: Path, package: str) -> None:
-    manifest = place / "package.json"
-    if not manifest.exists():
-        manifest.write_text('{"private": true}\n', encoding="utf-8")
-    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-    done = subprocess.run(
-        [npm, "install", "--prefix", str(place), *options, package], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise CannotRun(f"npm cannot install {package}:\n{done.stdout}{done.stderr}")
+    return str(package_folder(name, str(NODE)) / "node_modules" / name / "bin" / "node")

@@ -1,9 +1,8 @@
-"""npm packages for test scripts that run on Node.js."""
+"""npm packages for tests that run on Node.js."""
 
 from __future__ import annotations
 
 import fcntl
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,18 +17,25 @@ def node() -> str:
     return found
 
 
-def installed(script: Path, package: str, version: str) -> Path:
-    """Copy a script into a folder where it finds a package, which npm has put there for the first who asks."""
+def package_folder(package: str, version: str) -> Path:
+    """Return a folder in which scripts find a package. The first caller installs it; others wait."""
     npm = shutil.which("npm")
     assert npm, f"npm is not on the path: {package} is an npm package; install Node.js with npm"
     place = ROOT / ".cache" / package.rpartition("/")[2]
     place.mkdir(parents=True, exist_ok=True)
     with (place / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        manifest = place / "node_modules" / package / "package.json"
-        if not manifest.exists() or json.loads(manifest.read_text("utf-8"))["version"] != version:
+        complete = place / f".complete-{package.replace('/', '-')}-{version}"
+        if not complete.exists():
             (place / "package.json").write_text('{"private": true, "type": "module"}\n', "utf-8")
             options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
             command = [npm, "install", "--prefix", str(place), *options, f"{package}@{version}"]
-            subprocess.run(command, capture_output=True, check=True)
-        return Path(shutil.copy(script, place))
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"npm cannot install {package}:\n{done.stdout}{done.stderr}"
+            complete.touch()
+    return place
+
+
+def installed(script: Path, package: str, version: str) -> Path:
+    """Copy a script into the folder of a package."""
+    return Path(shutil.copy(script, package_folder(package, version)))
