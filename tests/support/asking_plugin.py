@@ -24,9 +24,9 @@ class AskingPlugin(Plugin):
 
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
-        """The tools, which never run themselves."""
-        functions = (ask, tell, reach, let_go, ended, change)
-        return [ToolDefinition(function, name=f"asking_{function.__name__}") for function in functions]
+        names = ("ask", "tell", "reach", "let_go", "ended")
+        served = [ToolDefinition(never, name=f"asking_{name}") for name in names]
+        return [*served, ToolDefinition(change, name="asking_change")]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
@@ -97,38 +97,17 @@ async def _one(
     return {"result": result, "heard": heard}
 
 
-def ask() -> str:
-    """Ask."""
-    return ""
-
-
-def tell() -> str:
-    """Tell."""
-    return ""
-
-
-def reach() -> str:
-    """Say how the client can be reached."""
-    return ""
-
-
-def let_go() -> str:
-    """Release waiting calls."""
-    return ""
-
-
-def ended() -> str:
-    """Say which asking calls were cancelled."""
+def never() -> str:
+    """Leave the work to the middleware, which has the call."""
     return ""
 
 
 def change(context: Context, what: list[str]) -> str:
-    """Tell of changes: of lists by their kind, of resources by their URI."""
+    """Notify of changes: of lists by their kind, of resources by their URI."""
     notifications = context.notifications
-    lists = {"tools": notifications.tools, "resources": notifications.resources, "prompts": notifications.prompts}
     for one in what:
-        if one in lists:
-            lists[one].list_changed()
+        if one in ("tools", "resources", "prompts"):
+            getattr(notifications, one).list_changed()
         else:
             notifications.resources.updated(one)
     return "changed"

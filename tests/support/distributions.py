@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def make_distribution(
     record = "".join(f"{path.relative_to(site)},{_digest(text)}\n" for path, text in written.items())
     (info / "RECORD").write_text(f"{record}{info.name}/RECORD,,\n", encoding="utf-8")
     return info
+
+
+def make_sample_site(site: Path, name: str) -> Path:
+    """Write a distribution of `tests/samples` into a folder."""
+    folder = Path(__file__).parent.parent / "samples" / name
+    project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    files = {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.py")}
+    make_distribution(site, project["name"], project["version"], project["entry-points"], files)
+    return site
 
 
 def _digest(text: str) -> str:

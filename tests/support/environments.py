@@ -44,7 +44,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
 
 @cache
 def uv() -> str | None:
-    """Return the uv for environments: the one on the path, or the one that `make install` fetched."""
+    """Return the uv on the path, or the one that `make install` fetched."""
     return usable_uv(shutil.which("uv")) or usable_uv(TOOLS / "bin" / "uv")
 
 
@@ -67,11 +67,7 @@ def copy_checkout(target: Path) -> Path:
 
 
 def built_wheels(*sources: Path) -> Path:
-    """Return a folder with the wheels of pegboard, of every toolkit, and of further distributions by their folders.
-
-    They are built once for each state of the sources, with hatchling of the development environment and no network.
-    Other requirements of `build-system.requires` are not available.
-    """
+    """Return a folder with the wheels of pegboard, of every toolkit, and of further distributions by their folders."""
     wheels = [wheel_of(source) for source in [*distributions(), *sources]]
     return _cached("wheels", _digest(wheels), lambda place: _copy(wheels, place))
 
@@ -95,10 +91,9 @@ def build(source: Path, into: Path, target: str = "wheel") -> Path:
 def third_party_wheels() -> Path:
     """Return a folder with the wheels of all run-time dependencies, in the locked versions.
 
-    It is for installing without an index. Making it requires the index, once for each state of the lock.
+    Making it requires the index, once for each state of the lock.
     """
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted: list[str] = project["dependencies"]
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     pins = locked_versions()
     tag = f"py{sys.version_info.major}{sys.version_info.minor}"
     return _cached(
@@ -132,14 +127,8 @@ def make_environment(
     """Return the folder of a virtual environment with the requirements.
 
     With a name, the environment is shared and lies in the cache: read it, do not change it. With a path, it is made
-    there for the caller alone.
-
-    `wheels` are folders of wheels or single ones. A distribution among them is always taken from there, also as a
-    dependency. Others come from the package index, in the version of `uv.lock`; `locked=False` permits the newest. Byte
-    code is compiled, except with `compiled=False`: for libraries of thousands of modules that are rarely used.
-
-    uv makes the environment if it is available, otherwise venv and pip. The environment has no pip. If it fails, raise
-    AssertionError with the installer's output.
+    there for the caller alone. A distribution among `wheels` is always taken from there. Others come from the package
+    index, in the version of `uv.lock` unless `locked` is false. `compiled=False` leaves out byte code.
     """
     if isinstance(name, Path):
         _make(name, requirements, wheels, locked, python, compiled)

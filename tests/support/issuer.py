@@ -45,18 +45,14 @@ class Issuer:
     """The server; `async with Issuer() as issuer`.
 
     Attributes:
-        url: its issuer.
-        keys: the members of its key set.
         asked: the number of requests for each path.
         noticed: set after the first request.
-        answer: the response instead of its documents: a status, a body or a redirect; None for its documents.
-        silent: it does not respond.
+        answer: the response instead of its documents; None for its documents.
         slow: its responses have no end, and arrive byte by byte.
         redirects: the targets of redirects, by path.
         known: the introspection responses, by token; other tokens are not active.
         questions: the form and the login of each introspection request.
-        gate: introspection waits for it.
-        prompt: the tokens for which it does not wait.
+        gate: introspection waits for it, except for tokens in `prompt`.
         moved: the path of introspection.
         most: the highest number of concurrent introspection requests.
     """

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from tests.support.distributions import make_distribution
+from tests.support.distributions import make_sample_site
 from tests.support.rules import Added
 
 JOBS = "com.acme/jobs"
 DECLARED: dict[str, Any] = {"extensions": {JOBS: {}}}
 CONFIG = '\n[plugins.jobs]\ntools = ["mill_grind", "mill_spoil", "mill_collapse"]\n'
 
-_FOLDER = Path(__file__).parent.parent / "samples" / "acme_jobs"
-
-_STATUS = {"enum": ["working", "completed", "failed", "cancelled"]}
 _JOB: dict[str, Any] = {
     "type": "object",
     "properties": {
         "jobId": {"type": "string", "minLength": 32},
-        "status": _STATUS,
+        "status": {"enum": ["working", "completed", "failed", "cancelled"]},
         "seen": {"type": "integer"},
         "result": {
             "type": "object",
@@ -49,8 +45,4 @@ ADDED = Added(
 
 
 def make_jobs_site(site: Path) -> Path:
-    """Put the sample into a folder."""
-    project = tomllib.loads((_FOLDER / "pyproject.toml").read_text("utf-8"))["project"]
-    files = {str(path.relative_to(_FOLDER)): path.read_text("utf-8") for path in _FOLDER.rglob("*.py")}
-    make_distribution(site, project["name"], project["version"], project["entry-points"], files)
-    return site
+    return make_sample_site(site, "acme_jobs")

@@ -28,26 +28,23 @@ class Files:
     """Values by name, in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.folder.mkdir(exist_ok=True)
 
     async def write(self, name: str, value: object) -> None:
-        await asyncio.to_thread(self._replace, name, pickle.dumps(value))
+        def replace() -> None:
+            fresh = self.folder.parent / f"{self.folder.name}-{name}-{uuid4().hex}"
+            fresh.write_bytes(pickle.dumps(value))
+            fresh.replace(self.folder / name)
 
-    def _replace(self, name: str, data: bytes) -> None:
-        fresh = self._folder.parent / f"{self._folder.name}-{name}-{uuid4().hex}"
-        fresh.write_bytes(data)
-        fresh.replace(self._folder / name)
+        await asyncio.to_thread(replace)
 
     async def read(self, name: str) -> object:
-        path = self._folder / name
+        path = self.folder / name
         return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.is_file() else None
 
-    def names(self) -> list[str]:
-        return [path.name for path in self._folder.iterdir()]
-
     async def remove(self, name: str) -> None:
-        await asyncio.to_thread((self._folder / name).unlink, missing_ok=True)
+        await asyncio.to_thread((self.folder / name).unlink, missing_ok=True)
 
 
 class Sessions:
@@ -55,6 +52,7 @@ class Sessions:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder / "sessions")
+        self.remove = self._files.remove
 
     async def put(self, record: SessionRecord) -> bool:
         await self._files.write(record.id, encode_session(record))
@@ -64,11 +62,8 @@ class Sessions:
         data = await self._files.read(session_id)
         return decode_session(data) if isinstance(data, bytes) else None
 
-    async def remove(self, session_id: str) -> None:
-        await self._files.remove(session_id)
-
     async def count(self, caller: Caller, peer: str = "") -> int:
-        found = [await self.get(name) for name in self._files.names()]
+        found = [await self.get(path.name) for path in self._files.folder.iterdir()]
         return sum(one is not None and (one.caller, one.peer) == (caller, peer) for one in found)
 
 
@@ -77,6 +72,7 @@ class Events:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder / "events")
+        self.forget = self._files.remove
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
         found = await self._files.read(session_id)
@@ -90,9 +86,6 @@ class Events:
         if not messages or not messages[0][0] - 1 <= number <= messages[-1][0]:
             return None
         return [one for one in messages if one[0] > number]
-
-    async def forget(self, session_id: str) -> None:
-        await self._files.remove(session_id)
 
 
 class KeptConfig(PluginConfig):

@@ -7,7 +7,6 @@ import base64
 import json
 import socket
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
@@ -33,9 +32,7 @@ def free_port() -> int:
 class OidcProvider:
     """The server; `async with OidcProvider() as provider`. Each time it starts it has other keys, at the same port.
 
-    Args:
-        algorithm: what it signs access tokens with; "OPAQUE" for tokens that it has to be asked about.
-        resource: what they are for where nothing else is asked for.
+    With the algorithm "OPAQUE" its access tokens require introspection.
     """
 
     def __init__(self, algorithm: str = "RS256", resource: str = RESOURCE) -> None:
@@ -61,9 +58,7 @@ class OidcProvider:
                 assert line, "it has ended"
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._process.kill()
         await self._process.communicate()
 

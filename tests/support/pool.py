@@ -43,24 +43,21 @@ def make_fixture_site(site: Path) -> Path:
     return make_site(site, {"fixture": fixture_kit, "hostile": hostile_kit})
 
 
+def _add_plugin(site: Path, name: str, target: str, module: ModuleType) -> Path:
+    """Write a distribution with one plugin, the class `target` of a module."""
+    file = module.__name__.rpartition(".")[2]
+    points = {"pegboard.plugins": {name: f"{file}:{target}"}}
+    make_distribution(site, f"{name}-plugin", "1.0", points, {f"{file}.py": inspect.getsource(module)})
+    return site
+
+
 ASKING = 'plugins = ["asking"]\n'
 """A line of `[host]` that runs the plugin `asking` (`make_asking_site`)."""
 
 
 def make_asking_site(site: Path) -> Path:
     """Write the plugin `asking`, `fixture` and `hostile` into a folder."""
-    return make_fixture_site(_add_asking(site))
-
-
-def _add_asking(site: Path) -> Path:
-    make_distribution(
-        site,
-        "asking-plugin",
-        "1.0",
-        {"pegboard.plugins": {"asking": "asking_plugin:AskingPlugin"}},
-        {"asking_plugin.py": inspect.getsource(asking_plugin)},
-    )
-    return site
+    return make_fixture_site(_add_plugin(site, "asking", "AskingPlugin", asking_plugin))
 
 
 def make_asks_site(site: Path) -> Path:
@@ -74,14 +71,7 @@ GROWING = 'plugins = ["growing"]\n'
 
 def make_growing_site(site: Path) -> Path:
     """Write only the plugin `growing` into a folder."""
-    make_distribution(
-        site,
-        "growing-plugin",
-        "1.0",
-        {"pegboard.plugins": {"growing": "growing_plugin:GrowingPlugin"}},
-        {"growing_plugin.py": inspect.getsource(growing_plugin)},
-    )
-    return site
+    return _add_plugin(site, "growing", "GrowingPlugin", growing_plugin)
 
 
 EVERYTHING = 'plugins = ["asking", "growing"]\n'
@@ -90,16 +80,13 @@ EVERYTHING = 'plugins = ["asking", "growing"]\n'
 
 def make_whole_site(site: Path) -> Path:
     """Write both plugins, the toolkits `content` and `fixture`, and stores in files (`kept.py`) into a folder."""
-    make_growing_site(_add_asking(site))
-    add_stores(site)
+    add_stores(_add_plugin(make_growing_site(site), "asking", "AskingPlugin", asking_plugin))
     return make_site(site, {"content": content_kit, "fixture": fixture_kit})
 
 
 def add_stores(site: Path) -> Path:
     """Write the plugin with stores in files into a folder."""
-    entry_points = {"pegboard.plugins": {"kept": "kept:KeptPlugin"}}
-    make_distribution(site, "kept-stores", "1.0", entry_points, {"kept.py": inspect.getsource(kept)})
-    return site
+    return _add_plugin(site, "kept", "KeptPlugin", kept)
 
 
 def stores(folder: Path, *, sessions: str = "kept", events: str = "kept", more: str = "") -> str:

@@ -13,35 +13,23 @@ from tests.support.schemas import LEGACY, MODERN, SchemaMismatch, check, check_t
 
 RESULTS: Mapping[str, str] = {
     "initialize": "InitializeResult",
-    "ping": "EmptyResult",
     "server/discover": "DiscoverResult",
     "tools/list": "ListToolsResult",
     "tools/call": "CallToolResult",
     "resources/list": "ListResourcesResult",
     "resources/templates/list": "ListResourceTemplatesResult",
     "resources/read": "ReadResourceResult",
-    "resources/subscribe": "EmptyResult",
-    "resources/unsubscribe": "EmptyResult",
     "subscriptions/listen": "SubscriptionsListenResult",
     "prompts/list": "ListPromptsResult",
     "prompts/get": "GetPromptResult",
     "completion/complete": "CompleteResult",
-    "logging/setLevel": "EmptyResult",
+    **dict.fromkeys(("ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"), "EmptyResult"),
 }
 """The definition of the result, by request method."""
 
 ASKING = frozenset({"tools/call", "prompts/get", "resources/read"})
 """The methods that may return `input_required` (2026-07-28)."""
-CACHEABLE = frozenset(
-    {
-        "server/discover",
-        "tools/list",
-        "prompts/list",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-    }
-)
+CACHEABLE = {"server/discover", "resources/read", *(method for method in RESULTS if method.endswith("/list"))}
 """The methods whose complete results have a lifetime (2026-07-28)."""
 
 STANDARD_CODES = frozenset({-32700, -32600, -32601, -32602, -32603})

@@ -32,7 +32,7 @@ _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, its options, its text, and the line of the page in which it begins."""
+    """A fenced block, and the line of the page in which it begins."""
 
     kind: str
     options: dict[str, str]
@@ -137,7 +137,7 @@ class Walk:
         return done.returncode, done.stdout
 
     def _typed(self, text: str, line: str) -> tuple[int, str]:
-        """Run commands at a terminal, and type a line when they ask for it."""
+        """Run commands at a terminal. Type a line when they ask for it."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             ["sh", "-e", "-c", text], cwd=self._folder, env=self._env, stdin=theirs, stdout=theirs, stderr=theirs
