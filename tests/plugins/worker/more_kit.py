@@ -35,10 +35,6 @@ from pegboard_plugins.auth_providers import Google
 kit = Toolkit("more_kit", version="v2.0.0-RC1")
 
 
-class Empty(BaseModel):
-    pass
-
-
 class Tree(BaseModel):
     name: str
     children: list[Tree] = []
@@ -52,7 +48,6 @@ def fail(how: Annotated[str, "how"]) -> str:
     raise {
         "fatal": FatalToolError("dead", "dev fatal"),
         "plain": ToolExecutionError("base exec error"),
-        "empty": FatalToolError(""),
         "unreachable": NetworkTransportError(
             "gone", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, can_retry=False
         ),
@@ -64,13 +59,9 @@ def types(
     matrix: list[list[int]],
     either: int | str,
     when: date,
-    counts: dict[str, int],
     pair: tuple[int, str],
     level: Literal[1, 2],
-    names: list[str | None],
-    empty: Empty,
     tree: Tree,
-    anything: Any,
     maybe: Annotated[float | None, Field(description="maybe one")],
 ) -> dict[str, Any]:
     """Take many types."""
@@ -84,32 +75,29 @@ def length(text: str) -> int:
 
 
 @kit.tool
-def number(kind: Literal["nan", "infinite", "large", "half"]) -> float | int:
+def number(kind: Literal["nan", "large", "half"]) -> float | int:
     """Give a number."""
-    return {"nan": float("nan"), "infinite": float("inf"), "large": 2**70, "half": 0.5}[kind]
+    return {"nan": float("nan"), "large": 2**70, "half": 0.5}[kind]
 
 
 @kit.tool
 def text(of: str) -> str:
     """Return something else than the declared string."""
-    given: Any = {"list": ["a", 1], "number": 5, "nothing": None, "text": "x"}[of]
+    given: Any = {"list": ["a", 1], "nothing": None}[of]
     return given  # type: ignore[no-any-return]  # that is the point
 
 
 @kit.tool
 def content(of: str) -> Any:
     """Give content."""
-    picture = ImageContent(b"\x00\xff", "image/png")
     if of == "texts":
         return [TextContent("a"), TextContent("b")]
-    if of == "links":
-        page = ResourceContents("more://page", "p", "text/plain")
-        return [
-            ResourceLink("more://list", "listed", size=4),
-            EmbeddedResource(page),
-            AudioContent("AP8=", "audio/wav"),
-        ]
-    return [TextContent("a picture"), picture]
+    return [
+        ImageContent(b"\x00\xff", "image/png"),
+        ResourceLink("more://list", "listed", size=4),
+        EmbeddedResource(ResourceContents("more://page", "p", "text/plain")),
+        AudioContent("AP8=", "audio/wav"),
+    ]
 
 
 @kit.tool
@@ -154,15 +142,9 @@ async def context_feature(name: str, context: Context) -> Any:
         "list_roots": resources.list_roots,
         "send_request": lambda: context.send_request("ping"),
         "call": lambda: context.tools.call("more_kit_number", {"kind": "half"}),
-        "tools": context.tools.list,
-        "resources": resources.list,
         "read": lambda: resources.read("more://list"),
-        "prompts": context.prompts.list,
         "prompt": lambda: context.prompts.get("more_kit_greet"),
         "once": lambda: context.once("step", lambda: 5),
-        "meta": lambda: asyncio.sleep(0, dict(context.meta)),
-        "send_notification": lambda: context.send_notification("notifications/message", {"level": "info", "data": "x"}),
-        "progress": lambda: context.progress.report(1, total=2),
     }
     return str(await features[name]())
 
@@ -222,9 +204,7 @@ def leak(how: str, context: Context) -> str:
     if how == "typed":
         raise ToolExecutionError(f"It failed: {text}", extra={"inner": [text]})
     if how == "invalid":
-        Empty.model_validate([text])
-    if how == "output":
-        return [text]  # type: ignore[return-value]  # that is the point
+        Tree.model_validate([text])
     if how == "exit":
         raise SystemExit(text)
     print(text)

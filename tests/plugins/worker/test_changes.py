@@ -1,17 +1,18 @@
-"""Tools that are added and removed while the host runs."""
+"""Handlers in the process of the test: changes of tools, lists of several pages, and rates."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from pegboard.plugin import Middleware, Plugin, ToolDefinition, hookimpl
-from pegboard.types import Call, Caller, CallNext, Outcome, Request
+from pegboard import Host, Toolkit
+from pegboard.plugin import Middleware, ToolDefinition
+from pegboard.types import Call, Caller, CallNext, Outcome
+from pegboard_plugins.rate_limit import RateLimitPlugin
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.handlers import WorkerHandlers
-from tests.host.hosting import make_host
-from tests.support.fields import Fields
+from tests.host.hosting import make_host, plugin_of
+from tests.plugins.worker.conftest import handle
 
 
 def first() -> str:
@@ -37,38 +38,63 @@ class Meanwhile(Middleware):
         return listed
 
 
-async def test_changes_of_tools_are_seen_at_once() -> None:
+async def test_changes_of_tools_are_seen_at_once_and_resources_are_listed_in_pages() -> None:
     meanwhile = Meanwhile()
-
-    class Meddling(Plugin):
-        @hookimpl
-        def register_middleware(self) -> list[Middleware]:
-            return [meanwhile]
-
+    kit = Toolkit("kit")
+    for name in ("a", "b", "c"):
+        kit.resource(f"kit://{name}", name=name)(first)
     handlers = WorkerHandlers(WorkerConfig(auth_disabled=True))
-    async with make_host(plugins={"meddling": Meddling}) as host:
-
-        async def ask(handler: str, body: Any = None) -> Any:
-            caller = Caller(client_id="worker")
-            request = Request("POST", "/", {}, Fields(), json.dumps(body).encode(), caller)
-            response = await getattr(handlers, handler)(request, host)
-            assert response.status == 200, response
-            return json.loads(response.body)
+    plugins = {"meanwhile": plugin_of(middleware=[meanwhile])}
+    async with make_host(kit, plugins=plugins, page_size=1) as host:
 
         async def names() -> list[str]:
-            listed = [one["name"] for one in await ask("tools")]
-            assert (await ask("health"))["tool_count"] == str(len(listed))
+            listed = [one["name"] for one in await handle(handlers, host, "tools")]
+            assert (await handle(handlers, host, "health"))["tool_count"] == str(len(listed))
             return listed
 
         host.catalogue.add(ToolDefinition(first))
         assert await names() == ["First"]
         host.catalogue.add(ToolDefinition(second))
         assert await names() == ["First", "Second"]
-        called = await ask("invoke", {"tool": {"name": "second", "toolkit": "program"}})
+        called = await handle(handlers, host, "invoke", {"tool": {"name": "second", "toolkit": "program"}})
         assert called["output"]["value"] == "second"
         host.catalogue.remove("tools", "second")
         assert await names() == ["First"]
         meanwhile.do = lambda: host.catalogue.add(ToolDefinition(second))  # while the list is made
         host.catalogue.remove("tools", "first")
-        assert await ask("tools") == []
+        assert await handle(handlers, host, "tools") == []
         assert await names() == ["Second"]
+        found, body = [], {}
+        for _ in range(3):
+            page = await handle(handlers, host, "list_resources", body)
+            found += [one["uri"] for one in page["resources"]]
+            body = {"cursor": page.pop("nextCursor", None)}
+        assert (found, body) == (["kit://a", "kit://b", "kit://c"], {"cursor": None})
+
+
+async def test_rates_are_limited_per_user_and_for_services_only_by_their_own_limit() -> None:
+    kit = Toolkit("kit")
+    kit.tool(first)
+    handlers = WorkerHandlers(WorkerConfig(auth_disabled=True))
+
+    async def call(host: Host, user: str | None = None, *, service: bool = True) -> Any:
+        body = {"tool": {"name": "First", "toolkit": "Kit"}, "context": {"user_id": user}}
+        caller = Caller(client_id="worker", service=service)
+        return await handle(handlers, host, "invoke", body, caller=caller)
+
+    def limited(**settings: Any) -> Host:
+        limits = {"local": True, "calls_per_minute": 0.01, "burst": 2, **settings}
+        return make_host(kit, plugins={"limits": RateLimitPlugin}, config={"plugins": {"limits": limits}})
+
+    async with limited() as host:
+        assert [(await call(host))["success"] for _ in range(5)] == [True] * 5
+        assert [(await call(host, "ann"))["success"] for _ in range(3)] == [True, True, False]
+        assert (await call(host, "ben"))["success"]
+        error = (await call(host, "ann"))["output"]["error"]
+        assert (error["kind"], error["status_code"], error["can_retry"]) == ("TOOL_RUNTIME_RETRY", 429, True)
+        assert 0 < error["retry_after_ms"] <= 6_000_000
+    async with limited() as host:  # without tokens no caller is a service
+        assert [(await call(host, service=False))["success"] for _ in range(3)] == [True, True, False]
+    async with limited(services={"calls_per_minute": 0.01, "burst": 3}) as host:
+        assert [(await call(host))["success"] for _ in range(4)] == [True, True, True, False]
+        assert [(await call(host, "ann"))["success"] for _ in range(3)] == [True, True, False]

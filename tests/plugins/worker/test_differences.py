@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
 from time import time
@@ -12,6 +13,7 @@ import pytest
 
 from pegboard_plugins.worker import WorkerConfig
 from tests.plugins.worker.conftest import Engine, reference, serve, token
+from tests.support.http import Served
 from tools.install import ROOT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -28,9 +30,10 @@ zoneless_times = true
 
 
 @pytest.mark.parametrize("back", [False, True])
-async def test_every_difference(site: Path, *, back: bool) -> None:
-    async with serve(site, BACK if back else "") as served:
-        engine = Engine(served, f"Bearer {token()}")
+async def test_every_difference(site: Path, served: Served, *, back: bool) -> None:
+    async with AsyncExitStack() as stack:
+        process = await stack.enter_async_context(serve(site, BACK)) if back else served
+        engine = Engine(process, f"Bearer {token()}")
         for tool in (reference("Gone"), reference("Add", version="9")):
             unknown = await engine.ask("POST", "tools/invoke", {"tool": tool})
             assert (unknown.status, isinstance(unknown.body, str)) == ((500, True) if back else (404, False))

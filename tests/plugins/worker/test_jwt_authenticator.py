@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import re
-import socket
-import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import jwt
 import pytest
-import pytest_asyncio
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from pegboard.plugin import fingerprint
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.worker import WorkerConfig
-from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator
+from pegboard_plugins.worker import WorkerConfig, jwt_authenticator
+from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator, create_token
 from tests.plugins.worker.conftest import METHODS, SECRET, Engine, claims, reference, serve, token
 from tests.support.fields import Fields
-from tests.support.http import Line, Served
+from tests.support.http import Served
 from tests.support.http_mcp import ask, message
-from tests.support.wire import PEGBOARD
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.filterwarnings("ignore:The HMAC key is")]
 
@@ -62,13 +57,12 @@ BAD: dict[str, tuple[Callable[[], str], str]] = {
 }
 
 
-async def test_valid_tokens_are_accepted_again_and_again(engine: Engine) -> None:
-    valid = (token(), token(aud=["other", "worker"]), token(nbf=now() - 60), token(iss="engine", sub="ada", jti="1"))
-    for given in valid:
+async def test_valid_tokens_are_accepted(engine: Engine) -> None:
+    for given in (token(), token(aud=["other", "worker"]), token(nbf=now() - 60)):
         for scheme in ("Bearer", "bearer"):
             assert (await engine.ask("GET", "tools", bearer=f"{scheme} {given}")).status == 200
-    body = {"tool": reference("Talk")}
-    said = await engine.ask("POST", "tools/invoke", body, bearer=f"Bearer {valid[3]}")
+    bearer = f"Bearer {token(iss='engine', sub='ada', jti='1')}"
+    said = await engine.ask("POST", "tools/invoke", {"tool": reference("Talk")}, bearer=bearer)
     assert said.body["output"]["value"] == "None"  # the subject of a token is not the user
 
 
@@ -93,31 +87,7 @@ async def test_a_token_must_be_in_one_header(served: Served, engine: Engine) -> 
         assert (answer.status, answer.json) == (401, {"detail": "Not authenticated"})
 
 
-async def test_refused_tokens_are_logged_by_their_digest(site: Path) -> None:
-    async with serve(site, env={"ARCADE_WORKER_SECRET": SECRET, "PEGBOARD__HOST__LOG_LEVEL": "info"}) as served:
-        bad = token(exp=now() - 5)
-        assert (await Engine(served, f"Bearer {bad}").ask("GET", "tools")).status == 401
-        facts = f"peer='127.0.0.1', path='/worker/tools', token='{fingerprint(bad)}'"
-        await served.said(re.escape(f"refused: a token ({facts})"))
-        assert bad not in served.stderr
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lenient(site: Path) -> AsyncIterator[Engine]:
-    async with serve(site, "leeway_seconds = 60") as served:
-        yield Engine(served)
-
-
-async def test_clocks_may_differ_by_the_leeway(engine: Engine, lenient: Engine) -> None:
-    for claim, sign in (("exp", -1), ("nbf", 1), ("iat", 1)):
-        for asked, seconds, status in ((engine, 30, 401), (lenient, 30, 200), (lenient, 90, 401)):
-            changed: dict[str, Any] = {claim: now() + sign * seconds}
-            given = f"Bearer {token(**changed)}"
-            assert [(await asked.ask("GET", "tools", bearer=given)).status for _ in range(2)] == [status] * 2
-    assert (await lenient.ask("GET", "tools", bearer=f"Bearer {token(exp=None)}")).status == 401
-
-
-# --- remembered tokens
+# --- without a server
 
 
 class Counting:
@@ -140,6 +110,16 @@ class Counting:
         return isinstance(found, Caller)
 
 
+async def test_clocks_may_differ_by_the_leeway(monkeypatch: pytest.MonkeyPatch) -> None:
+    strict, lenient = Counting(monkeypatch), Counting(monkeypatch, leeway_seconds=60)
+    for claim, sign in (("exp", -1), ("nbf", 1), ("iat", 1)):
+        for door, seconds, accepted in ((strict, 30, False), (lenient, 30, True), (lenient, 90, False)):
+            changed: dict[str, Any] = {claim: now() + sign * seconds}
+            given = token(**changed)
+            assert [await door.accepts(given) for _ in range(2)] == [accepted] * 2
+    assert not await lenient.accepts(token(exp=None))
+
+
 @pytest.mark.parametrize("leeway", [0, 60])
 async def test_a_remembered_token_is_checked_again_once_it_has_expired(
     monkeypatch: pytest.MonkeyPatch, leeway: int
@@ -149,13 +129,18 @@ async def test_a_remembered_token_is_checked_again_once_it_has_expired(
     given = token(exp=end + 0.9)  # the library rounds it down
     assert await door.accepts(given)
     for at, checked in ((end + leeway - 0.01, 1), (end + leeway, 2)):
-        monkeypatch.setattr("pegboard_plugins.worker.jwt_authenticator.time", lambda at=at: at)
+        monkeypatch.setattr(jwt_authenticator, "time", lambda at=at: at)
         assert await door.accepts(given)
         assert door.checked == checked
 
 
-async def test_valid_tokens_are_remembered_and_invalid_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_limited_number_of_valid_tokens_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jwt_authenticator, "_MAX_KEPT_TOKENS", 2)
     door = Counting(monkeypatch, require_exp=False)
+    first, second, third = (token(jti=name) for name in ("1", "2", "3"))
+    for given, checked in ((first, 1), (second, 2), (first, 2), (third, 3), (second, 3), (third, 3), (first, 4)):
+        assert await door.accepts(given)
+        assert door.checked == checked
     for given, accepted, checked in (
         (token(exp=10**400), True, 1),
         (token(exp=None), True, 1),
@@ -167,132 +152,83 @@ async def test_valid_tokens_are_remembered_and_invalid_ones_are_not(monkeypatch:
         assert door.checked == checked
 
 
-async def test_the_number_of_remembered_tokens_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pegboard_plugins.worker.jwt_authenticator._MAX_KEPT_TOKENS", 2)
-    door = Counting(monkeypatch)
-    first, second, third = (token(jti=name) for name in ("1", "2", "3"))
-    for given, checked in ((first, 1), (second, 2), (first, 2), (third, 3), (second, 3), (third, 3), (first, 4)):
-        assert await door.accepts(given)
-        assert door.checked == checked
-
-
 # --- secrets and callers of this machine
 
 
-NO_MCP = "[plugins.mcp]\nhttp = false"
-LOOPBACK = "port = 0\nloopback_is_operator = true"
-WEAK = "changeme"
-
-
-class Local(NamedTuple):
-    """Settings that admit callers of this machine only."""
-
-    env: dict[str, str]
-    reason: str
-    everywhere: str
-    bearer: str | None
-
-
+WEAK, OPEN = {"secret": "changeme"}, {"secret": SECRET, "auth_disabled": True}
+WEAK_TOKEN = ("Authorization", f"Bearer {create_token('changeme', 36_000)}")
 OPEN_ENV = {"ARCADE_WORKER_SECRET": SECRET, "ARCADE_AUTH_DISABLED": "true"}
-BOTH = pytest.mark.parametrize(
-    "local",
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
     [
-        Local({"ARCADE_WORKER_SECRET": WEAK}, "the worker's secret is weak", "weak_secrets_anywhere = true", WEAK),
-        Local(OPEN_ENV, "the worker admits callers without a token", "auth_disabled_anywhere = true", None),
+        ({"secret": SECRET}, None),
+        (WEAK, "the worker's secret is weak"),
+        (WEAK | {"weak_secrets_anywhere": True}, None),
+        (OPEN, "the worker admits callers without a token"),
+        (OPEN | {"auth_disabled_anywhere": True}, None),
     ],
-    ids=["a weak secret", "no tokens"],
+    ids=str,
 )
+async def test_weak_secrets_and_no_tokens_are_for_the_operator_unless_configured(
+    settings: dict[str, Any], reason: str | None
+) -> None:
+    door = WorkerAuthenticator(WorkerConfig.model_validate(settings))
+    assert (door.only_local or "").partition(";")[0].partition(":")[0] == (reason or "")
+    found = await door.authenticate(Request("GET", "/worker/tools", {}, Fields()))
+    assert found == Caller(client_id="worker") if settings.get("auth_disabled") else isinstance(found, Response)
 
 
-def fields_of(local: Local) -> list[tuple[str, str]]:
-    return [] if local.bearer is None else [("Authorization", f"Bearer {token(local.bearer)}")]
-
-
-@BOTH
-async def test_loopback_and_unix_sockets_are_the_operators(site: Path, local: Local) -> None:
-    for http in (LOOPBACK, f'host = "localhost"\n{LOOPBACK}', f'host = "127.0.0.2"\n{LOOPBACK}'):
-        async with serve(site, http=http, env=local.env) as served:
-            assert f"admits the operator alone: {local.reason}" in served.stderr
-            assert "HMAC" not in served.stderr
-            if http == LOOPBACK:
-                assert (await served.request("GET", "/worker/tools", fields_of(local))).status == 200
-    async with serve(site, http='socket = "here"', env=local.env, ready=False) as served:
-        await served.said(r"serves .* at unix:")
-        async with Line(*await asyncio.open_unix_connection(str(served.cwd / "here"))) as line:
-            assert (await line.request("GET", "/worker/tools", fields_of(local))).status == 200
-
-
-@BOTH
-@pytest.mark.parametrize("host", ["0.0.0.0", "the machine's own name", "", "::"])
-async def test_other_addresses_are_refused_unless_the_operator_says_so(site: Path, local: Local, host: str) -> None:
-    address = socket.gethostname() if " " in host else host
-    async with serve(site, http=f'host = "{address}"\nport = 0', env=local.env, ready=False) as refused:
+async def test_other_addresses_are_refused_without_tokens(site: Path) -> None:
+    async with serve(site, http='host = "0.0.0.0"\nport = 0', env=OPEN_ENV, ready=False) as refused:
         assert await refused.wait() == 3
-        assert f", and {local.reason}" in refused.stderr
-    if host == "0.0.0.0":
-        http = f'host = "{host}"\nport = 0'
-        async with serve(site, local.everywhere, http=http, more=NO_MCP, env=local.env) as served:
-            assert (await served.request("GET", "/worker/tools", fields_of(local))).status == 200
-            assert ("admits callers without a token" in served.stderr) is (local.bearer is None)
+        assert ", and the worker admits callers without a token" in refused.stderr
 
 
-@BOTH
-async def test_requests_through_a_proxy_and_of_other_users_are_refused(site: Path, local: Local) -> None:
-    bearer = ("Authorization", f"Bearer {token(WEAK)}")
-    async with serve(site, http=f'{LOOPBACK}\nallowed_hosts = ["tools.example.com"]', env=local.env) as served:
-        forwarded = [
+async def test_loopback_is_the_operators_if_so_configured_but_not_for_a_proxy(site: Path) -> None:
+    http = 'port = 0\nloopback_is_operator = true\nallowed_hosts = ["tools.example.com"]'
+    async with serve(site, http=http, env={"ARCADE_WORKER_SECRET": "changeme"}) as served:
+        assert "admits the operator alone: the worker's secret is weak" in served.stderr
+        assert "HMAC" not in served.stderr
+        assert (await served.request("GET", "/worker/tools", [WEAK_TOKEN])).status == 200
+        for field in (
             ("X-Forwarded-For", "203.0.113.7"),
             ("Forwarded", "for=203.0.113.7"),
             ("Host", "tools.example.com"),
-        ]
-        for field in forwarded:
-            answer = await served.request("GET", "/worker/tools", [field, bearer])
+        ):
+            answer = await served.request("GET", "/worker/tools", [field, WEAK_TOKEN])
             assert (answer.status, answer.text.partition(".")[0]) == (403, "Only the operator may use this")
-            assert (await served.request("GET", "/worker/health", [field, bearer])).status == 200
-    async with serve(site, env=local.env) as served:
-        answer = await served.request("GET", "/worker/tools", [bearer])
+            assert (await served.request("GET", "/worker/health", [field])).status == 200
+
+
+async def test_without_tokens_a_request_needs_a_proof_of_the_operator(site: Path) -> None:
+    async with serve(site, env=OPEN_ENV) as served:
+        answer = await served.request("GET", "/worker/tools")
         assert answer.status == 403
-        for told in (answer.text, served.stderr.partition("To prove that you are the operator")[2].partition("\n")[0]):
-            assert ("send the operator token as `Authorization: Bearer`" in told) == (local.bearer is None)
-        assert "set `loopback_is_operator = true`" in answer.text
-        if local.bearer is None:
-            assert (await served.request("GET", "/worker/tools", [served.proof])).status == 200
-
-
-@pytest.mark.parametrize("value", ["false", "0", ""])
-async def test_tokens_are_needed_unless_the_variable_is_true(site: Path, value: str) -> None:
-    env = {**OPEN_ENV, "ARCADE_AUTH_DISABLED": value}
-    async with serve(site, http='host = "0.0.0.0"\nport = 0', more=NO_MCP, env=env) as served:
-        assert (await Engine(served).ask("GET", "tools")).status == 401
+        for text in (answer.text, served.stderr):
+            assert "send the operator token as `Authorization: Bearer`" in text
+        assert (await served.request("GET", "/worker/tools", [served.proof])).status == 200
 
 
 async def test_without_a_secret_the_worker_is_not_served(site: Path) -> None:
-    async with serve(site, env={}, ready=False) as refused:
-        assert await refused.wait() == 3
-        assert "ARCADE_WORKER_SECRET" in refused.stderr
-    for settings, env in (("auth_disabled = true", {}), ("", {"ARCADE_AUTH_DISABLED": "true"})):
-        async with serve(site, settings, env=env) as served:
-            assert (await served.request("GET", "/worker/health")).status == 404
-            assert "set ARCADE_WORKER_SECRET" in served.stderr
+    with pytest.raises(ValidationError, match="missing secret: set ARCADE_WORKER_SECRET"):
+        WorkerConfig()
+    async with serve(site, env={"ARCADE_AUTH_DISABLED": "true"}) as served:
+        for path, method in METHODS.items():
+            assert (await served.request(method, f"/worker/{path}")).status == 404
+        assert "set ARCADE_WORKER_SECRET" in served.stderr
 
 
 async def test_the_variable_enables_the_plugin_and_mcp_needs_no_token(site: Path) -> None:
-    async with Served(site, "[plugins.http]\nport = 0\n", env={"ARCADE_WORKER_SECRET": SECRET}) as served:
-        body = json.dumps({"tool": reference("RetBool")}).encode()
-        fields = [("Authorization", f"Bearer {token()}")]
-        answer = await served.request("POST", "/worker/tools/invoke", fields, body)
-        assert answer.json["output"]["value"] is False
+    env = {"ARCADE_WORKER_SECRET": SECRET, "PEGBOARD__HOST__LOG_LEVEL": "info"}
+    async with Served(site, "[plugins.http]\nport = 0\n", env=env) as served:
+        engine = Engine(served, f"Bearer {token()}")
+        assert (await engine.invoke("RetBool"))["output"]["value"] is False
         assert (await ask(served, message("tools/list"))).status == 200
-        assert SECRET not in served.stderr
-
-
-async def test_the_command_makes_a_token(site: Path, served: Served) -> None:
-    env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(site), "ARCADE_WORKER_SECRET": SECRET}
-
-    def made(*arguments: str) -> str:
-        command = [str(PEGBOARD), "token", "--config", "hostconfig.toml", *arguments]
-        return subprocess.check_output(command, env=env, cwd=served.cwd, text=True).strip()
-
-    assert (await Engine(served, f"Bearer {await asyncio.to_thread(made)}").ask("GET", "tools")).status == 200
-    short = jwt.decode(await asyncio.to_thread(made, "--seconds", "5"), SECRET, ["HS256"], audience="worker")
-    assert (short["ver"], short["exp"] - short["iat"]) == ("1", 5)
+        bad = token(exp=now() - 5)
+        assert (await engine.ask("GET", "tools", bearer=f"Bearer {bad}")).status == 401
+        facts = f"peer='127.0.0.1', path='/worker/tools', token='{fingerprint(bad)}'"
+        await served.said(re.escape(f"refused: a token ({facts})"))
+        for hidden in (SECRET, bad):
+            assert hidden not in served.stderr
