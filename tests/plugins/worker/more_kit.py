@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pegboard import (
     AudioContent,
@@ -55,17 +55,9 @@ def fail(how: Annotated[str, "how"]) -> str:
 
 
 @kit.tool
-def types(
-    matrix: list[list[int]],
-    either: int | str,
-    when: date,
-    pair: tuple[int, str],
-    level: Literal[1, 2],
-    tree: Tree,
-    maybe: Annotated[float | None, Field(description="maybe one")],
-) -> dict[str, Any]:
-    """Take many types."""
-    return {"matrix": matrix, "either": either, "when": when.isoformat(), "pair": list(pair), "tree": tree.name}
+def types(when: date, pair: tuple[int, str], tree: Tree) -> list[Any]:
+    """Take arguments that are no JSON."""
+    return [when.isoformat(), list(pair), tree.children[0].name]
 
 
 @kit.tool
@@ -133,16 +125,15 @@ def greedy(context: Context) -> str:
 @kit.tool
 async def context_feature(name: str, context: Context) -> Any:
     """Use one feature of the context."""
-    ui, sampling, resources = context.ui, context.sampling, context.resources
     features: dict[str, Any] = {
         "ask": lambda: context.ask(who=Elicit("Who?", str)),
-        "create_message": lambda: sampling.create_message("Hi"),
-        "elicit": lambda: ui.elicit("Who?", str),
-        "elicit_url": lambda: ui.elicit_url("Open it", "https://x.example"),
-        "list_roots": resources.list_roots,
+        "create_message": lambda: context.sampling.create_message("Hi"),
+        "elicit": lambda: context.ui.elicit("Who?", str),
+        "elicit_url": lambda: context.ui.elicit_url("Open it", "https://x.example"),
+        "list_roots": context.resources.list_roots,
         "send_request": lambda: context.send_request("ping"),
         "call": lambda: context.tools.call("more_kit_number", {"kind": "half"}),
-        "read": lambda: resources.read("more://list"),
+        "read": lambda: context.resources.read("more://list"),
         "prompt": lambda: context.prompts.get("more_kit_greet"),
         "once": lambda: context.once("step", lambda: 5),
     }

@@ -51,43 +51,8 @@ VALUE = members(
     inner_required_keys=STRINGS,
     nullable=MAYBE_BOOLEAN,
 )
-PARAMETER = members(
-    name=STRING, required=BOOLEAN, description=MAYBE_STRING, value_schema=VALUE_SCHEMA, inferrable=BOOLEAN
-)
-AUTHORIZATION = members(
-    provider_id=MAYBE_STRING,
-    provider_type={"const": "oauth2"},
-    id=MAYBE_STRING,
-    oauth2=or_null(members(scopes=STRINGS)),
-)
-KEYS = or_null(list_of(members(key=STRING)))
-BEHAVIOR = members(
-    operations=or_null(list_of({"enum": ["read", "create", "update", "delete", "opaque"]})),
-    read_only=MAYBE_BOOLEAN,
-    destructive=MAYBE_BOOLEAN,
-    idempotent=MAYBE_BOOLEAN,
-    open_world=MAYBE_BOOLEAN,
-)
-DEFINITION = members(
-    name=STRING,
-    fully_qualified_name=STRING,
-    description=STRING,
-    toolkit=members(name=STRING, description=MAYBE_STRING, version=MAYBE_STRING),
-    input=members(parameters=list_of(PARAMETER)),
-    output=members(
-        description=MAYBE_STRING,
-        available_modes=list_of({"enum": ["value", "error", "null"]}),
-        value_schema=or_null(VALUE_SCHEMA),
-    ),
-    requirements=members(authorization=or_null(AUTHORIZATION), secrets=KEYS, metadata=KEYS),
-    deprecation_message=MAYBE_STRING,
-    metadata=or_null(
-        members(
-            classification=or_null(members(service_domains=STRINGS)), behavior=or_null(BEHAVIOR), extras=MAYBE_OBJECT
-        )
-    ),
-    meta=MAYBE_OBJECT,
-)
+DEFINITION: Schema = {"type": "object"}
+"""A definition of a tool. The recorded definitions are compared whole."""
 ERROR = members(
     message=STRING,
     kind={"enum": KINDS},

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import date
-from decimal import Decimal
-from enum import Enum, IntEnum
-from typing import Any, Literal, NamedTuple
+from enum import Enum
+from typing import Any, Literal
 
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
@@ -21,8 +19,7 @@ from pegboard_plugins.worker.value_schema import ANY_JSON, ValueSchema, value_sc
 from tests.host.hosting import make_host
 from tests.plugins.worker import shapes
 
-TEXTS = ["x", "y", "long", ""]
-NUMBERS = [0, 1, -1, 7, 2.5, 1.0]
+SCALARS = ["x", "y", "", 0, 1, -1, 2.5, 1.0, True, False, None]
 DEFINED: Mapping[str, Any] = {
     "tree": {
         "type": "object",
@@ -37,15 +34,8 @@ DEFINED: Mapping[str, Any] = {
     "apart": {"$id": "https://x.example/apart", "$defs": {"tree": {"type": "boolean"}}, "$ref": "#/$defs/tree"},
 }
 REFERENCES = [
-    "#/$defs/tree",
-    "#/$defs/left",
-    "#/$defs/right",
-    "#/$defs/a%20b~1c",
-    "#/$defs/named",
-    "#named",
-    "#/$defs/apart",
-    "#/properties/other",
-    "#",
+    *(f"#/$defs/{name}" for name in ("tree", "left", "right", "a%20b~1c", "named", "apart")),
+    *("#named", "#/properties/other", "#"),
 ]
 
 
@@ -83,41 +73,32 @@ def has_members(value: ValueSchema, given: dict[str, Any]) -> bool:
 INNER: list[Any] = [{"type": "string"}, {"type": ["integer", "null"]}, {"type": "array", "items": {"type": "string"}}]
 EACH: list[Any] = [
     *({"type": kind} for kind in ("string", "integer", "number", "boolean", "null", "array", "object")),
-    *({"type": [one, two]} for one in ("string", "array", "object") for two in ("null", "integer", "boolean")),
-    *({"const": value} for value in (*TEXTS, *NUMBERS, True, None, ["x"], {"a": 1})),
-    *(
-        {"enum": values}
-        for values in (["x", None], [1, 2], [1, 2.5], ["x", 1], [True, None], [True, 1], [["x"]], [None])
-    ),
+    *({"type": [one, two]} for one in ("string", "array", "object") for two in ("null", "integer")),
+    *({"const": value} for value in (*SCALARS, ["x"], {"a": 1})),
+    *({"enum": values} for values in (["x", None], [1, 2.5], ["x", 1], [True, 1], [["x"]], [None])),
     *({"$ref": place, **more} for place in REFERENCES for more in ({}, {"type": "string"})),
     *({"type": "array", "prefixItems": [one], "items": two} for one in INNER for two in (*INNER, False, True)),
-    *({"type": "array", "prefixItems": INNER, "maxItems": most} for most in (0, 2, 3, 4)),
+    *({"type": "array", "prefixItems": INNER, "maxItems": most} for most in (0, 2, 4)),
     *({"type": "object", "properties": {"a": one}, "required": ["a", "z"]} for one in (*INNER, False, True)),
     *({"type": "object", "properties": {}, "additionalProperties": one} for one in (*INNER, False, True)),
     *({key: [one, two]} for key in ("anyOf", "oneOf", "allOf") for one in INNER for two in (*INNER, {"type": "null"})),
     *({"type": "array", "items": {key: INNER}} for key in ("anyOf", "oneOf", "allOf")),
     {"anyOf": [{"const": None}, {"enum": ["x", None]}]},
-    {"anyOf": [{"enum": ["x", "y"]}, {"type": "string"}]},
-    {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
     {"type": "object", "properties": {"a": {"type": "string"}}, "anyOf": [{"required": ["a"]}, {"minProperties": 1}]},
     {"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "properties": {"a": {}}},
     {"type": ["array", "object"], "items": {"type": "string"}, "properties": {"a": {"type": "string"}}},
-    {"properties": {"a": {"type": "string"}}, "items": {"type": "string"}},
     {"if": {"type": "string"}, "then": {"const": "x"}, "else": {"type": "integer"}},
-    {"type": "array", "contains": {"type": "string"}},
 ]
-PARTS = [*TEXTS, *NUMBERS, True, False, None]
 POOL: list[Any] = [
-    *PARTS,
+    *SCALARS,
     [],
     {},
-    *([one] for one in (*PARTS, ["x"], {"a": 1})),
+    *([one] for one in (*SCALARS, ["x"], {"a": 1})),
     *([one, two] for one in ("x", 1, None, ["x"]) for two in ("x", 1, None, ["x"])),
     ["x", None, ["x"], "x"],
-    *({"a": one} for one in (*PARTS, ["x"], {"a": "x"}, {"a": None}, [{"a": "x"}])),
+    *({"a": one} for one in (*SCALARS, ["x"], {"a": "x"}, {"a": None}, [{"a": "x"}])),
     *({"a": one, "z": 1} for one in ("x", 1, None, ["x"])),
     {"a": "x", "b": [{"a": "y", "b": []}]},
-    {"it": "x"},
     {"other": 1},
 ]
 
@@ -149,9 +130,7 @@ def test_older_drafts_are_read_too() -> None:
     old: Any = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": {"pair": pair}}
     for schema in (
         pair,
-        {**pair, "additionalItems": False},
         {"$ref": "#/definitions/pair", "type": "string"},
-        {"$ref": "#pair", "type": "string"},
         {"type": "object", "properties": {"a": {"$ref": "#pair"}}, "dependencies": {"a": ["b"]}},
     ):
         root = {**old, "properties": {"it": schema}}
@@ -168,32 +147,14 @@ class Color(Enum):
     BLUE = "blue"
 
 
-class Level(IntEnum):
-    LOW = 1
-
-
-class Point(NamedTuple):
-    x: int
-    y: float = 0.0
-
-
 class Part(TypedDict):
     city: str
     code: NotRequired[int | None]
 
 
-class Leaf(BaseModel):
-    kind: Literal["leaf"]
-
-
 class Branch(BaseModel):
     kind: Literal["branch"]
-    leaves: list[Leaf]
     next: Branch | None = None
-
-
-class Nothing(BaseModel):
-    pass
 
 
 def definition_for(annotation: Any) -> Any:
@@ -216,27 +177,19 @@ def definition_for(annotation: Any) -> Any:
         (list[list[int]], {"val_type": "array", "inner_val_type": "json"}),
         (list[Color], {"val_type": "array", "inner_val_type": "string", "enum": ["red", "blue"]}),
         (list[str] | None, {"val_type": "array", "inner_val_type": "string", "nullable": True}),
-        (list[int | None], {"val_type": "array", "inner_val_type": "json"}),
         (list[Part], {"val_type": "array", "inner_val_type": "json", "inner_required_keys": ["city"]}),
         (int | str, {"val_type": "json"}),
         (int | float, {"val_type": "number"}),
-        (Nothing, {"val_type": "json", "properties": {}, "required_keys": []}),
         (dict[str, Any], {"val_type": "json"}),
-        (Level, {"val_type": "integer"}),
         (tuple[int, int], {"val_type": "array", "inner_val_type": "integer"}),
-        (Point, {"val_type": "array", "inner_val_type": "number"}),
-        (Leaf | Branch, {"val_type": "json"}),
-        (Branch, {"val_type": "json", "required_keys": ["kind", "leaves"]}),
+        (Branch, {"val_type": "json", "required_keys": ["kind"]}),
         (Literal["a", "b"] | None, {"val_type": "string", "enum": ["a", "b"], "nullable": True}),
-        (date, {"val_type": "string"}),
-        (Decimal | None, {"val_type": "json"}),
         (bytes, {"val_type": "string"}),
     ],
     ids=str,
 )
 def test_types_are_described_as_well_as_a_value_schema_can(annotation: Any, told: dict[str, Any]) -> None:
     definition = definition_for(annotation)
-    shapes.check_value(shapes.DEFINITION, definition)
     (parameter,) = definition["input"]["parameters"]
     shapes.check_value_schema(parameter["value_schema"])
     shown = {name: one for name, one in parameter["value_schema"].items() if one is not None}
@@ -247,14 +200,10 @@ def test_types_are_described_as_well_as_a_value_schema_can(annotation: Any, told
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "string", "format": "date"}, ValueSchema("string")),
         ({"enum": ["x", "y"]}, ValueSchema("string", enum=("x", "y"))),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, ValueSchema("integer", nullable=True)),
-        ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, ValueSchema("number")),
         ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, ANY_JSON),
         ({"type": "array", "items": {"enum": ["x"]}}, ValueSchema("array", items=ValueSchema("string", enum=("x",)))),
-        ({"type": "array", "items": {"type": "array"}}, ValueSchema("array", items=ANY_JSON)),
-        ({"type": "object"}, ANY_JSON),
         (
             {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]},
             ValueSchema("json", properties={"a": ValueSchema("boolean")}, required=("a",)),
@@ -266,25 +215,16 @@ def test_types_are_described_as_well_as_a_value_schema_can(annotation: Any, told
         ({"type": "integer", "allOf": [{"minimum": 1}]}, ValueSchema("integer")),
         ({"$ref": "#/$defs/a%20b~1c"}, ValueSchema("string", enum=("x",))),
         ({"$ref": "#/$defs/gone"}, ANY_JSON),
-        ({"$ref": "#named"}, ANY_JSON),
-        ({"$ref": "#named", "type": "integer"}, ValueSchema("integer")),
         ({"$ref": "https://x.example/#/$defs/named"}, ANY_JSON),
-        ({"$ref": "#/$defs/apart"}, ANY_JSON),
         (
             {"$ref": "#/$defs/tree"},
             ValueSchema("json", properties={"a": ValueSchema("string"), "b": ValueSchema("array", items=ANY_JSON)}),
         ),
-        (
-            {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
-            ValueSchema("json", properties={"a": ValueSchema("string")}),
-        ),
-        ({"type": "object", "properties": {}}, ValueSchema("json", properties={})),
         ({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}, ANY_JSON),
         (
             {"type": "array", "prefixItems": [{"type": "string"}], "maxItems": 1},
             ValueSchema("array", items=ValueSchema("string")),
         ),
-        ({"type": ["integer", "number"]}, ValueSchema("number")),
     ],
     ids=str,
 )
@@ -293,16 +233,13 @@ def test_a_value_schema_is_as_narrow_as_it_can_be(schema: Any, expected: ValueSc
     assert value_schema_of(schema, root) == expected
 
 
-@pytest.mark.parametrize("kinds", [3, 9, 30])
-def test_the_number_of_followed_schemas_is_limited(kinds: int) -> None:
+@pytest.mark.parametrize("kinds", [3, 30])
+def test_the_number_and_depth_of_followed_schemas_is_limited(kinds: int) -> None:
     names = [f"t{number}" for number in range(kinds)]
     each = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
     value = value_schema_of({"$ref": "#/$defs/t0"}, {"$defs": dict.fromkeys(names, each)})
     assert value.properties
     assert len(json.dumps(value.to_json())) < 1_000_000
-
-
-def test_the_depth_of_followed_schemas_is_limited() -> None:
     schema: Any = {"type": "string"}
     for _ in range(500):
         schema = {"type": "object", "properties": {"a": schema}}
