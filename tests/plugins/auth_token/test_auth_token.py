@@ -17,7 +17,7 @@ from pegboard_plugins.auth_token import AuthTokenConfig, StaticBearer
 from pegboard_plugins.worker.jwt_authenticator import create_token
 from tests.plugins.auth_token.conftest import ADA, ADA_HOME, BEN, CALLERS, ENV, serve
 from tests.support.fields import Fields
-from tests.support.http import Answer, Served
+from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
 from tests.support.peer import modern_meta
 from tests.support.wire import PEGBOARD
@@ -32,26 +32,21 @@ def field(token: str) -> tuple[str, str]:
     return "Authorization", f"Bearer {token}"
 
 
-async def listed(served: Served, token: str) -> Answer:
-    one = modern(message("tools/list"))
-    return await served.request("POST", "/mcp", mirrored(one, Authorization=token), json.dumps(one).encode())
-
-
 @pytest.mark.requirement("LIST-10")
 async def test_a_token_has_a_subject_and_scopes(served: Served) -> None:
-    for scheme in ("Bearer", "bearer", "BEARER", "Bearer "):
-        for token, who in ((ADA, "ada ['work']"), (ADA_HOME, "ada []"), (BEN, "ben []")):
-            done = await ask(served, call("door_who"), Authorization=f"{scheme} {token}")
-            assert done.result["content"][0]["text"] == who
-    for token, found in ((ADA, GUARDED), (BEN, ["door_secretive"])):
+    for scheme, token, who in (
+        ("Bearer", ADA, "ada ['work']"),
+        ("bearer", ADA_HOME, "ada []"),
+        ("BEARER", BEN, "ben []"),
+        ("Bearer ", BEN, "ben []"),
+    ):
+        done = await ask(served, call("door_who"), Authorization=f"{scheme} {token}")
+        assert done.result["content"][0]["text"] == who
+    for token, found, status in ((ADA, GUARDED, 200), (BEN, ["door_secretive"], 403)):
         tools = (await ask(served, message("tools/list"), Authorization=f"Bearer {token}")).result["tools"]
         assert [tool["name"] for tool in tools if tool["name"] in GUARDED] == found
-    done = await ask(served, call("door_secretive"), Authorization=f"Bearer {BEN}")
-    assert done.result["content"][0]["text"] == "7 characters"
-    done = await ask(served, call("door_guarded"), Authorization=f"Bearer {ADA}")
-    assert done.result["content"][0]["text"] == "done"
-    refused = (await ask(served, call("door_guarded"), Authorization=f"Bearer {BEN}")).last
-    assert refused["error"]["data"] == {"requiredScopes": ["work"]}
+        assert (await ask(served, call("door_secretive"), Authorization=f"Bearer {token}")).status == 200
+        assert (await ask(served, call("door_guarded"), Authorization=f"Bearer {token}")).status == status
 
 
 NONE = [None, "", "Basic dTpw", "Bearer", "Bearer ", ADA, f"Token {ADA}"]
@@ -79,19 +74,18 @@ async def test_other_tokens_are_refused(served: Served, method: str) -> None:
 
 async def test_loopback_needs_a_token_and_health_and_the_worker_do_not(site: Path) -> None:
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
+    worker = field(create_token(secret, 60))
     async with serve(site, http="port = 0", env={**ENV, "ARCADE_WORKER_SECRET": secret}) as served:
-        for path, text in (("/healthz", "ok\n"), ("/readyz", "ready\n")):
+        for path in ("/healthz", "/readyz"):
             for fields in ([], [field("wrong")]):
-                answer = await served.request("GET", path, fields)
-                assert (answer.status, answer.text) == (200, text)
+                assert (await served.request("GET", path, fields)).status == 200
         assert (await served.request("POST", "/mcp")).status == 401
-        workers = f"Bearer {create_token(secret, 60)}"
-        assert (await served.request("GET", "/worker/tools", [("Authorization", workers)])).status == 200
+        assert (await served.request("GET", "/worker/tools", [worker])).status == 200
         assert (await served.request("GET", "/worker/tools", [OWN])).status == 401
-        assert (await listed(served, workers)).status == 401
-        assert (await listed(served, f"Bearer {ADA}")).status == 200
-        refused = (await ask(served, call("door_guarded"), Authorization=f"Bearer {BEN}")).last
-        assert refused["error"]["data"] == {"requiredScopes": ["work"]}
+        for (_, token), status in ((worker, 401), (OWN, 200)):
+            one = modern(message("tools/list"))
+            body = json.dumps(one).encode()
+            assert (await served.request("POST", "/mcp", mirrored(one, Authorization=token), body)).status == status
 
 
 async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,16 +130,28 @@ async def test_sessions_and_state_belong_to_the_subject(served: Served) -> None:
         assert done.result["content"][0]["text"] == "Hello, Ada"
 
 
-@pytest.mark.parametrize("token", ["short", "0123456789abcdef0123456789abcde", "a" * 40])
-async def test_a_weak_token_admits_the_operator_only(site: Path, token: str) -> None:
+@pytest.mark.parametrize(
+    ("settings", "weak"),
+    [
+        ({"token": "short"}, "token"),
+        ({"token": "0123456789abcdef0123456789abcde"}, "token"),
+        ({"token": "a" * 40}, "token"),
+        ({"token": ADA, "callers": {"ben": {"token": "short"}}}, "callers.ben.token"),
+        ({"token": ADA, "callers": {"ben": {"token": BEN}}}, None),
+    ],
+)
+def test_a_weak_token_is_for_the_operator(settings: dict[str, Any], weak: str | None) -> None:
+    reason = StaticBearer(AuthTokenConfig.model_validate(settings)).only_local
+    assert (reason or "").partition(";")[0] == (f"tokens of [plugins.auth_token] are weak: {weak}" if weak else "")
+
+
+async def test_a_weak_token_admits_the_operator_only(site: Path) -> None:
     settings = '[plugins.auth_token]\ntoken = { env = "ONE_TOKEN" }\nscopes = ["work"]\n'
-    env = {"ONE_TOKEN": token}
+    env = {"ONE_TOKEN": "short"}
     async with serve(site, settings, http="port = 0\nloopback_is_operator = true", env=env) as served:
-        done = await ask(served, call("door_who"), Authorization=f"Bearer {token}")
+        done = await ask(served, call("door_who"), Authorization="Bearer short")
         assert done.result["content"][0]["text"] == "operator ['work']"
         assert "admits the operator alone: tokens of [plugins.auth_token] are weak: token; " in served.stderr
-        assert "To prove that you are the operator, connect to a Unix socket" in served.stderr
-        assert "send the operator token" not in served.stderr, "the header holds this token"
     async with serve(site, settings, env=env, ready=False) as refused:
         assert await refused.wait() == 3
         assert "tokens of [plugins.auth_token] are weak: token; " in refused.stderr
@@ -153,14 +159,11 @@ async def test_a_weak_token_admits_the_operator_only(site: Path, token: str) -> 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({}, "missing token"),
-    ({"callers": {}}, "missing token"),
     ({"token": ""}, "invalid token: use letters"),
-    ({"token": "with space"}, "invalid token: use letters"),
     ({"callers": {"ada": {"token": "line\n"}}}, "invalid token: use letters"),
     ({"token": ADA, "scopes": ["a b"]}, "invalid scope 'a b'"),
     ({"callers": {"ben": {"token": ADA, "scopes": ["a", ""]}}}, "invalid scope ''"),
     ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have the same token"),
-    ({"token": ADA, "subject": ""}, "at least 1 character"),
     ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),
 ]
 
@@ -174,10 +177,9 @@ async def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
 
 
 async def test_a_missing_variable_stops_the_start(site: Path) -> None:
-    for env in ({**ENV, "BEN_TOKEN": ""}, {name: value for name, value in ENV.items() if name != "BEN_TOKEN"}):
-        async with serve(site, env=env, ready=False) as refused:
-            assert await refused.wait() == 3
-            assert 'the environment variable "BEN_TOKEN" is missing or empty' in refused.stderr
+    async with serve(site, env={**ENV, "BEN_TOKEN": ""}, ready=False) as refused:
+        assert await refused.wait() == 3
+        assert 'the environment variable "BEN_TOKEN" is missing or empty' in refused.stderr
 
 
 async def test_tokens_are_shown_nowhere(served: Served, site: Path, tmp_path: Path) -> None:
@@ -193,8 +195,10 @@ async def test_tokens_are_shown_nowhere(served: Served, site: Path, tmp_path: Pa
         done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    for settings, code in ((CALLERS, 0), (literal.replace('"work"', '"work", 5'), 3)):
-        for command in (["config", "show"], ["config", "show", "--json"], ["config", "check"], ["plugins"]):
-            returned, told = await asyncio.to_thread(shown, settings, *command)
-            assert not any(token in told for token in (ADA, ADA_HOME, BEN))
-            assert returned == code or command != ["config", "check"]
+    for settings, command, code in (
+        (literal, ["config", "show"], 0),
+        (literal.replace('"work"', '"work", 5'), ["config", "check"], 3),
+    ):
+        returned, text = await asyncio.to_thread(shown, settings, *command)
+        assert returned == code
+        assert not any(token in text for token in (ADA, ADA_HOME, BEN))

@@ -64,7 +64,8 @@ async def test_changes_of_tools_are_seen_at_once_and_resources_are_listed_in_pag
         host.catalogue.remove("tools", "first")
         assert await handle(handlers, host, "tools") == []
         assert await names() == ["Second"]
-        found, body = [], {}
+        found: list[str] = []
+        body: dict[str, Any] = {}
         for _ in range(3):
             page = await handle(handlers, host, "list_resources", body)
             found += [one["uri"] for one in page["resources"]]
