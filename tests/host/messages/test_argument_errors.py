@@ -12,12 +12,10 @@ from pydantic import (
     BaseModel,
     ByteSize,
     Field,
-    GetPydanticSchema,
     UrlConstraints,
     model_validator,
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
-from typing_extensions import TypedDict
 
 from pegboard.messages.error_words import words
 from pegboard.plugin import ToolInputError
@@ -61,16 +59,6 @@ def test_every_error_of_pydantic_has_plain_words() -> None:
     assert words(detail("greater_than_equal")) == "must be at least 1"
 
 
-class Place(TypedDict):
-    latitude: float
-    longitude: float
-
-
-class Route(TypedDict):
-    start: str
-    end: str
-
-
 class Exact(BaseModel, extra="forbid"):
     depth: int = 1
     inner: list[Exact] = []
@@ -106,7 +94,6 @@ def message(annotation: Any, value: Any) -> str:
 Secure = Annotated[Url, UrlConstraints(allowed_schemes=["https"])]
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 BOTH = "a: kind: must be 'cat' and lives is required, or: kind: must be 'dog' and tricks is required"
-APART = "a: end is required and latitude is not allowed, or: longitude is required and start is not allowed"
 INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, not true or false"
 
 
@@ -117,32 +104,21 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         (ByteSize, CANARY, "a: must be a size such as 10MB"),
         (Secure, f"ftp://{CANARY}", "a: must be a URL that begins with 'https'"),
         (dict[Literal["x"], int], {CANARY: 1}, f"a.{CANARY}: the name must be 'x'"),
-        (dict[int, int], {"x": 1}, "a.x: the name must be an integer"),
         # an author's own words are kept, without the value and its parts
-        (raising(lambda value: ValueError("must be even")), CANARY, "a: must be even"),
         (raising(lambda value: ValueError(f"no such user: {value}")), CANARY, "a: no such user: the value"),
-        (raising(lambda value: ValueError(f"got {value!r}, want less")), CANARY, "a: got the value, want less"),
         (raising(lambda value: ValueError()), CANARY, "a: is not valid"),
         (raising(lambda value: PydanticCustomError("mine", "lacks salt in {value}", {"value": value})), CANARY,
          "a: lacks salt in the value"),
-        (raising(lambda value: PydanticKnownError("string_type")), CANARY, "a: must be a string"),
         (Account, {"number": 4711, "notes": [CANARY, "like"]},
          "a: no account the value, with the value and the value; a number the value 12 is short"),
         # of a union, the intended form is described, or else all forms
         (int | list[int], "x", "a: must be an integer, or: must be a list"),
-        (int | Cat, {"kind": "cat"}, "a.lives is required"),
         (Cat | Dog, {"kind": "cow"}, BOTH),
-        (Cat | Dog | None, 5, "a: must be an object"),
-        (Route | Place, {"start": "x", "latitude": 1}, APART),
         (Pet, {"kind": CANARY}, "a: must have 'kind' as one of 'cat', 'dog'"),
-        (Pet, {"kind": "dog"}, "a.tricks is required"),
         # near names are suggested
         (Exact, {"inner": [{"dept": 1}]}, "a.inner.0.dept is not allowed; did you mean 'depth'?"),
         # a boolean is not a number
-        (int, True, f"a: {INTEGER}"),
         (tuple[int, bool, float], [1, True, True], f"a.2: {NUMBER}"),
-        (dict[str, list[float]], {"x": [True]}, f"a.x.0: {NUMBER}"),
-        (list[Exact], [{"inner": [{"depth": True}]}], f"a.0.inner.0.depth: {INTEGER}"),
         (Literal[1, 2], True, f"a: {INTEGER}"),
     ],
 )  # fmt: skip
@@ -150,37 +126,19 @@ def test_the_message_of_one_argument(annotation: Any, value: Any, expected: str)
     assert message(annotation, value) == expected
 
 
-@pytest.mark.parametrize(
-    ("annotation", "value"),
-    [
-        (bool | int, True),
-        (list[int] | list[bool], [True, False]),
-        (dict[str, Any], {"x": [True, 1]}),
-        (Annotated[bool, GetPydanticSchema(lambda kind, handler: handler(kind))], True),
-    ],
-)
-def test_a_boolean_is_accepted_where_the_schema_has_one(annotation: Any, value: Any) -> None:
-    def function(a: Any) -> None: ...
+def test_a_boolean_is_accepted_where_the_schema_has_one() -> None:
+    def function(a: bool | int, b: list[int] | list[bool], c: dict[str, Any]) -> None: ...
 
-    function.__annotations__["a"] = annotation
-    assert repr(compile_signature(function).bind({"a": value})) == repr({"a": value})
+    arguments = {"a": True, "b": [True, False], "c": {"x": [True, 1]}}
+    assert repr(compile_signature(function).bind(arguments)) == repr(arguments)
 
 
 def test_long_messages_are_cut_off() -> None:
     choices = Literal[tuple(f"choice{number}" for number in range(60))]  # type: ignore[valid-type]
-    found = message(choices, CANARY)
-    assert len(found) < 330
-    assert "'choice18'" in found
-    assert found.endswith("or one of 40 more")
+    assert message(choices, CANARY).endswith("'choice18', 'choice19' or one of 40 more")
     lines = message(list[int], ["x"] * 5_000).splitlines()
     assert lines[:2] == ["a.0: must be an integer", "a.1: must be an integer"]
     assert lines[10:] == ["and 4990 more"]
-
-
-def even(value: int) -> int:
-    if value % 2:
-        raise ValueError("must be even")
-    return value
 
 
 def many(
@@ -193,10 +151,8 @@ def many(
     table: dict[str, int] = {},  # noqa: B006
     options: Options | None = None,
     size: Size | None = None,
-    point: Point | None = None,
     tree: Tree | None = None,
     pet: Annotated[Cat | Dog | None, Field(discriminator=None)] = None,
-    pair: Annotated[int, AfterValidator(even)] = 2,
     renamed: Annotated[int, "new-name", "another name"] = 1,
 ) -> None: ...
 
@@ -228,13 +184,10 @@ def lines(name: str, arguments: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
-        ("many", {"text": "ABC", "color": "x"}, ["text: must match the regular expression ^[a-z-]*$",
-                                                 "color: must be 'red' or 'blue'"]),
-        ("many", {"pair": 3, "new-name": "x"}, ["pair: must be even", "new-name: must be an integer"]),
+        ("many", {"text": "ABC", "new-name": "x"},
+         ["text: must match the regular expression ^[a-z-]*$", "new-name: must be an integer"]),
         ("many", {"number": [], "text": 5, "unknown": None},
          ["number: must be an integer", "text: must be a string", "unknown is not a parameter of this tool"]),
-        ("many", {"City": "x"}, ["City is not a parameter of this tool; did you mean 'city'?"]),
-        ("many", {"": 1}, ["is not a parameter of this tool"]),
         ("ship", {"street": {}}, ["city is required", "street.x is required"]),
         ("schema", {"cty": "x"}, ["cty is not a parameter of this tool; did you mean 'city'?"]),
         # the caller chooses names: a name must not forge a line
@@ -249,10 +202,9 @@ def test_each_field_has_one_line(name: str, arguments: dict[str, Any], expected:
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"number": CANARY}, {"color": CANARY}, {"text": CANARY.upper()}, {"text": CANARY * 5}, {"numbers": [CANARY]},
-        {"table": {"a": CANARY}}, {"either": CANARY}, {"options": CANARY}, {"size": {"width": CANARY}},
-        {"point": CANARY}, {"tree": {"name": [CANARY]}}, {"pet": {"kind": CANARY}}, {"unknown": CANARY},
-        {"pair": CANARY},
+        {"number": CANARY}, {"color": CANARY}, {"text": CANARY * 5}, {"numbers": [CANARY]}, {"either": CANARY},
+        {"options": CANARY}, {"size": {"width": CANARY}}, {"tree": {"name": [CANARY]}}, {"pet": {"kind": CANARY}},
+        {"unknown": CANARY},
     ],
     ids=repr,
 )  # fmt: skip
@@ -261,10 +213,6 @@ def test_the_value_is_not_repeated_and_the_library_is_not_named(arguments: dict[
     assert not re.search(f"{CANARY}|pydantic|http|input_value", found, re.I)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{"x" * 100_000: 1}, {"numbers": ["x"] * 10_000}, {"table": {"k" * 100_000: "x"}}],
-    ids=["name", "items", "key"],
-)
+@pytest.mark.parametrize("arguments", [{"x" * 100_000: 1}, {"table": {"k" * 100_000: "x"}}], ids=["name", "key"])
 def test_a_message_stays_short_for_any_arguments(arguments: dict[str, Any]) -> None:
     assert sum(map(len, lines("many", arguments))) < 10_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import uritemplate
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pegboard.uris.matching import MAX_URI_CHARACTERS, Matcher
@@ -22,47 +22,21 @@ def match(template: str, uri: str) -> dict[str, Any] | None:
     [
         ("docs://{name}", "docs://a%20b", {"name": "a b"}),
         ("docs://{name}", "docs://%c3%bC", {"name": "ü"}),
-        ("docs://{name}", "docs://ü", {"name": "ü"}),
-        ("docs://{name}", "docs://a..b", {"name": "a..b"}),
-        ("docs://{name}", "docs://%252F", {"name": "%2F"}),
-        ("docs://{name}", "docs://1+1", {"name": "1+1"}),
-        ("docs://ü/{name}.md", "docs://%c3%bc/a.md", {"name": "a"}),
-        ("users://{email}", "users://ada@example.org", {"email": "ada@example.org"}),
         ("repo://{owner}/{name}", "repo://ada/engine", {"owner": "ada", "name": "engine"}),
         ("t://{x}:{y}", "t://1%3A1:2", {"x": "1:1", "y": "2"}),
-        ("t://{x,y}", "t://1,2", {"x": "1", "y": "2"}),
         ("t://{all*}", "t://1,2,3", {"all": ["1", "2", "3"]}),
-        ("t://{x,all*}", "t://1,2,3", {"x": "1", "all": ["2", "3"]}),
-        ("t://x{.ext}", "t://x.tar.gz", {"ext": "tar.gz"}),
-        ("t://x{/a,b}", "t://x/1/2", {"a": "1", "b": "2"}),
         ("t://x{/path*}", "t://x/1/2/3", {"path": ["1", "2", "3"]}),
-        ("t://x{/path*}", "t://x", {}),
         ("t://x{/path*}/end", "t://x/end/end", {"path": ["end"]}),
         ("t://x{/path*}/{name}", "t://x/1/2/3", {"path": ["1", "2"], "name": "3"}),
         ("t://x{;a,b}", "t://x;a=1;b=2", {"a": "1", "b": "2"}),
-        ("t://x{;a,b}", "t://x;b=2", {"b": "2"}),
-        ("t://x{;a}", "t://x;a", {"a": ""}),
-        ("t://x{;a*}", "t://x;a=1;a;a=3", {"a": ["1", "", "3"]}),
-        ("t://x{;a*}", "t://x", {}),
         ("t://x{?q,lang}", "t://x?lang=en&q=a%20b", {"q": "a b", "lang": "en"}),
         ("t://x{?q}", "t://x?q=", {"q": ""}),
-        ("t://x{?q}", "t://x", {}),
-        ("t://x{?q}", "t://x?q=a=b:c", {"q": "a=b:c"}),
-        ("t://x{?tag*}", "t://x?tag=a&tag=b", {"tag": ["a", "b"]}),
         ("t://x{?a}{&b}", "t://x?b=2&a=1", {"a": "1", "b": "2"}),
-        ("t://x?v=1{&q}", "t://x?v=1&q=2", {"q": "2"}),
         ("t://x{#at}", "t://x#line/3?", {"at": "line/3?"}),
-        ("t://x{#at}", "t://x", {}),
         ("t://{+url}", "t://https://example.org/?q=1#x", {"url": "https://example.org/?q=1#x"}),
-        ("t://{+path}/edit", "t://a/edit/edit", {"path": "a/edit"}),
-        ("t://{+path}/{name}", "t://a/b/c", {"path": "a/b", "name": "c"}),
         ("t://{+path}{?q}{#at}", "t://a/b?q=1#x", {"path": "a/b", "q": "1", "at": "x"}),
-        ("file:///{path}", "file:///hosts", {"path": "hosts"}),
         ("file:///{+path}", "file:///etc%2Fhosts", {"path": "etc/hosts"}),
         ("file:///{+path}", "file:///a/.../..b//c/", {"path": "a/.../..b//c/"}),
-        ("ui://{app}/v{version}.html", "ui://maps/v2.html", {"app": "maps", "version": "2"}),
-        ("db://{host}:{port}/{table}{?limit,offset}", "db://h:1/t?offset=5", {"host": "h", "port": "1", "table": "t",
-         "offset": "5"}),
     ],
 )  # fmt: skip
 def test_a_uri_matches_with_its_values(template: str, uri: str, values: dict[str, Any]) -> None:
@@ -74,15 +48,9 @@ def test_a_uri_matches_with_its_values(template: str, uri: str, values: dict[str
     [
         ("docs://{name}", "docs:// docs://a/b docs://a?b docs://a#b DOCS://a xdocs://a docs://a% docs://a%4g docs://{a}"),
         ("docs://{name}", "docs://%FF docs://%C0%AF docs://%ED%A0%80"),
-        ("docs://{name}.md", "docs://a-md"),
-        ("docs://{+path}", "docs://"),
-        ("t://{x,y}", "t://1"),
-        ("t://x{/a,b}", "t://x/1"),
         ("t://x{/path*}", "t://x//1 t://x/"),
         ("t://x{;a,b}", "t://x;b=2;a=1 t://x;ab"),
         ("t://x{?q}", "t://x? t://x?q t://x?q=1&q=2 t://x?q=1& t://x?other=1 t://x&q=1"),
-        ("t://x?v=1{&q}", "t://x?v=1?q=2 t://x?v=1&v=2"),
-        ("t://{+path}{?q}", "t://a?b t://a?q=1?q=2"),
         ("t://{+path}?v=1{&q*}", "t://a?v=1&q=1?v=1&q=2"),
     ],
 )  # fmt: skip
@@ -99,12 +67,9 @@ HOSTILE = ["a%00b", "a%2Fb", "a%2fb", "%2F", "%2Fetc%2Fpasswd", "..%5C..", "a%2F
     ("template", "before"),
     [
         ("t://{v}", "t://"),
-        ("t://x{/v}", "t://x/"),
         ("t://x{/v*}", "t://x/"),
         ("t://x{.v}", "t://x.a"),
-        ("t://x{;v}", "t://x;v="),
         ("t://x{;v*}", "t://x;v="),
-        ("t://x{?v}", "t://x?v="),
         ("t://x{?v*}", "t://x?v="),
     ],
 )
@@ -131,54 +96,19 @@ def test_a_path_stays_below_its_folder(template: str, before: str) -> None:
     ("template", "reason"),
     [
         ("t://{a}{b}", "{a} and {b} are ambiguous: separate them by a reserved character, as in {a}/{b}"),
-        ("t://{a}-{b}", "{a} and {b} are ambiguous"),
-        ("t://{a}%2F{b}", "{a} and {b} are ambiguous"),
-        ("t://{name}.{ext}", "{name} and {ext} are ambiguous"),
         ("t://{name}{.ext}", "{name} and {ext} are ambiguous"),
-        ("t://{a}{b*}", "{a} and {b} are ambiguous"),
-        ("t://{a}/x{/b}/y{c}z{d}", "{c} and {d} are ambiguous"),
-        ("t://{a}{;b}{c}", "{b} and {c} are ambiguous"),
         ("t://{+a}/{+b}", "{+a} and {+b} are ambiguous: only one variable may span several segments"),
-        ("t://{a*}/{b*}", "{a*} and {b*} are ambiguous"),
-        ("t://x{/a*}{/b*}", "{/a*} and {/b*} are ambiguous"),
-        ("t://{+a}{;b}", "{+a} and {;b} are ambiguous"),
-        ("t://{;ab};a{x}{;ac}", "{;ab} and {;ac} are ambiguous"),
         ("t://{+a,b}", "{+a,b} is ambiguous, since a value may contain ',': use {/...}"),
-        ("t://x{#a,b}", "{#a,b} is ambiguous"),
-        ("t://x{.all*}", "{.all*} is ambiguous"),
-        ("t://{+all*}", "{+all*} is ambiguous"),
         ("t://x{#at}/end", "{#at} is not at the end of the template"),
         ("t://{a:3}", "{a:3} matches only the beginning of a value: use {a}"),
         ("t://{a}/{a}", "duplicate variable 'a'"),
-        ("t://{a}{?a}", "duplicate variable 'a'"),
-        ("t://x{?a}/y", "/y follows the query"),
-        ("t://x{?a}{b}", "{b} follows the query"),
         ("t://x?a=1{?b}", "{?b} begins a second query: use {&...}"),
-        ("t://x{?a}{?b}", "{?b} begins a second query"),
         ("t://x{&b}", "{&b} continues a query that does not exist: use {?...}"),
-        ("t://x{#a}{?b}", "{?b} follows the fragment"),
-        ("t://x#a{?b}", "{?b} follows the fragment"),
-        ("{a}", "missing scheme"),
         ("{+scheme}://x", "missing scheme"),
-        ("x/{a}", "missing scheme"),
-        ("1x:{a}", "missing scheme"),
         ("t:{", "invalid character '{' at position 3"),
-        ("t:{a}b}", "invalid character '}' at position 7"),
-        ("t:{a{b}}", "invalid character '{' at position 3"),
         ("t:{}", "invalid variable '' in {}"),
-        ("t:{a,}", "invalid variable ''"),
-        ("t:{a b}", "invalid variable 'a b' in {a b}"),
-        ("t:{a:0}", "invalid variable"),
-        ("t:{a:12345}", "invalid variable"),
-        ("t:{a:}", "invalid variable"),
-        ("t:{a*:3}", "invalid variable"),
-        ("t:{a:3*}", "invalid variable"),
-        ("t:{a..b}", "invalid variable"),
-        ("t:{-a}", "invalid variable"),
         ("t:{=a}", "the operator '=' of {=a} is reserved"),
-        ("t:a b", "invalid character ' ' at position 4"),
         ("t:{a}\n", "invalid character '\\n' at position 6"),
-        ("t:100%", "invalid character '%' at position 6"),
         ("t:%zz", "invalid character '%' at position 3"),
     ],
 )
@@ -243,6 +173,7 @@ def values_for(template: str, draw: st.DataObject, texts: st.SearchStrategy[str]
 
 
 @pytest.mark.requirement("RES-12")
+@settings(max_examples=40)
 @given(TEMPLATES, st.data())
 def test_plain_values_that_are_expanded_are_matched(template: str, data: st.DataObject) -> None:
     matcher = compiled(template)
@@ -250,6 +181,7 @@ def test_plain_values_that_are_expanded_are_matched(template: str, data: st.Data
     assert matcher.match(expand(template, values)) == values
 
 
+@settings(max_examples=40)
 @given(TEMPLATES, st.data())
 def test_any_values_that_are_expanded_are_matched_or_the_uri_is_rejected(template: str, data: st.DataObject) -> None:
     matcher = compiled(template)
@@ -262,6 +194,7 @@ def test_any_values_that_are_expanded_are_matched_or_the_uri_is_rejected(templat
         assert found is None or found == values
 
 
+@settings(max_examples=40)
 @given(TEMPLATES, st.text(st.sampled_from("abct:/?&=;,.-#%2Fé"), max_size=12))
 def test_a_uri_that_matches_is_expanded_from_its_values(template: str, rest: str) -> None:
     matcher = compiled(template)
