@@ -1,7 +1,6 @@
-"""What happens when somebody swaps things between two steps of one call: never anything outside of the root.
+"""Another program swaps files between two system calls of one tool: the tools never read or change anything outside.
 
-Each swap is made exactly before one system call, so that the outcome does not depend on luck; one test relies on luck
-as well.
+Each swap happens right before one system call, so the outcome does not depend on luck. One test also relies on luck.
 """
 
 import os
@@ -19,210 +18,172 @@ from toolkit_files.roots import Roots
 from toolkit_files.watch import Watch
 from toolkit_files.writing import edit, write
 
-Swap = Callable[[], object]
 SECRET = "the secret that lies outside"
+FILE = "a/b/secret.txt"
 
 
-def before(monkeypatch: pytest.MonkeyPatch, call: str, name: str, swap: Swap) -> None:
-    """Run `swap` once, right before `os.<call>` is given `name` first."""
-    real = getattr(os, call)
-    left = [swap]
+def before(
+    monkeypatch: pytest.MonkeyPatch, call: str, name: str | None, swap: Callable[[], object], nth: int = 1
+) -> None:
+    """Run `swap` once, right before the nth call of `os.<call>` with this first argument; None means any argument."""
+    real, left = getattr(os, call), [nth]
 
     def calling(path: Any, *args: Any, **kwargs: Any) -> Any:
-        if path == name and left:
-            left.pop()()
+        if name in (path, None):
+            left[0] -= 1
+            if left[0] == 0:
+                swap()
         return real(path, *args, **kwargs)
 
     monkeypatch.setattr(os, call, calling)
 
 
-def becomes_link(path: Path, target: Path) -> Swap:
-    def swap() -> None:
-        path.rename(path.with_name(path.name + ".aside"))
-        path.symlink_to(target)
-
-    return swap
+def become_link(path: Path, target: Path) -> None:
+    path.rename(path.with_name(path.name + ".aside"))
+    path.symlink_to(target)
 
 
 @pytest.fixture
 def tree(root: Path, outside: Path) -> Path:
     (root / "a/b").mkdir(parents=True)
-    (root / "a/b/secret.txt").write_text("inside")
+    (root / FILE).write_text("inside")
+    (root / "file.txt").write_text("mine")
     (outside / "b").mkdir()
     (outside / "b/secret.txt").write_text(SECRET)
     return root
 
 
-def text(roots: Roots, path: str) -> str:
+def read(roots: Roots, path: str = FILE) -> str:
     return read_lines(roots.locate(path), (1, None), "", 10_000, Watch())
 
 
-@pytest.mark.parametrize(("swapped", "target"), [("a", "outside"), ("a/b", "outside/b")])
-def test_a_directory_that_becomes_a_link_before_it_is_opened(
-    tree: Path, roots: Roots, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, target: str
+def overwrite(roots: Roots) -> object:
+    return write(roots.locate(FILE), "changed", "overwrite", "")
+
+
+def append(roots: Roots) -> object:
+    return write(roots.locate(FILE), "more", "append", "")
+
+
+def remove(roots: Roots) -> object:
+    return delete(roots, roots.locate("a"), Watch(), recursive=True)
+
+
+def take(roots: Roots) -> object:
+    return move(roots, roots.locate("file.txt"), roots.locate("a/b/moved.txt"), Watch())
+
+
+@pytest.mark.parametrize(
+    ("act", "call", "name", "nth", "swapped", "target", "problem"),
+    [
+        (read, "open", "a", 1, "a", "outside", "'a' is a symbolic link"),
+        (read, "open", "b", 1, "a/b", "outside/b", "'a/b' is a symbolic link"),
+        (read, "open", "secret.txt", 1, FILE, "outside/secret.txt", "symbolic link"),
+        (read, "open", "root", 1, ".", "outside", "can no longer be opened"),
+        (append, "open", "secret.txt", 1, FILE, "outside/secret.txt", "symbolic link"),
+        (remove, "rmdir", "b", 1, "a/b", "outside/b", "only in part"),
+        (remove, "open", "b", 2, "a/b", "outside/b", "symbolic link"),
+    ],
+)
+def test_a_link_that_appears_before_its_place_is_used_is_rejected(
+    tree: Path,
+    roots: Roots,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[Roots], object],
+    call: str,
+    name: str,
+    nth: int,
+    swapped: str,
+    target: str,
+    problem: str,
 ) -> None:
-    before(monkeypatch, "open", Path(swapped).name, becomes_link(tree / swapped, tmp_path / target))
-    with pytest.raises(FileProblem, match=f"'{swapped}' is a symbolic link"):
-        text(roots, "a/b/secret.txt")
+    before(monkeypatch, call, name, lambda: become_link(tree / swapped, tmp_path / target), nth)
+    with pytest.raises(FileProblem, match=problem):
+        act(roots)
+    unchanged(tmp_path / "outside")
 
 
-@pytest.mark.parametrize(("swapped", "target"), [("a", "outside"), ("a/b", "outside/b")])
-def test_a_directory_that_becomes_a_link_after_it_was_opened(
-    tree: Path, roots: Roots, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, target: str
+@pytest.mark.parametrize(
+    ("act", "call", "name", "swapped", "target"),
+    [
+        (read, "open", "secret.txt", "a", "outside"),
+        (read, "open", "secret.txt", "a/b", "outside/b"),
+        (overwrite, "open", "secret.txt", "a/b", "outside/b"),
+        (overwrite, "stat", "secret.txt", "a/b", "outside/b"),
+        (overwrite, "rename", None, "a/b", "outside/b"),
+        (overwrite, "rename", None, FILE, "outside/secret.txt"),
+        (take, "link", None, "a/b", "outside/b"),
+    ],
+)
+def test_a_link_that_appears_after_its_place_was_opened_changes_nothing(
+    tree: Path,
+    roots: Roots,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[Roots], object],
+    call: str,
+    name: str | None,
+    swapped: str,
+    target: str,
 ) -> None:
-    before(monkeypatch, "open", "secret.txt", becomes_link(tree / swapped, tmp_path / target))
-    assert text(roots, "a/b/secret.txt") == "inside"
+    before(monkeypatch, call, name, lambda: become_link(tree / swapped, tmp_path / target))
+    result = act(roots)
+    monkeypatch.undo()
+    unchanged(tmp_path / "outside")
+    if act is read:
+        assert result == "inside"
+    else:
+        folder = tree / "a/b.aside" if swapped == "a/b" else tree / "a/b"
+        assert (folder / ("moved.txt" if act is take else "secret.txt")).read_text() in ("changed", "mine")
+        assert not (folder / "secret.txt").is_symlink()
 
 
-def test_a_file_that_becomes_a_link_after_it_was_looked_at(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before(monkeypatch, "open", "secret.txt", becomes_link(tree / "a/b/secret.txt", outside / "secret.txt"))
-    with pytest.raises(FileProblem, match="symbolic link"):
-        text(roots, "a/b/secret.txt")
+def unchanged(outside: Path) -> None:
+    assert sorted(os.listdir(outside)) == ["b", "secret.txt"]
+    assert os.listdir(outside / "b") == ["secret.txt"]
+    assert (outside / "secret.txt").read_text() == (outside / "b/secret.txt").read_text() == SECRET
 
 
-def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_does_not_block(
-    tree: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_becomes_a_pipe_does_not_block(tree: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
     def swap() -> None:
-        (tree / "a/b/secret.txt").unlink()
-        os.mkfifo(tree / "a/b/secret.txt")
+        (tree / FILE).unlink()
+        os.mkfifo(tree / FILE)
 
     before(monkeypatch, "open", "secret.txt", swap)
     with pytest.raises(FileProblem, match="device, pipe or socket"):
-        text(roots, "a/b/secret.txt")
-
-
-def test_the_root_that_becomes_a_link_before_it_is_opened(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before(monkeypatch, "open", tree.name, becomes_link(tree, outside))
-    with pytest.raises(FileProblem, match="can no longer be opened"):
-        text(roots, "secret.txt")
-
-
-@pytest.mark.parametrize("call", ["open", "stat", "rename"])
-def test_overwriting_in_a_directory_that_becomes_a_link(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    swap = becomes_link(tree / "a/b", outside / "b")
-    if call == "rename":
-        before_first(monkeypatch, call, swap)
-    else:
-        before(monkeypatch, call, "secret.txt", swap)
-    write(roots.locate("a/b/secret.txt"), "changed", "overwrite", "")
-    assert (outside / "b/secret.txt").read_text() == SECRET
-    assert (tree / "a/b.aside/secret.txt").read_text() == "changed"
-
-
-def before_first(monkeypatch: pytest.MonkeyPatch, call: str, swap: Swap) -> None:
-    """Run `swap` once, right before `os.<call>` is used for the first time from now on, but not by the swap itself."""
-    real = getattr(os, call)
-
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        monkeypatch.setattr(os, call, real)
-        swap()
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(os, call, calling)
-
-
-def test_a_file_to_be_overwritten_that_becomes_a_link(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before_first(monkeypatch, "rename", becomes_link(tree / "a/b/secret.txt", outside / "secret.txt"))
-    write(roots.locate("a/b/secret.txt"), "changed", "overwrite", "")
-    assert (outside / "secret.txt").read_text() == SECRET
-    assert not (tree / "a/b/secret.txt").is_symlink()
+        read(roots)
 
 
 def test_a_file_that_appears_while_it_is_created_is_not_lost(
     tree: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before_first(monkeypatch, "link", lambda: (tree / "new.txt").write_text("somebody else's"))
+    before(monkeypatch, "link", None, lambda: (tree / "new.txt").write_text("of another program"))
     with pytest.raises(FileProblem, match="already exists"):
         write(roots.locate("new.txt"), "mine", "create", "")
-    assert (tree / "new.txt").read_text() == "somebody else's"
-    assert sorted(os.listdir(tree)) == ["a", "new.txt"]
+    assert (tree / "new.txt").read_text() == "of another program"
+    assert sorted(os.listdir(tree)) == ["a", "file.txt", "new.txt"]
 
 
-def test_a_file_to_append_to_that_becomes_a_link(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before(monkeypatch, "open", "secret.txt", becomes_link(tree / "a/b/secret.txt", outside / "secret.txt"))
-    with pytest.raises(FileProblem, match="symbolic link"):
-        write(roots.locate("a/b/secret.txt"), "more", "append", "")
-    assert (outside / "secret.txt").read_text() == SECRET
-
-
-def test_a_directory_to_be_made_that_becomes_a_link(
+def test_a_new_directory_that_becomes_a_link_is_rejected(
     tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before(monkeypatch, "mkdir", "new", lambda: (tree / "new").symlink_to(outside))
     with pytest.raises(FileProblem, match="symbolic link"):
         write(roots.locate("new/file.txt"), "text", "create", "", parents=True)
-    assert not (outside / "file.txt").exists()
+    unchanged(outside)
 
 
-def test_an_edit_of_a_file_that_somebody_changes_meanwhile(
+def test_an_edit_of_a_file_that_changed_meanwhile_is_rejected(
     tree: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tree / "a/b/secret.txt"
-    seen: list[Any] = []
-    real = os.open
-
-    def opening(path: Any, *args: Any, **kwargs: Any) -> int:
-        seen.append(path)
-        if seen.count("secret.txt") == 2:  # read once; now it is opened to see whether it may be written
-            file.write_text("inside, changed by somebody else")
-        return real(path, *args, **kwargs)
-
-    monkeypatch.setattr(os, "open", opening)
+    before(monkeypatch, "open", "secret.txt", lambda: (tree / FILE).write_text("inside, changed"), nth=2)
     with pytest.raises(FileProblem, match="was changed meanwhile"):
-        edit(roots.locate("a/b/secret.txt"), "inside", "mine", "")
-    assert file.read_text() == "inside, changed by somebody else"
+        edit(roots.locate(FILE), "inside", "mine", "")
+    assert (tree / FILE).read_text() == "inside, changed"
 
 
-def test_a_directory_to_be_deleted_that_becomes_a_link(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    swap = becomes_link(tree / "a/b", outside / "b")
-    before(monkeypatch, "rmdir", "b", swap)
-    with pytest.raises(FileProblem, match="only in part"):
-        delete(roots, roots.locate("a"), Watch(), recursive=True)
-    assert (outside / "b/secret.txt").read_text() == SECRET
-
-
-def test_a_directory_within_that_becomes_a_link_before_it_is_emptied(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[Any] = []
-    real = os.open
-
-    def opening(path: Any, *args: Any, **kwargs: Any) -> int:
-        opened.append(path)
-        if path == "b" and opened.count("b") == 2:  # once to look for what is protected, once to empty it
-            becomes_link(tree / "a/b", outside / "b")()
-        return real(path, *args, **kwargs)
-
-    monkeypatch.setattr(os, "open", opening)
-    with pytest.raises(FileProblem, match="symbolic link"):
-        delete(roots, roots.locate("a"), Watch(), recursive=True)
-    assert (outside / "b/secret.txt").read_text() == SECRET
-
-
-def test_a_destination_that_becomes_a_link(
-    tree: Path, roots: Roots, outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tree / "file.txt").write_text("mine")
-    before_first(monkeypatch, "link", becomes_link(tree / "a/b", outside / "b"))
-    move(roots, roots.locate("file.txt"), roots.locate("a/b/moved.txt"), Watch())
-    assert not (outside / "b/moved.txt").exists()
-    assert (tree / "a/b.aside/moved.txt").read_text() == "mine"
-
-
-def test_nothing_outside_is_ever_read_while_a_thread_swaps_a_directory_for_a_link(
+def test_nothing_outside_is_read_while_a_thread_swaps_a_directory_for_a_link(
     tree: Path, roots: Roots, outside: Path
 ) -> None:
     link, directory, aside = tree / "link", tree / "a/b", tree / "aside"
@@ -240,9 +201,9 @@ def test_nothing_outside_is_ever_read_while_a_thread_swaps_a_directory_for_a_lin
     thread.start()
     outcomes: set[str] = set()
     try:
-        for _ in range(2000):
+        for _ in range(1000):
             try:
-                outcomes.add(text(roots, "a/b/secret.txt"))
+                outcomes.add(read(roots))
             except FileProblem as problem:
                 outcomes.add(problem.message)
     finally:

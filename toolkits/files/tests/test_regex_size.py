@@ -3,43 +3,30 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 
 import pytest
 
-from pegboard.testing import connect
-from toolkit_files import kit, patterns
+from toolkit_files import patterns
 from toolkit_files.patterns import compile_glob, compile_regex, compile_text
 from toolkit_files.problems import FileProblem
 from toolkit_files.regex_size import MAX_COST, MAX_STATES, size_of
-from toolkit_files.searching import Needle
 
 
 @pytest.mark.parametrize(
     ("pattern", "states"),
     [
-        ("abc", 3),
-        (r"\d{4}-\d{2}", 7),
         ("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}", 26),
-        ("(ab){10}", 20),
         ("((a{10}){10}){10}", 1000),
         ("(a{3}b{2}){5}c", 26),
         ("a{2,}", 2),
         ("a{,3}", 3),
-        ("a{2,9}?", 9),
         ("a{2,9}+b*", 10),
         (r"\{5000}", 6),
         ("[{]5000}", 6),
-        ("[]{]{7}", 7),
-        (r"[^]\]]{3}", 3),
-        (r"[\]]{3}", 3),
         ("[[a]-z]{4}", 4),
-        ("a{0}", 2),
-        ("a{x}", 4),
         ("(?:a|b){4}", 12),
         (r"\x{41}{3}", 3),
-        (r"\p{Greek}{5}", 5),
         ("(?:){99999999999}", 999999999),
     ],
 )
@@ -50,17 +37,11 @@ def test_counted_repeats_are_written_out_and_counted(pattern: str, states: int) 
 @pytest.mark.parametrize(
     ("pattern", "cost"),
     [
-        ("abc", 3),
         (r"\w\W\pL\P{Greek}", 400),
         (r"\d\s.", 25),
         (r"[\w-]{3}", 300),
-        (r"[^a]", 5),
-        ("[a-z]", 1),
         ("[ -\U0010ffff]", 1393),
         (r"[\x00-\u{10ffff}]", 1393),
-        (r"[\x00-\U0010FFFF]", 1393),
-        (r"[\x00-\x7f]", 1),
-        (r"[\]-\u07d0]", 3),
         (r"[z\-\u{10ffff}]", 1),
     ],
 )
@@ -110,31 +91,6 @@ def test_a_text_is_found_whatever_its_case_and_length() -> None:
         compile_text("a" * 1001)
 
 
-def test_a_pattern_of_many_states_sees_less_text_at_once() -> None:
-    assert Needle.regex("a.{400}b").piece < Needle.regex("a.{4}b").piece
-
-
-def test_lines_and_blocks_share_one_compiled_pattern() -> None:
-    needle = Needle.regex("^a$")
-    assert needle.in_line is needle.in_block
-    assert needle.in_block("b\na\nb")
-    assert not needle.in_line("ab")
-
-
-def test_a_pattern_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str] = []
-    real = patterns._matcher
-
-    def compile_and_tell(pattern: str) -> patterns.Matcher:
-        compiled.append(pattern)
-        return real(pattern)
-
-    monkeypatch.setattr(patterns, "_matcher", compile_and_tell)
-    for _ in range(3):
-        compile_regex("only once")
-    assert compiled == ["only once"]
-
-
 @pytest.mark.parametrize("make", [compile_regex, compile_text, compile_glob])
 @pytest.mark.parametrize("when", ["compiled", "matched"])
 def test_patterns_are_compiled_and_matched_one_at_a_time(
@@ -155,10 +111,3 @@ def test_patterns_are_compiled_and_matched_one_at_a_time(
     monkeypatch.setattr(patterns, "_matcher", compiled)
     with ThreadPoolExecutor(4) as pool:
         assert not any(pool.map(lambda number: make(f"{when}{number}[ab]")("text"), range(4)))
-
-
-async def test_a_search_tells_its_caller_what_is_too_large(root: Path) -> None:
-    async with connect(kit, config={"roots": [str(root)]}) as client:
-        error = (await client.call("search", text=r"\w{100}", regex=True)).error
-    assert "becomes too large" in error.message
-    assert error.can_retry

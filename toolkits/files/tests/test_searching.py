@@ -62,28 +62,19 @@ def test_lines_that_hold_a_text(root: Path, roots: Roots) -> None:
     [
         ("^b", [2]),
         ("b$", [1, 3]),
-        (r"\Ab", [2]),
         (r"b\z", [1, 3]),
-        (r"(?-m)^b", [2]),
         (r"(?i)BC", [2, 4]),
         (r"\bbc\b", [2]),
-        (r"a.*b$", [1]),
         (r"c\s+x", []),
         ("^$", [5]),
-        (r"[^a]c", [2, 4]),
     ],
 )
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("ends", ["\r\n"])
 def test_patterns_are_for_one_line_at_a_time(
     root: Path, roots: Roots, pattern: str, lines: list[int], ends: str
 ) -> None:
     (root / "a").write_bytes(ends.join(["a b", "bc", "xb", "abcd", "", "a"]).encode())
     assert [line for _, line in places(search(roots, pattern, regex=True))] == lines
-
-
-def test_case_is_ignored_in_patterns_too(root: Path, roots: Roots) -> None:
-    (root / "a").write_text("def Main():\nDEF main():\n")
-    assert len(places(search(roots, "def main", regex=True, ignore_case=True))) == 2
 
 
 def test_lines_around_a_match_are_given_once(root: Path, roots: Roots) -> None:
@@ -95,7 +86,7 @@ def test_lines_around_a_match_are_given_once(root: Path, roots: Roots) -> None:
     ]
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 4])
+@pytest.mark.parametrize("most", [1, 2, 4])
 def test_every_match_comes_once_by_following_resume(root: Path, roots: Roots, most: int) -> None:
     for name in ("a.txt", "b/a:1.txt", "b/c.txt", "d.txt"):
         (root / name).parent.mkdir(exist_ok=True)
@@ -114,40 +105,26 @@ def test_every_match_comes_once_by_following_resume(root: Path, roots: Roots, mo
     assert collected == whole
 
 
-def test_as_much_text_as_fits_is_given(root: Path, roots: Roots) -> None:
-    (root / "a").write_text(("x" * 100 + "\n") * 50)
-    result = search(roots, "x", budget=1000)
-    assert len(result["matches"]) == 10
-    assert result["resume"] == "10:a"
+def test_an_invalid_resume_or_text_is_rejected(roots: Roots) -> None:
+    for resume in ("a", ":", "x:a", "-1:a", "1:", "²:a"):
+        with pytest.raises(FileProblem, match="resume must be the value from an earlier search"):
+            search(roots, "x", resume=resume)
+    for text in ("", "two\nlines"):
+        with pytest.raises(FileProblem, match="one line"):
+            search(roots, text)
 
 
-@pytest.mark.parametrize("resume", ["a", ":", "x:a", "-1:a", "1:", "²:a"])
-def test_a_resume_that_no_search_gave_is_refused(roots: Roots, resume: str) -> None:
-    with pytest.raises(FileProblem, match="resume must be the value from an earlier search"):
-        search(roots, "x", resume=resume)
-
-
-def test_binary_files_are_passed_over(root: Path, roots: Roots) -> None:
-    (root / "a").write_bytes(b"x\0y needle\n")
-    (root / "b").write_text("needle\n")
-    assert places(search(roots, "needle")) == [("b", 1)]
-
-
-def test_links_hidden_and_ignored_names_are_passed_over(root: Path, roots: Roots, outside: Path) -> None:
+def test_binary_linked_hidden_ignored_and_denied_files_are_skipped(root: Path, outside: Path) -> None:
+    (root / "binary").write_bytes(b"x\0y secret\n")
+    (root / ".env").write_text("secret\n")
     (root / "link").symlink_to(outside / "secret.txt")
     (root / "directory").symlink_to(outside)
     for name in (".hidden", "node_modules", "src"):
         (root / name).mkdir()
-        (root / name / "a").write_text("secret\n")
-    ignore = Globs(["node_modules"])
-    assert places(search(roots, "secret", ignore=ignore)) == [("src/a", 1)]
+        (root / name / "a").write_bytes(b"caf\xe9 secret\n")
+    roots, ignore = Roots([str(root)], deny=[".env"]), Globs(["node_modules"])
+    assert search(roots, "secret", ignore=ignore)["matches"] == [Match(path="src/a", line=1, text="caf\ufffd secret")]
     assert places(search(roots, "secret", ignore=ignore, hidden=True)) == [(".hidden/a", 1), ("src/a", 1)]
-
-
-def test_what_is_denied_is_not_searched(root: Path) -> None:
-    (root / ".env").write_text("TOKEN=1\n")
-    (root / "a").write_text("TOKEN\n")
-    assert places(search(Roots([str(root)], deny=[".env"]), "TOKEN", hidden=True)) == [("a", 1)]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
@@ -155,11 +132,6 @@ def test_files_with_a_mark_are_searched_in_their_encoding(root: Path, roots: Roo
     (root / "a").write_bytes("one\nnädel\n".encode(encoding))
     assert search(roots, "nädel")["matches"] == [Match(path="a", line=2, text="nädel")]
     assert places(search(roots, "^on", regex=True)) == [("a", 1)]
-
-
-def test_text_that_is_not_utf_8_is_searched_as_far_as_it_goes(root: Path, roots: Roots) -> None:
-    (root / "a").write_bytes(b"caf\xe9 needle\n")
-    assert search(roots, "needle")["matches"][0]["text"] == "caf\ufffd needle"
 
 
 @pytest.mark.parametrize("regex", [False, True])
@@ -172,13 +144,6 @@ def test_a_long_line_is_cut_to_what_is_around_the_match(root: Path, roots: Roots
     assert text.endswith("y...")
 
 
-def test_a_text_is_found_across_the_blocks_in_which_a_file_is_read(root: Path, roots: Roots) -> None:
-    block = Needle.text("x").piece
-    (root / "a").write_text("x" * (2 * block - 3) + "needle\nlast\n")
-    (root / "b").write_text("first\n" + "x" * (block - 9) + "needle\nlast\n")
-    assert places(search(roots, "needle")) == [("a", 1), ("b", 2)]
-
-
 def test_a_pattern_is_found_in_every_block(root: Path, roots: Roots) -> None:
     (root / "a").write_text("".join(f"line {number}\n" for number in range(50_000)))
     assert places(search(roots, "^line 4999[0-9]$", regex=True)) == [("a", 49_991 + number) for number in range(10)]
@@ -186,36 +151,19 @@ def test_a_pattern_is_found_in_every_block(root: Path, roots: Roots) -> None:
     assert places(search(roots, "needle", regex=True)) == [("b", 1), ("b", 2)]
 
 
-@pytest.mark.parametrize("text", ["", "two\nlines"])
-def test_what_cannot_be_in_a_line_is_refused(roots: Roots, text: str) -> None:
-    with pytest.raises(FileProblem, match="one line"):
-        search(roots, text)
-
-
-def test_a_search_without_time_goes_on_from_where_it_was(root: Path, roots: Roots) -> None:
+def test_a_search_continues_after_the_time_or_the_budget(root: Path, roots: Roots) -> None:
     for name in ("a", "b", "c"):
         (root / name).write_text("x\n")
     collected: list[tuple[str, int]] = []
-    resume = ""
-    for _ in range(10):
+    resume: str | None = ""
+    while resume is not None:
         result = search(roots, "x", resume=resume, watch=Watch(seconds=2, clock=iter(range(100)).__next__))
         collected += places(result)
-        if "resume" not in result:
-            break
-        assert "The time is over." in result["note"]
-        resume = result["resume"]
+        resume = result.get("resume")
+        assert resume is None or "The time is over." in result["note"]
     assert collected == [("a", 1), ("b", 1), ("c", 1)]
-
-
-@pytest.mark.usefixtures("looking_often")
-def test_a_search_without_time_that_met_no_file_goes_on_from_where_it_was(root: Path, roots: Roots) -> None:
-    for number in range(12):
-        (root / f"{number:02}.txt").write_text("x\n")
-    late = Watch(seconds=0, clock=iter(range(100)).__next__)
-    result = search(roots, "x", files="*.py", watch=late)
-    assert result["files_searched"] == 0
-    assert result["resume"] == ":00.txt"
-    assert places(search(roots, "x", resume=result["resume"]))[0] == ("01.txt", 1)
+    (root / "a").write_text(("x" * 100 + "\n") * 50)
+    assert search(roots, "x", budget=1000)["resume"] == "10:a"
 
 
 def test_a_file_too_large_for_the_time_is_left_out_and_named(root: Path, roots: Roots) -> None:
@@ -235,30 +183,15 @@ def test_a_search_within_a_large_file_goes_on_in_it(root: Path, roots: Roots) ->
     assert places(search(roots, "x", resume=result["resume"])) == [("a", 3002)]
 
 
-@pytest.mark.usefixtures("looking_often")
-def test_progress_tells_the_files_searched(root: Path, roots: Roots) -> None:
-    for number in range(10):
-        (root / f"{number}").write_text("y")
-    reports: list[int] = []
-    search(roots, "x", watch=Watch(report=lambda steps, files: reports.append(files)))
-    assert reports == [4, 8]
-
-
 def test_a_cancelled_search_ends_even_inside_one_file(root: Path, roots: Roots) -> None:
     (root / "a").write_text("y\n" * 100_000)
     with pytest.raises(Cancelled):
         search(roots, "x", watch=Watch(cancelled=lambda: True))
 
 
-def test_a_long_line_is_searched_in_the_same_pieces_whatever_stands_before_it(root: Path, roots: Roots) -> None:
-    piece = Needle.regex("x").piece
+@pytest.mark.parametrize("regex", [False, True])
+def test_a_match_is_found_across_the_pieces_of_a_long_line(root: Path, roots: Roots, regex: bool) -> None:
+    piece = (Needle.regex if regex else Needle.text)("x").piece
     for before in ("", "first\n", "first\nsecond\n"):
-        (root / "a").write_text(before + "x" * (2 * piece - 16) + "needle" + "x" * 100 + "\n")
-        assert places(search(roots, "needle", regex=True)) == [("a", before.count("\n") + 1)]
-
-
-def test_a_file_that_is_done_is_not_searched_again(root: Path, roots: Roots) -> None:
-    (root / "a").write_text("x\n")
-    entry = next(iter(Walk(roots, roots.locate("."), Watch())))
-    job = Search(Needle.text("x"), Watch(), around=0, most=9, budget=99, begin=Position.parse(":a"))
-    assert job.run([entry], lambda entry: True) == {"matches": [], "files_searched": 0}
+        (root / "a").write_text(before + "x" * (2 * piece - (16 if regex else 3)) + "needle" + "x" * 100 + "\n")
+        assert places(search(roots, "needle", regex=regex)) == [("a", before.count("\n") + 1)]
