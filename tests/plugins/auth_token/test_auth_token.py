@@ -140,7 +140,7 @@ async def test_sessions_and_state_belong_to_the_subject(served: Served) -> None:
         ({"token": ADA, "callers": {"ben": {"token": BEN}}}, None),
     ],
 )
-def test_a_weak_token_is_for_the_operator(settings: dict[str, Any], weak: str | None) -> None:
+async def test_a_weak_token_is_for_the_operator(settings: dict[str, Any], weak: str | None) -> None:
     reason = StaticBearer(AuthTokenConfig.model_validate(settings)).only_local
     assert (reason or "").partition(";")[0] == (f"tokens of [plugins.auth_token] are weak: {weak}" if weak else "")
 
