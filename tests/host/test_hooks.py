@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from time import time
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
@@ -32,14 +32,11 @@ from pegboard.plugin import (
     Method,
     Plugin,
     PluginContext,
-    PluginError,
     PromptDefinition,
     ProtocolContext,
     ProtocolError,
     ResourceDefinition,
     Route,
-    Store,
-    StoreName,
     ToolDefinition,
     ToolRuntimeError,
     TransportContext,
@@ -70,15 +67,6 @@ class Settings(PluginConfig):
     word: str = "hello"
 
 
-class Acme(ToolAuthorization):
-    provider = AuthProvider("acme", "Acme")
-
-
-def greet(context: Context, name: str) -> str:
-    """Greet a person."""
-    return f"{context.config.word} {name}"
-
-
 def contributing(**contributions: Any) -> type[Plugin]:
     """Return a plugin with settings whose hooks return these contributions."""
 
@@ -89,42 +77,43 @@ def contributing(**contributions: Any) -> type[Plugin]:
     return type("Contributing", (Plugin,), {**hooks, "Config": Settings})
 
 
-async def test_hook_register_tools() -> None:
-    class Giving(Plugin):
-        Config = Settings
+async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> None:
+    def greet(context: Context, name: str) -> str:
+        """Greet a person."""
+        return f"{context.config.word} {name} {context.state}"
 
-        @hookimpl
-        def register_tools(self, context: PluginContext) -> Iterable[ToolDefinition]:
-            return [ToolDefinition(greet, name=f"greet_{context.config.word}")]
-
-    async with make_host(plugins={"p": Giving}, config={"plugins": {"p": {"word": "moin"}}}) as host:
-        assert await value(host, "greet_moin", {"name": "you"}) == "moin you"
-        assert host.assembly.tools["greet_moin"].tool.owner == "p"
-
-
-async def test_hook_register_resources() -> None:
-    plugin = contributing(register_resources=[ResourceDefinition("docs://a", lambda: "the a", mime_type="text/x")])
-    async with make_host(plugins={"p": plugin}) as host:
-        read = await host.dispatch(Call("resources/read", {"uri": "docs://a"}))
-    assert read == ResourceResult((ResourceContents("docs://a", "the a", "text/x"),))
-
-
-async def test_hook_register_prompts() -> None:
-    plugin = contributing(register_prompts=[PromptDefinition(lambda: "What is it?", name="ask", description="Ask.")])
-    async with make_host(plugins={"p": plugin}) as host:
-        got = await host.dispatch(Call("prompts/get", {"name": "ask"}))
-    assert got == PromptResult((PromptMessage("What is it?"),), "Ask.")
-
-
-async def test_hook_register_middleware() -> None:
     async def shout(call: Call, call_next: CallNext) -> Outcome:
         outcome = await call_next(call)
         assert isinstance(outcome, ToolResult)
         return ToolResult(outcome.value.upper())
 
-    plugin = contributing(register_tools=[ToolDefinition(greet)], register_middleware=[around("tools/call")(shout)])
-    async with make_host(plugins={"p": plugin}) as host:
-        assert await value(host, "greet", {"name": "you"}) == "HELLO YOU"
+    class Giving(Plugin):
+        Config = Settings
+
+        @hookimpl
+        def register_tools(self, context: PluginContext) -> list[ToolDefinition]:
+            return [ToolDefinition(greet, name=f"greet_{context.config.word}")]
+
+        @hookimpl
+        @asynccontextmanager
+        async def lifespan(self, context: PluginContext) -> AsyncIterator[str]:
+            yield f"state of {context.name}"
+
+    others = contributing(
+        register_resources=[ResourceDefinition("docs://a", lambda: "the a", mime_type="text/x")],
+        register_prompts=[PromptDefinition(lambda: "What is it?", name="ask", description="Ask.")],
+        register_middleware=[around("tools/call")(shout)],
+    )
+    async with make_host(plugins={"p": Giving, "q": others}, config={"plugins": {"p": {"word": "moin"}}}) as host:
+        assert await value(host, "greet_moin", {"name": "you"}) == "MOIN YOU STATE OF P"
+        assert host.assembly.tools["greet_moin"].tool.owner == "p"
+        read = await host.dispatch(Call("resources/read", {"uri": "docs://a"}))
+        assert read == ResourceResult((ResourceContents("docs://a", "the a", "text/x"),))
+        got = await host.dispatch(Call("prompts/get", {"name": "ask"}))
+        assert got == PromptResult((PromptMessage("What is it?"),), "Ask.")
+
+
+# --- error adapters
 
 
 class Adapter:
@@ -159,37 +148,31 @@ def stumble(over: str) -> str:
         "purpose": ToolExecutionError("on purpose"),
         "exit": SystemExit(3),
     }
-    if over in known:
-        raise known[over]
-    return f"not over {over}"
+    raise known[over]
 
 
 STUMBLING = plugin_of(tools=[ToolDefinition(stumble)])
 
 
-@pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
-async def test_hook_register_error_adapters(inline: bool) -> None:
-    tools = plugin_of(tools=[ToolDefinition(stumble, inline=inline)])
-    async with make_host(plugins={"d": DISK, "t": tools}) as host:
-        adapted = await failure(host, "stumble", {"over": "disk"})
-        others = [(await failure(host, "stumble", {"over": name})).error for name in ("shape", "purpose", "exit")]
-        assert await value(host, "stumble", {"over": "nothing"}) == "not over nothing"
-    assert adapted.error.message == "The disk is full."
-    assert adapted.error_id is not None
-    assert isinstance(adapted.error.__cause__, OSError)
-    unexpected = "It failed unexpectedly."
-    assert [error.message for error in others] == [unexpected, "on purpose", unexpected]
-
-
-async def test_error_adapters_adapt_errors_of_resources_and_prompts() -> None:
+async def test_hook_register_error_adapters() -> None:
     def fails() -> str:
         """Fail."""
         raise OSError("canary")
 
     failing = contributing(
-        register_resources=[ResourceDefinition("x://y", fails)], register_prompts=[PromptDefinition(fails)]
+        register_tools=[ToolDefinition(stumble), ToolDefinition(stumble, name="inline", inline=True)],
+        register_resources=[ResourceDefinition("x://y", fails)],
+        register_prompts=[PromptDefinition(fails)],
     )
     async with make_host(plugins={"d": DISK, "f": failing}) as host:
+        for tool in ("stumble", "inline"):
+            adapted = await failure(host, tool, {"over": "disk"})
+            assert adapted.error.message == "The disk is full."
+            assert adapted.error_id is not None
+            assert isinstance(adapted.error.__cause__, OSError)
+            others = [(await failure(host, tool, {"over": name})).error for name in ("shape", "purpose", "exit")]
+            unexpected = "It failed unexpectedly."
+            assert [error.message for error in others] == [unexpected, "on purpose", unexpected]
         for call in (Call("resources/read", {"uri": "x://y"}), Call("prompts/get", {"name": "fails"})):
             outcome = await host.dispatch(call)
             assert isinstance(outcome, Failure)
@@ -197,14 +180,14 @@ async def test_error_adapters_adapt_errors_of_resources_and_prompts() -> None:
 
 
 async def test_error_adapters_are_tried_by_name_and_fallbacks_last() -> None:
-    says = {name: Adapter(name, ToolExecutionError(name), OSError) for name in ("b", "c")}
+    b, c = (Adapter(name, ToolExecutionError(name), OSError) for name in "bc")
     last = Adapter("last", ToolExecutionError("last"), fallback=True)
-    plugins = {"c": adapting(says["c"]), "a": adapting(last), "b": adapting(says["b"]), "t": STUMBLING}
+    plugins = {"c": adapting(c), "a": adapting(last), "b": adapting(b), "t": STUMBLING}
     async with make_host(plugins=plugins) as host:
         assert (await failure(host, "stumble", {"over": "disk"})).error.message == "b"
-        assert (says["b"].asked, says["c"].asked, last.asked) == (1, 0, 0)
+        assert (b.asked, c.asked, last.asked) == (1, 0, 0)
         assert (await failure(host, "stumble", {"over": "shape"})).error.message == "last"
-        assert (says["b"].asked, says["c"].asked, last.asked) == (2, 1, 1)
+        assert (b.asked, c.asked, last.asked) == (2, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +197,7 @@ async def test_error_adapters_are_tried_by_name_and_fallbacks_last() -> None:
         (SystemExit(2), "the error adapter bad failed on OSError"),
         ("no error at all", "the error adapter bad returned str"),
     ],
-    ids=["raises", "exits", "gives no error"],
+    ids=["raises", "exits", "returns no error"],
 )
 async def test_an_error_adapter_that_fails_is_logged_and_skipped(
     says: Any, logged: str, caplog: pytest.LogCaptureFixture
@@ -226,14 +209,43 @@ async def test_an_error_adapter_that_fails_is_logged_and_skipped(
     assert logged in caplog.text
 
 
-async def test_hook_register_auth_providers() -> None:
-    tool = ToolDefinition(greet, name="greet", requires_auth=Acme(scopes=["words"]))
-    plugin = contributing(register_tools=[tool], register_auth_providers=[Acme.provider])
-    async with make_host(plugins={"p": plugin}) as host:
-        (listed,) = (await host.dispatch(Call("tools/list"))).items  # type: ignore[union-attr]
-    assert listed.meta == {
-        "pegboard/requirements": {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["words"]}}
-    }
+# --- tokens and secrets
+
+
+class Acme(ToolAuthorization):
+    provider = AuthProvider("acme", "Acme")
+
+
+async def test_hooks_of_providers_tokens_and_secrets() -> None:
+    class Mint:
+        async def token(self, request: TokenRequest) -> Authorization | None:
+            return Authorization(f"{request.user_id} for {request.tool}")
+
+    class Vault:
+        name = "vault"
+
+        def get(self, name: str) -> str | None:
+            return f"the {name}" if name == "KEY" else None
+
+    def use(context: Context) -> list[str]:
+        """Use the token and the key."""
+        return [context.get_auth_token_or_empty(), context.get_secret("KEY")]
+
+    tool = ToolDefinition(use, name="use", requires_auth=Acme(scopes=["words"]), requires_secrets=("KEY",))
+    plugin = contributing(
+        register_tools=[tool],
+        register_auth_providers=[Acme.provider],
+        register_token_sources=[Mint()],
+        register_secret_stores=[Vault()],
+    )
+    async with make_host(plugins={"p": plugin}, user="ann") as host:
+        assert await value(host, "use") == ["ann for use", "the KEY"]
+        meta = host.assembly.tools["use"].tool.meta
+    assert meta is not None
+    assert meta["pegboard/requirements"]["authorization"] == {"provider": "acme", "type": "oauth2", "scopes": ["words"]}
+
+
+# --- transports and protocols
 
 
 class Peer:
@@ -255,9 +267,11 @@ class Peer:
         self.closed = True
 
 
-async def messages(*lines: bytes) -> AsyncIterator[bytes]:
+async def messages(*lines: bytes, end: bool = True) -> AsyncIterator[bytes]:
     for line in lines:
         yield line
+    if not end:
+        await asyncio.Event().wait()
 
 
 class Shouting:
@@ -290,23 +304,16 @@ class OneConnection:
 SPEAKING = contributing(register_protocols=[Shouting()])
 
 
-async def test_hook_register_transports() -> None:
-    transport, opened = OneConnection(), list[str]()
+async def test_hooks_of_transports_and_protocols(caplog: pytest.LogCaptureFixture) -> None:
+    transport, opened, second = OneConnection(), list[str](), Peer()
     plugins = {"p": SPEAKING, "t": contributing(register_transports=[transport])}
     async with make_host(plugins=plugins, transports=["one"], name="!") as host:
         host.on_opened = lambda address, _: opened.append(address)
         await host.run()
         with pytest.raises(TransportError, match="'two'"):
             await host.run(["two"])
+        await host.serve(second, messages(b"c", b"fall", b"d"))
     assert (opened, transport.peer.sent, transport.peer.closed) == (["a list"], [b"A!", b"B!"], True)
-
-
-async def test_hook_register_protocols(caplog: pytest.LogCaptureFixture) -> None:
-    async with make_host(plugins={"p": SPEAKING}, name="!") as host:
-        first, second = Peer(), Peer()
-        await host.serve(first, messages(b"a", b"fall", b"b"))
-        await host.serve(second, messages(b"c"))
-    assert (first.sent, first.closed) == ([b"A!"], True)
     assert (second.sent, second.closed) == ([b"C!"], True)
     assert "the protocol fell over" in caplog.text
 
@@ -332,14 +339,13 @@ async def test_an_anonymous_stream_is_refused_if_callers_authenticate(caplog: py
 
 
 async def test_a_stream_ends_when_the_token_of_its_caller_expires() -> None:
-    async def endless() -> AsyncIterator[bytes]:
-        yield b"a"
-        await asyncio.Event().wait()
-
     async with make_host(plugins={"p": SPEAKING}, name="!") as host:
         peer = Peer()
-        await host.serve(peer, endless(), caller=Caller("ada", expires_at=time() + 0.05))
+        await host.serve(peer, messages(b"a", end=False), caller=Caller("ada", expires_at=time() + 0.05))
     assert (peer.sent, peer.closed) == ([b"A!"], True)
+
+
+# --- routes and authenticators
 
 
 class NoHeaders(dict[str, str]):
@@ -402,7 +408,7 @@ def guarded_by(*doors: Door) -> type[Plugin]:
 
 
 async def test_hook_register_authenticators() -> None:
-    plugin = guarded_by(Door("vault", "sesame"), Door("vault", "mellon"), Door("public", "nobody"))
+    plugin = guarded_by(Door("vault", "sesame"), Door("vault", "mellon"), Door("public", "unused"))
     async with make_host(plugins={"p": plugin}) as host:
         for path, body, caller in (
             ("/vault", b"sesame Ada", Caller("Ada")),
@@ -416,16 +422,12 @@ async def test_hook_register_authenticators() -> None:
         assert (crashed.status, b"canary" in crashed.body) == (500, False)
 
 
-async def test_an_authenticator_for_this_machine_only_refuses_other_machines() -> None:
-    async with make_host(plugins={"p": guarded_by(Door("vault", "dev", "its word is known"))}) as host:
+async def test_an_authenticator_for_this_machine_only_refuses_other_machines_and_requests_of_a_proxy() -> None:
+    local = Door("vault", "dev", "its word is known")
+    async with make_host(plugins={"p": guarded_by(local)}) as host:
         host.opened("http://127.0.0.1:1", local=True)
         with pytest.raises(ConfigError, match="and its word is known"):
             host.opened("http://0.0.0.0:1", local=False)
-
-
-async def test_an_authenticator_for_this_machine_only_refuses_requests_of_a_proxy() -> None:
-    local = Door("vault", "dev", "its word is known")
-    async with make_host(plugins={"p": guarded_by(local)}) as host:
         assert (await requested(host, "POST", "/vault", b"dev Ada")).body == repr(Caller("Ada")).encode()
         assert (await requested(host, "POST", "/vault", b"dev Ada", ANONYMOUS)).status == 403
     async with make_host(plugins={"p": guarded_by(local, Door("vault", "long"))}) as host:
@@ -433,121 +435,33 @@ async def test_an_authenticator_for_this_machine_only_refuses_requests_of_a_prox
         assert (await requested(host, "POST", "/vault", b"long Ada", ANONYMOUS)).status == 200
 
 
-async def test_hook_register_commands() -> None:
-    command = Command("greet", "greet somebody", lambda options: f"hello {options}")
-    host = make_host(plugins={"p": contributing(register_commands=[command])})
-    host.load()
-    (command,) = (command for plugin in host.report.plugins for command in plugin.contributions["register_commands"])
-    assert command.run("Ada") == "hello Ada"
+# --- commands and methods
 
 
-async def test_hook_register_methods() -> None:
+async def test_hooks_of_commands_and_methods() -> None:
     async def get(call: Call) -> Outcome:
         if call.params.get("jobId") != "1":
             raise ProtocolError(-32602, "There is no such job.")
         return MethodResult({"status": "working"})
 
+    command = Command("greet", "greet a person", lambda options: f"hello {options}")
     added = [Extension("com.acme/jobs", {"cancel": False}), Method("jobs/get", get, "com.acme/jobs")]
-    async with make_host(plugins={"p": contributing(register_methods=added)}) as host:
+    async with make_host(plugins={"p": contributing(register_methods=added, register_commands=[command])}) as host:
         assert await host.dispatch(Call("jobs/get", {"jobId": "1"})) == MethodResult({"status": "working"})
         wrong = await host.dispatch(Call("jobs/get", {"jobId": "2"}))
         assert isinstance(wrong, Failure)
         assert wrong.error.message == "There is no such job."
         assert host.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}
+        assert [one.contributions["register_commands"] for one in host.report.plugins] == [[command]]
 
 
-async def test_hook_register_token_sources() -> None:
-    class Mint:
-        async def token(self, request: TokenRequest) -> Authorization | None:
-            return Authorization(f"{request.user_id} for {request.tool}")
-
-    def use(context: Context) -> str:
-        """Use the token."""
-        return context.get_auth_token_or_empty()
-
-    plugin = contributing(
-        register_tools=[ToolDefinition(use, name="use", requires_auth=Acme())],
-        register_auth_providers=[Acme.provider],
-        register_token_sources=[Mint()],
-    )
-    async with make_host(plugins={"p": plugin}, user="ann") as host:
-        assert await value(host, "use") == "ann for use"
-
-
-async def test_hook_register_secret_stores() -> None:
-    class Vault:
-        name = "vault"
-
-        def get(self, name: str) -> str | None:
-            return f"the {name}" if name == "KEY" else None
-
-    def use(context: Context) -> str:
-        """Use the key."""
-        return context.get_secret("KEY")
-
-    tools = [ToolDefinition(use, requires_secrets=("KEY",))]
-    plugin = contributing(register_secret_stores=[Vault()], register_tools=tools)
-    async with make_host(plugins={"p": plugin}) as host:
-        assert await value(host, "use") == "the KEY"
-
-
-async def test_hook_register_stores() -> None:
-    class Names:
-        """A contract."""
-
-    class Selecting(PluginConfig):
-        store: Annotated[str, StoreName(Names)] = "offering"
-
-    story: list[str] = []
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Names]:
-        story.append("opened")
-        yield Names()
-        story.append("closed")
-
-    async def answer(request: Request, host: ProtocolContext) -> Response:
-        return Response(body=type(await host.store(Names, "offering")).__name__.encode())
-
-    offering = contributing(register_stores=[Store(Names, opened), Store(Names, opened, "unused")])
-    using = contributing(register_routes=[Route("GET", "/name", answer)])
-    using.Config = Selecting
-    async with make_host(plugins={"offering": offering, "using": using}) as host:
-        assert story == []
-        found = await host.respond(Request("GET", "/name", {}, NoHeaders()))
-        assert isinstance(found, Response)
-        assert found.body == b"Names"
-        with pytest.raises(PluginError, match="no setting selects a Names named 'unused'"):
-            await host.store(Names, "unused")
-    assert story == ["opened", "closed"]
-
-
-async def test_hook_lifespan() -> None:
-    def state(context: Context) -> str:
-        """Return the state."""
-        return str(context.state)
-
-    class Living(Plugin):
-        Config = Settings
-
-        @hookimpl
-        @asynccontextmanager
-        async def lifespan(self, context: PluginContext) -> AsyncIterator[str]:
-            yield f"{context.name} says {context.config.word}"
-
-        @hookimpl
-        def register_tools(self) -> Iterable[ToolDefinition]:
-            return [ToolDefinition(state)]
-
-    async with make_host(plugins={"p": Living}) as host:
-        assert await value(host, "state") == "p says hello"
-
+# --- all hooks
 
 REGISTERING = [hook for hook in vars(hookspecs) if hook.startswith("register_")]
 
 
-def implementing_every_hook(called: list[str]) -> type[Plugin]:
-    """Return a plugin that notes when each of its hooks is called."""
+async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
+    called: list[str] = []
 
     def noting(hook: str) -> Any:
         def note(self: Plugin, context: PluginContext) -> list[Any]:
@@ -563,12 +477,7 @@ def implementing_every_hook(called: list[str]) -> type[Plugin]:
         called.append(f"{context.name} leaves")
 
     members = {hook: noting(hook) for hook in REGISTERING}
-    return type("Everything", (Plugin,), {**members, "lifespan": hookimpl(lifespan)})
-
-
-async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
-    called: list[str] = []
-    every = implementing_every_hook(called)
+    every = type("Everything", (Plugin,), {**members, "lifespan": hookimpl(lifespan)})
     async with make_host(plugins={"b": every, "a": every}) as host:
         contributed = called[:-2]
         await host.dispatch(Call("tools/list"))
@@ -578,12 +487,12 @@ async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_b
     assert [line[0] for line in contributed] == ["a"] * len(REGISTERING) + ["b"] * len(REGISTERING)
 
 
-@pytest.mark.parametrize("hook", ["register_tools", "register_middleware", "register_secret_stores"])
-async def test_a_plugin_whose_hook_raises_is_left_out_and_affects_no_other(hook: str) -> None:
+@pytest.mark.parametrize("hook", ["register_tools", "register_secret_stores"])
+def test_a_plugin_whose_hook_raises_is_left_out_and_affects_no_other(hook: str) -> None:
     def fail(self: Any) -> Any:
         raise OSError("no disk")
 
-    broken = contributing(register_tools=[ToolDefinition(greet, name="of_the_broken")])
+    broken = contributing(register_tools=[ToolDefinition(stumble, name="of_the_broken")])
     fail.__name__ = hook
     setattr(broken, hook, hookimpl(fail))
     host = make_host(plugins={"broken": broken, "good": contributing(register_transports=[OneConnection()])})

@@ -70,16 +70,20 @@ class Story(list[str]):
         return kit
 
 
-async def test_lifespans_are_entered_by_name_and_left_in_reverse_order_at_each_start() -> None:
-    story = Story()
-    of_plugin = story.kit("p")
+def living(kit: Toolkit) -> type[Plugin]:
+    """Return a plugin with the lifespan of a toolkit."""
 
     class Living(Plugin):
         @hookimpl(specname="lifespan")
         def enter(self, context: Any) -> Lifespan:
-            return of_plugin.enter_lifespan(context)
+            return kit.enter_lifespan(context)
 
-    host = make_host(story.kit("b"), story.kit("a"), plugins={"z": Living})
+    return Living
+
+
+async def test_lifespans_are_entered_by_name_and_left_in_reverse_order_at_each_start() -> None:
+    story = Story()
+    host = make_host(story.kit("b"), story.kit("a"), plugins={"z": living(story.kit("p"))})
     await host.stop()
     with pytest.raises(ServerError, match="has not been started"):
         host.assembly  # noqa: B018
@@ -98,9 +102,7 @@ async def test_lifespans_are_entered_by_name_and_left_in_reverse_order_at_each_s
         assert len(story) == 6
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("no"), SystemExit(3), ExceptionGroup("no", [ValueError()]), asyncio.CancelledError()]
-)
+@pytest.mark.parametrize("error", [SystemExit(3), ExceptionGroup("no", [ValueError()]), asyncio.CancelledError()])
 async def test_a_lifespan_that_fails_to_end_does_not_affect_the_others(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -139,33 +141,17 @@ async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> N
     assert story == ["enter a", "leave a"]
 
 
-class Speechless(Exception):
-    """An exception whose text cannot be read."""
-
-    def __str__(self) -> str:
-        raise RuntimeError
-
-
-@pytest.mark.parametrize(
-    "error", [ConnectionError("no database"), Speechless(), asyncio.CancelledError(), SystemExit(3)], ids=repr
-)
+@pytest.mark.parametrize("error", [ConnectionError("no database"), asyncio.CancelledError(), SystemExit(3)], ids=repr)
 async def test_a_lifespan_that_fails_to_start_is_named(error: BaseException) -> None:
     story = Story()
-    broken = story.kit("broken", enter=error)
-
-    class Broken(Plugin):
-        @hookimpl(specname="lifespan")
-        def enter(self, context: Any) -> Lifespan:
-            return broken.enter_lifespan(context)
-
+    plugins = {"broken": living(story.kit("broken", enter=error))}
     with pytest.raises(PluginError, match=rf"plugin 'broken'.*lifespan.*{type(error).__name__}"):
-        await make_host(story.kit("a"), plugins={"broken": Broken}).start()
+        await make_host(story.kit("a"), plugins=plugins).start()
     assert story == ["enter a", "enter broken", "leave a"]
 
 
-def waiting_kit() -> tuple[Toolkit, asyncio.Event, asyncio.Event]:
-    kit = Toolkit("w")
-    begun, go_on = asyncio.Event(), asyncio.Event()
+async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() -> None:
+    kit, begun, go_on = Toolkit("w"), asyncio.Event(), asyncio.Event()
 
     @kit.tool
     async def wait() -> str:
@@ -179,15 +165,14 @@ def waiting_kit() -> tuple[Toolkit, asyncio.Event, asyncio.Event]:
         """Fail."""
         raise KeyError
 
-    return kit, begun, go_on
-
-
-async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() -> None:
-    kit, begun, go_on = waiting_kit()
     async with make_host(kit) as host:
+        await call(host, "w_fail")
+        await call(host, "w_not_there")
+        await host.dispatch(Call("no/such"))
         assert await host.drain(0) is True
-        one = asyncio.create_task(value(host, "w_wait"))
+        cancelled, one = (asyncio.create_task(value(host, "w_wait")) for _ in range(2))
         await begun.wait()
+        cancelled.cancel()
         assert await host.drain(0.001) is False
         draining = asyncio.create_task(host.drain(60))
         for _ in range(5):
@@ -195,21 +180,7 @@ async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() 
         assert not draining.done()
         go_on.set()
         assert await draining is True
-        assert await one == "waited"
-
-
-async def test_a_call_that_fails_or_is_cancelled_is_no_longer_in_flight() -> None:
-    kit, begun, _ = waiting_kit()
-    async with make_host(kit) as host:
-        await call(host, "w_fail")
-        await call(host, "w_not_there")
-        await host.dispatch(Call("no/such"))
-        assert await host.drain(0) is True
-        one = asyncio.create_task(value(host, "w_wait"))
-        await begun.wait()
-        one.cancel()
-        await asyncio.wait((one,))
-        assert await host.drain(0) is True
+        assert (await one, cancelled.cancelled()) == ("waited", True)
 
 
 async def test_stopping_does_not_wait_for_a_thread_that_blocks() -> None:

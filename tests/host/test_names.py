@@ -17,6 +17,7 @@ from pegboard.names import (
     normal_version,
     normalise,
     spellings,
+    toolkit_spellings,
     wire_name,
 )
 from pegboard.plugin import PluginError
@@ -26,9 +27,10 @@ from tests.host.hosting import make_host
 @pytest.mark.parametrize(
     ("toolkit", "tool", "snake", "pascal"),
     [
-        ("github", "list_issues", "github_list_issues", "Github_ListIssues"),
         ("github", "ListIssues", "github_list_issues", "Github_ListIssues"),
         ("my-kit", "readHTTPPage", "my_kit_read_http_page", "MyKit_ReadHttpPage"),
+        ("acme.tools", "add2", "acme_tools_add2", "AcmeTools_Add2"),
+        ("files", "_hidden", "files_hidden", "Files_Hidden"),
     ],
 )
 def test_wire_names_in_both_styles(toolkit: str, tool: str, snake: str, pascal: str) -> None:
@@ -44,30 +46,20 @@ def test_a_wire_name_is_checked() -> None:
         assert words in (check_wire_name(name) or "")
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "github_delete_repo",
-        "Github::DeleteRepo",
-        "github.deleterepo",
-        "GITHUB_DELETEREPO",
-        "  Github :: DeleteRepo ",
-        "github_delete_*",
-        "Github::Delete*",
-        "*_delete_*",
-        "github_[a-f]*",
-    ],
-)
-def test_every_spelling_matches_the_tool(pattern: str) -> None:
-    assert Patterns([pattern]).match(spellings("github", "delete_repo"))
+DELETE_REPO = spellings("github", "delete_repo")
+MATCHING = """
+github_delete_repo Github_DeleteRepo Github::DeleteRepo GitHub.delete_repo github.deleterepo GITHUB_DELETEREPO
+GITHUB_DELETE_REPO github-delete-repo github_delete_* Github::Delete* Github.* *_delete_* *.DeleteRepo github_[a-f]*
+github_delete_rep?
+"""
+OTHERS = "github_delete delete_repo git_* github_[g-z]* Github:DeleteRepo github:: hub_delete_repo"
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    ["github_delete", "delete_repo", "git_*", "github_[g-z]*", "Github:DeleteRepo", "", "github::", "hub_delete_repo"],
-)
-def test_patterns_of_other_tools_do_not_match(pattern: str) -> None:
-    assert not Patterns([pattern]).match(spellings("github", "delete_repo"))
+def test_every_spelling_and_no_pattern_of_another_tool_matches_a_tool() -> None:
+    patterns = [*MATCHING.split(), "  Github :: DeleteRepo ", "github . delete_repo"]
+    assert [pattern for pattern in patterns if not Patterns([pattern]).match(DELETE_REPO)] == []
+    assert [pattern for pattern in ["", *OTHERS.split()] if Patterns([pattern]).match(DELETE_REPO)] == []
+    assert not Patterns().match(DELETE_REPO)
 
 
 def test_a_glob_for_one_toolkit_does_not_match_others() -> None:
@@ -77,11 +69,12 @@ def test_a_glob_for_one_toolkit_does_not_match_others() -> None:
 
 
 def test_toolkits_are_matched_in_any_spelling_and_tools_without_prefix_by_their_names() -> None:
-    for pattern in ("my_kit.add", "MyKit.Add", "mykit_add", "my-kit::add", "MYKIT.ADD", "My_Kit_Add"):
+    for pattern in ("my_kit.add", "MyKit.Add", "mykit_add", "my-kit::add"):
         for toolkit in ("my_kit", "my-kit", "MyKit"):
             assert Patterns([pattern]).match(spellings(toolkit, "add"))
     for pattern in ("getWeather", "get_weather", "GETWEATHER", "get-weather", "get*"):
         assert Patterns([pattern]).match(spellings("", "getWeather"))
+    assert "my_kit" in toolkit_spellings("My-Kit")
 
 
 _NAME = st.from_regex(r"[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){0,3}", fullmatch=True)
@@ -98,10 +91,9 @@ def test_both_wire_names_are_spellings_and_every_spelling_is_in_normal_form(tool
 
 def test_the_matching_pattern_and_the_unmatched_patterns_are_known() -> None:
     patterns = Patterns(["githbu_*", "Github::DeleteRepo", "files_*"])
-    known = spellings("github", "delete_repo") | spellings("math", "add")
-    assert patterns.which(spellings("github", "delete_repo")) == "Github::DeleteRepo"
-    assert patterns.unmatched(known) == ("githbu_*", "files_*")
-    assert patterns.unmatched(known, absent=["files"]) == ("githbu_*",)
+    assert patterns.which(DELETE_REPO) == "Github::DeleteRepo"
+    assert patterns.unmatched(DELETE_REPO | spellings("math", "add")) == ("githbu_*", "files_*")
+    assert Patterns(["Git-Hub::Delete*", "git_hub_x", "gitlab_x"]).unmatched([], absent=["git-hub"]) == ("gitlab_x",)
 
 
 def test_plugins_are_matched_by_name_glob_and_distribution() -> None:
@@ -109,38 +101,32 @@ def test_plugins_are_matched_by_name_glob_and_distribution() -> None:
     others = ["other:acme", "acme-tools:other", "acme-tools", ":acme"]
     assert [one for one in hits + others if Patterns([one]).match_plugin("acme", "acme-tools")] == hits
     assert not Patterns(["acme-tools:acme"]).match_plugin("acme")
+    assert Patterns([":acme"]).match_plugin("acme")
     assert Patterns(["d:a_b_c"]).match_plugin("a.b-c", "d")
+    patterns = Patterns(["math", "acme:*", "maths"])
+    assert patterns.unmatched_plugins([("math", "toolkit-math"), ("x", "acme")]) == ("maths",)
+    assert patterns.which_plugin("x", "acme") == "acme:*"
 
 
 def test_the_nearest_name_is_found_in_any_case_and_order() -> None:
     assert nearest("Prot", ["host", "port", "path"]) == "port"
     assert nearest("zzz", ["host", "port"]) is None
     assert nearest("part", ["port", "pert"]) == nearest("part", ["pert", "port"])
-    known = spellings("github", "delete_repo") | spellings("files", "read")
-    assert nearest("githbu_*", known) == "github_*"
-    assert nearest("*", known) is None
+    known = DELETE_REPO | spellings("files", "read")
+    assert [nearest(one, known) for one in ("githbu_*", "Githbu::*", "*")] == ["github_*", "github.*", None]
 
 
 # --- versions
 
 
-@pytest.mark.parametrize(
-    ("given", "normal"),
-    [
-        ("1.2.3", "1.2.3"),
-        ("v1", "1.0.0"),
-        ("1.2.3-alpha-1.0+build.5", "1.2.3-alpha-1.0+build.5"),
-        ("1+5", "1.0.0+5"),
-    ],
-)
-def test_a_version_has_three_numbers(given: str, normal: str) -> None:
-    assert normal_version(given) == normal
-    assert normal_version(normal) == normal
+def test_a_version_has_three_numbers() -> None:
+    normal = {"v1": "1.0.0", "1.2": "1.2.0", "v10.20.30": "10.20.30", "1.2-rc.1": "1.2.0-rc.1", "1+5": "1.0.0+5"}
+    normal["1.2.3-alpha-1.0+build.5"] = "1.2.3-alpha-1.0+build.5"
+    assert {given: normal_version(given) for given in normal} == normal
 
 
 @pytest.mark.parametrize(
-    "given",
-    ["", "v", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1.2\n", "\u0661.2", 1.2],
+    "given", ["", "v", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1..2", " 1.2", "1.2\n", "\u0661.2", 1.2, None]
 )
 def test_an_invalid_version_is_rejected_with_an_example(given: Any) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{given!r} is not a version; write it like 1.2.3")):
@@ -152,27 +138,21 @@ def work() -> str:
     return ""
 
 
-async def test_a_tool_has_its_own_version_or_the_version_of_its_toolkit() -> None:
+def test_a_tool_has_its_own_version_or_the_version_of_its_toolkit() -> None:
     kit, other = Toolkit("x", version="v1.2"), Toolkit("y")
-    kit.tool(work)
+    for one in (kit, other):
+        one.tool(work)
     kit.tool(name="own", version="3")(work)
-    other.tool(work)
-    async with make_host(kit, other) as host:
-        assert host.problems == ()
-        tools = {name: (one.tool.version, one.tool.meta) for name, one in host.assembly.tools.items()}
-    assert tools == {
+    kit.tool(name="bad", version="newest")(work)
+    host = make_host(kit, other)
+    assert {name: (one.tool.version, one.tool.meta) for name, one in host.load().tools.items()} == {
         "x_own": ("3.0.0", {"pegboard/version": "3.0.0"}),
         "x_work": ("1.2.0", None),
         "y_work": (None, None),
     }
-
-
-def test_an_invalid_version_disables_the_tool() -> None:
-    kit = Toolkit("x")
-    kit.tool(version="newest")(work)
-    assembly = make_host(kit).load()
-    assert assembly.tools == {}
-    assert "its version: 'newest' is not a version; write it like 1.2.3" in str(assembly.problems[0])
+    (problem,) = host.problems
+    line = f"tool 'bad' ({__file__}:{work.__code__.co_firstlineno})"
+    assert f"{line}: its version: 'newest' is not a version; write it like 1.2.3" in str(problem)
 
 
 async def test_an_invalid_version_disables_the_toolkit() -> None:

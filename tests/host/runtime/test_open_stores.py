@@ -76,6 +76,8 @@ async def test_a_store_is_opened_once_and_closed_before_the_lifespans_end() -> N
         boxes = await asyncio.gather(*(host.store(Box, "offering") for _ in range(3)))
         await host.open_stores()
         assert len({id(box) for box in boxes}) == 1
+        with pytest.raises(PluginError, match="no setting selects a Box named 'unused'"):
+            await host.store(Box, "unused")
         story = story_of(host)
     assert story == ["opening", "closing", "left"]
 
