@@ -1,4 +1,4 @@
-"""Known secrets are masked in texts, in every written form."""
+"""Known secrets are masked in strings, in every written form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import quote, quote_plus
 
 import httpx
 import pytest
@@ -35,75 +35,72 @@ def known() -> Iterator[Redactor]:
     redactor = Redactor()
     redactor.add(CANARY)
     yield redactor
-    del redactor
-    gc.collect()
+    redactor.close()
 
 
 WAYS = {
-    "as it is": CANARY,
+    "unchanged": CANARY,
     "JSON": json.dumps({"key": CANARY}),
     "JSON in Unicode": json.dumps({"key": CANARY}, ensure_ascii=False),
     "repr": repr({"key": CANARY}),
     "a path": "https://x.example/" + quote(CANARY, safe=""),
     "a path with slashes": "https://x.example/" + quote(CANARY),
-    "a query": "https://x.example/?" + urlencode({"key": CANARY}),
     "a form": quote_plus(CANARY),
     "lower escapes": quote(CANARY, safe="").replace("%2F", "%2f").replace("%2B", "%2b"),
     "yarl": str(yarl.URL("https://x.example/").with_query(key=CANARY)),
     "httpx": str(httpx.URL("https://x.example/", params={"key": CANARY})),
-    "base64": base64.b64encode(CANARY.encode()).decode(),
     "base64 for URLs": base64.urlsafe_b64encode(CANARY.encode()).decode(),
     **{
         f"basic authentication of {name!r}": "Basic " + base64.b64encode(f"{name}:{CANARY}".encode()).decode()
-        for name in ("", "a", "ab", "abc")
+        for name in ("", "a", "ab")
     },
 }
 
 
+@pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("way", WAYS)
-def test_a_secret_is_found_in_every_form(way: str, known: Redactor) -> None:
-    told = redacted(f"before {WAYS[way]} after")
-    assert MASK in told
-    assert told.startswith("before ")
-    assert told.endswith(" after")
+def test_a_secret_is_found_in_every_form(way: str) -> None:
+    shown = redacted(f"before {WAYS[way]} after")
+    assert MASK in shown
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
     for left in ("cnry", "Y25yeS", "7f%2B3a", "7f+3a"):
-        assert left not in told
+        assert left not in shown
 
 
-@pytest.mark.parametrize(("length", "masked"), [(MIN_SECRET_CHARACTERS - 1, False), (MIN_SECRET_CHARACTERS, True)])
-def test_a_short_secret_is_left_alone(length: int, masked: bool) -> None:
-    redactor = Redactor()
-    redactor.add("kqxzjw"[:length])
-    assert (MASK in redacted("the value kqxzjw stands here")) == masked
+def test_a_short_secret_and_the_name_of_one_are_left_alone(known: Redactor) -> None:
+    known.add("kqxzjw"[: MIN_SECRET_CHARACTERS - 1])
+    assert redacted("the value kqxzjw") == "the value kqxzjw"
+    known.add("kqxzjw"[:MIN_SECRET_CHARACTERS])
+    assert MASK in redacted("the value kqxzjw")
+    known.add("ACME_TOKEN")
+    assert redacted("set ACME_TOKEN") == f"set {MASK}"
+    known.spare("ACME_TOKEN")
+    known.learn(lambda: ["ACME_TOKEN", "another-secret"])
+    assert redacted("set ACME_TOKEN to another-secret") == f"set ACME_TOKEN to {MASK}"
 
 
-def test_the_longer_of_two_secrets_is_masked_whole() -> None:
-    redactor = Redactor()
-    redactor.add("kqxzjw-1")
-    redactor.add("kqxzjw-1-and-more")
+def test_the_longest_secret_is_masked_and_each_line_of_a_key(known: Redactor) -> None:
+    for secret in ("kqxzjw-1", "kqxzjw-1-and-more"):
+        known.add(secret)
     assert redacted("a kqxzjw-1-and-more b") == f"a {MASK} b"
-
-
-def test_each_line_of_a_key_is_a_secret() -> None:
-    redactor = Redactor()
-    redactor.add("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n")
+    known.add("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n")
     assert redacted("line MIIEvQIBADANBgkqhkiG9w0B of it") == f"line {MASK} of it"
     assert redacted("-----BEGIN KEY-----") == "-----BEGIN KEY-----"
 
 
-def test_a_value_that_pydantic_cut_short_is_not_shown() -> None:
-    def told(value: object) -> str:
+def test_a_value_that_pydantic_cut_short_is_not_shown(known: Redactor) -> None:
+    def message(value: object) -> str:
         with pytest.raises(ValidationError) as caught:
             TypeAdapter(int).validate_python(value)
         return redacted(str(caught.value))
 
-    redactor = Redactor()
-    redactor.add("kqxzjw" * 20)
-    assert "kqx" not in told("kqxzjw" * 20 + " is wrong")
-    assert "'short and fine'" in told("short and fine")
+    known.add("kqxzjw" * 20)
+    assert "kqx" not in message("kqxzjw" * 20 + " is wrong")
+    assert "'short and fine'" in message("short and fine")
 
 
-def test_a_secret_is_forgotten_with_whoever_knew_it() -> None:
+def test_a_redactor_that_is_collected_masks_nothing() -> None:
     redactor = Redactor()
     redactor.add("kqxzjw-gone")
     assert redacted("kqxzjw-gone") == MASK
@@ -112,8 +109,27 @@ def test_a_secret_is_forgotten_with_whoever_knew_it() -> None:
     assert redacted("kqxzjw-gone") == "kqxzjw-gone"
 
 
+@pytest.mark.usefixtures("known")
+def test_every_string_of_an_error_is_masked() -> None:
+    keeps: list[object] = [CANARY]
+    keeps.append(keeps)  # data may contain itself
+    extra = {"a": [{"b": (CANARY, 1)}], CANARY: None, "c": "fine", "keeps": keeps}
+    error = UpstreamError(f"no {CANARY}", f"for {CANARY}", status_code=500, extra=extra)
+    assert redacted_error(error) is error
+    assert (error.message, error.developer_message) == (f"no {MASK}", f"for {MASK}")
+    assert error.extra.pop("keeps")[0] == MASK
+    assert error.extra == {"a": [{"b": (MASK, 1)}], MASK: None, "c": "fine"}
+    protocol = redacted_error(ProtocolError(-32000, f"x {CANARY}", {"y": CANARY}))
+    assert isinstance(protocol, ProtocolError)
+    assert (protocol.message, protocol.data) == (f"x {MASK}", {"y": MASK})
+    harmless = RetryableToolError("fine", "fine too", "more", 5, {"a": [1, {"b": "c"}]})
+    before = dict(vars(harmless))
+    assert redacted_error(harmless) is harmless
+    assert vars(harmless) == before
+
+
 class Odd(RetryableToolError):
-    """One whose text is made of what it keeps."""
+    """An error whose message is made of its attributes."""
 
     def __init__(self, url: object) -> None:
         self.url = url
@@ -122,57 +138,18 @@ class Odd(RetryableToolError):
         return f"GET {self.url} failed"
 
 
-@pytest.mark.usefixtures("known")
-def test_every_text_of_an_error_is_masked() -> None:
-    error = UpstreamError(
-        f"no {CANARY}", f"for {CANARY}", status_code=500, extra={"a": [{"b": (CANARY, 1)}], CANARY: None, "c": "fine"}
-    )
-    assert redacted_error(error) is error
-    assert (error.message, error.developer_message) == (f"no {MASK}", f"for {MASK}")
-    assert error.extra == {"a": [{"b": (MASK, 1)}], MASK: None, "c": "fine"}
-    protocol = redacted_error(ProtocolError(-32000, f"x {CANARY}", {"y": CANARY}))
-    assert isinstance(protocol, ProtocolError)
-    assert (protocol.message, protocol.data) == (f"x {MASK}", {"y": MASK})
-
-
-@pytest.mark.usefixtures("known")
-def test_an_error_without_secrets_stays_as_it_is() -> None:
-    extra = {"a": [1, {"b": "c"}]}
-    error = RetryableToolError("fine", "fine too", "more", 5, extra)
-    before = dict(vars(error))
-    assert redacted_error(error) is error
-    assert vars(error) == before
-
-
-@pytest.mark.usefixtures("known")
-def test_the_data_of_an_error_may_contain_itself() -> None:
-    keeps: list[object] = [CANARY]
-    keeps.append(keeps)
-    error = redacted_error(RetryableToolError("x", extra={"keeps": keeps}))
-    assert isinstance(error, RetryableToolError)
-    assert error.extra["keeps"][0] == MASK
-
-
-@pytest.mark.usefixtures("known")
-def test_an_error_that_makes_its_own_text_is_masked_or_replaced() -> None:
-    text = redacted_error(Odd(CANARY))
-    assert (type(text), text.message) == (Odd, f"GET {MASK} failed")
-    other = redacted_error(Odd(yarl.URL("https://x.example/").with_query(key=CANARY)))
-    assert type(other) is FatalToolError
-    assert "cnry" not in other.message
-
-
-class Settings(PluginConfig):
-    password: str
-
-
 class Stubborn(NotFoundError):
     def __str__(self) -> str:
         return f"nothing at {CANARY}"
 
 
 @pytest.mark.usefixtures("known")
-def test_an_error_whose_text_cannot_be_changed_is_replaced() -> None:
+def test_an_error_that_makes_its_own_message_is_masked_or_replaced() -> None:
+    masked = redacted_error(Odd(CANARY))
+    assert (type(masked), masked.message) == (Odd, f"GET {MASK} failed")
+    replaced = redacted_error(Odd(yarl.URL("https://x.example/").with_query(key=CANARY)))
+    assert type(replaced) is FatalToolError
+    assert "cnry" not in replaced.message
     assert type(redacted_error(Stubborn(""))) is ServerError
 
 
@@ -181,22 +158,24 @@ def kit() -> Toolkit:
 
     @kit.tool(requires_secrets=["API_KEY"])
     def fail(context: Context) -> None:
-        """Fail, and tell the secret."""
+        """Fail, and show the secret."""
         raise RetryableToolError(f"the key {context.get_secret('API_KEY')} is wrong")
 
     @kit.tool(requires_secrets=["API_KEY"])
-    def tell(context: Context) -> str:
-        """Tell the secret."""
+    def show(context: Context) -> str:
+        """Return the secret."""
         return context.get_secret("API_KEY")
 
     return kit
 
 
-async def test_a_secret_of_a_store_is_masked_in_errors_and_not_in_results() -> None:
-    plugins = {"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])}
-    async with make_host(kit(), plugins=plugins) as host:
-        assert (await failure(host, "x_fail")).error.message == f"the key {MASK} is wrong"
-        assert await value(host, "x_tell") == "canary-of-the-store"
+async def test_a_secret_of_a_store_is_masked_in_errors_and_not_in_results_while_the_host_runs() -> None:
+    host = make_host(kit(), plugins={"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])})
+    for _ in range(2):
+        async with host:
+            assert (await failure(host, "x_fail")).error.message == f"the key {MASK} is wrong"
+            assert await value(host, "x_show") == "canary-of-the-store"
+        assert redacted("canary-of-the-store") == "canary-of-the-store"
 
 
 async def test_a_secret_of_a_request_is_masked_in_its_errors() -> None:
@@ -204,15 +183,12 @@ async def test_a_secret_of_a_request_is_masked_in_its_errors() -> None:
     async with make_host(kit()) as host:
         failed = await failure(host, "x_fail", supplied=supplied)
         assert failed.error.message == f"the key {MASK} is wrong"
-        assert redacted("and canary-of-the-token") == f"and {MASK}"  # in what the same task tells later
+        assert redacted("and canary-of-the-token") == f"and {MASK}"  # in what the same task logs later
     assert contextvars.Context().run(redacted, "and canary-of-the-token") == "and canary-of-the-token"
 
 
-@pytest.mark.parametrize(
-    "given", ["Bearer canary-of-the-caller", "bearer  canary-of-the-caller ", "canary-of-the-caller"]
-)
-async def test_the_token_of_a_request_is_masked_in_its_errors(given: str) -> None:
-    headers = CIMultiDict({"authorization": given})
+@pytest.mark.parametrize("header", ["bearer  canary-of-the-caller ", "canary-of-the-caller"])
+async def test_the_token_of_a_request_is_masked_in_its_errors_and_hidden_from_tools(header: str) -> None:
     kit = Toolkit("x")
 
     @kit.tool
@@ -221,14 +197,17 @@ async def test_the_token_of_a_request_is_masked_in_its_errors(given: str) -> Non
         assert context.headers is not None
         assert context.headers.get("Authorization") is None
         assert redacted("canary-of-the-caller") == MASK
-        raise RetryableToolError(f"I was called with {given}")
+        raise RetryableToolError(f"I was called with {header}")
 
     async with make_host(kit) as host:
-        failed = await failure(host, "x_fail", headers=headers)
+        failed = await failure(host, "x_fail", headers=CIMultiDict({"authorization": header}))
         assert failed.error.message.startswith("I was called with ")
         assert "canary" not in failed.error.message
-        assert redacted("and canary-of-the-caller") == f"and {MASK}"
     assert contextvars.Context().run(redacted, "and canary-of-the-caller") == "and canary-of-the-caller"
+
+
+class Settings(PluginConfig):
+    password: str
 
 
 async def test_problems_hold_no_secrets_even_of_a_host_that_did_not_start() -> None:
@@ -250,37 +229,19 @@ async def test_problems_hold_no_secrets_even_of_a_host_that_did_not_start() -> N
     assert MASK in str(host.problems)
 
 
-async def test_a_host_that_has_stopped_looks_for_nothing_and_begins_again() -> None:
-    plugins = {"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])}
-    host = make_host(kit(), plugins=plugins)
-    for _ in range(2):
-        async with host:
-            assert redacted("canary-of-the-store") == MASK
-        assert redacted("canary-of-the-store") == "canary-of-the-store"
-
-
+@pytest.mark.usefixtures("known")
 def test_a_program_may_mask_what_its_handlers_write() -> None:
-    redactor = Redactor()
-    redactor.add("canary-of-a-program")
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logging.Formatter("%(levelname)s:%(message)s"))
-    redact_logs([handler])
-    redact_logs([handler])
+    for _ in range(2):
+        redact_logs([handler])
     log = logging.getLogger("program_of_a_test")
     log.addHandler(handler)
     try:
-        raise ValueError("inside canary-of-a-program")
+        raise ValueError(f"inside {CANARY}")
     except ValueError:
-        log.exception("it was %s", "canary-of-a-program")
-    told = written.getvalue()
-    assert told.startswith(f"ERROR:it was {MASK}\n    Traceback")
-    assert told.endswith(f"\n    ValueError: inside {MASK}\n")
-
-
-def test_the_name_of_a_secret_is_none_though_a_key_calls_it_so(known: Redactor) -> None:
-    known.add("ACME_TOKEN")
-    assert redacted("set ACME_TOKEN") == f"set {MASK}"
-    known.spare("ACME_TOKEN")
-    known.learn(lambda: ["ACME_TOKEN", "another-secret"])
-    assert redacted("set ACME_TOKEN to another-secret") == f"set ACME_TOKEN to {MASK}"
+        log.exception("it was %s", CANARY)
+    log.removeHandler(handler)
+    assert written.getvalue().startswith(f"ERROR:it was {MASK}\n    Traceback")
+    assert written.getvalue().endswith(f"\n    ValueError: inside {MASK}\n")
