@@ -1,10 +1,9 @@
-"""A toolkit that tells its secrets in every way that is an error, or goes to a log."""
+"""A toolkit that shows its secrets in every error and log, and returns them in one result."""
 
 from __future__ import annotations
 
 import base64
 import logging
-import urllib.request
 from typing import Any
 from urllib.parse import quote
 
@@ -39,14 +38,14 @@ kit = Toolkit("leaky", config=LeakyConfig)
 
 
 def everything(context: Context) -> str:
-    """Every secret, one after another."""
+    """Return every secret, one after another."""
     config = context.config
     sealed = config.sealed.get_secret_value()
     return " ".join([*context.secrets.values(), config.password, config.token, sealed, config.address])
 
 
 def written(context: Context) -> dict[str, str]:
-    """The same, written as libraries write it."""
+    """Return the secrets as libraries write them."""
     each = [*context.secrets.values(), context.config.password]
     return {
         "quoted": " ".join(quote(one, safe="") for one in each),
@@ -64,7 +63,7 @@ class Worded(ToolExecutionError):
 
 
 def tool(function: Any) -> Any:
-    """A tool that declares all secrets."""
+    """Add a tool that declares all secrets."""
     function.__doc__ = "Tell what must not be told."
     return kit.tool(requires_secrets=SECRETS)(function)
 
@@ -94,11 +93,6 @@ def upstream(context: Context) -> str:
 
 
 @tool
-def fatal(context: Context) -> str:
-    raise FatalToolError("It is broken.", everything(context))
-
-
-@tool
 def worded(context: Context) -> str:
     raise Worded(everything(context).encode())
 
@@ -116,13 +110,6 @@ def group(context: Context) -> str:
 @tool
 def leaving(context: Context) -> str:
     raise SystemExit(everything(context))
-
-
-@tool
-def address(context: Context) -> str:
-    key = quote(context.get_secret("CNRY_ENV"))
-    with urllib.request.urlopen(f"http://127.0.0.1:1/{key}?key={key}") as answer:
-        return str(answer.read())
 
 
 @tool
@@ -163,8 +150,8 @@ def logged(context: Context) -> str:
 
 
 @tool
-def printed(context: Context) -> str:
-    return f"{context.secrets} {context!r} {context._bound!r} {context._call!r}"[:0] or repr(context.secrets)
+def returned(context: Context) -> str:
+    return everything(context)
 
 
 @kit.resource("leaky://{path}")

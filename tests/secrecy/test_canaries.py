@@ -1,4 +1,4 @@
-"""Canaries in every place that a secret can come from: none of them gets out, but by the result of a tool."""
+"""Canaries in every place that a secret can come from: only the result of a tool may show one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
 from tests.plugins.worker.conftest import SECRET, Engine, token
 from tests.secrecy import leaky_kit, ring
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call
 from tests.support.pool import TOOLKITS
-from tests.support.schemas import LEGACY, MODERN
 from tests.support.wire import PEGBOARD, Wire, client_environment
 
 MARK = "cnry"
@@ -43,22 +43,16 @@ token = {{ env = "LEAKY_TOKEN" }}
 sealed = {json.dumps(CANARIES["sealed"])}
 address = "https://me:{MARK}-in-the-address@127.0.0.1/"
 """
-TOOLS = sorted(
-    name
-    for name in ("accident", "caused", "purpose", "upstream", "fatal", "worded", "protocol", "group", "leaving",
-                 "address", "client", "status", "misfit", "undeclared", "logged", "printed")
-)  # fmt: skip
-
-
-EXPOSED = {
-    f"ARCADE_DEBUG_EXPOSE_{what}_IN_TOOL_ERROR_RESPONSES": "yes-i-accept-leaking-internals-to-the-agent"
-    for what in ("DEVELOPER_MESSAGE", "STACKTRACE")
-}
+TOOLS = [
+    "accident", "caused", "purpose", "upstream", "worded", "protocol", "group", "leaving", "client", "status", "misfit",
+    "undeclared", "logged",
+]  # fmt: skip
+EXPOSED = dict.fromkeys(VARIABLES.values(), ACKNOWLEDGEMENT)
 """The variables that show details for the log to models."""
 
 
 class Place(NamedTuple):
-    """A folder in which a host runs, and what it is given."""
+    """A folder in which a host runs, its distributions and its variables."""
 
     folder: Path
     site: Path
@@ -87,112 +81,98 @@ def place(tmp_path: Path) -> Place:
     return Place(folder, site, env)
 
 
-def leaks(told: str) -> Iterator[str]:
-    """Where a canary is told, as it is or as libraries write it."""
+def leaks(text: str) -> Iterator[str]:
+    """Yield the places where a canary is shown, unchanged or as libraries write it."""
     marks = {MARK}
     for value in CANARIES.values():
         marks |= {
             base64.b64encode(b"me:" + value.encode()).decode()[12:40],
             base64.b64encode(value.encode()).decode()[:28],
         }
-    known = told.replace("cnry_", "").replace("canary", "")  # names are no secrets
+    known = text.replace("cnry_", "").replace("canary", "")  # names are no secrets
     for mark in marks:
         at = known.find(mark)
         if at >= 0:
             yield known[max(0, at - 200) : at + 200]
 
 
-async def talk(wire: Wire, revision: str) -> list[Any]:
-    """Everything that a client is told by a host over its streams."""
-    modern = revision == MODERN[-1]
-    if not modern:
-        await wire.initialize(revision)
-    told = [await wire.request("tools/list", {}, modern=modern)]
-    for name in TOOLS:
-        for arguments in ({}, {"wrong": 1}):
-            meta = {"progressToken": name, "io.modelcontextprotocol/logLevel": "debug"}
-            params = {"name": f"leaky_{name}", "arguments": arguments, "_meta": meta}
-            told.append(await wire.request("tools/call", params, modern=modern))
-    uris = ("leaky://purpose", "leaky://accident")
-    told += [await wire.request("resources/read", {"uri": uri}, modern=modern) for uri in uris]
-    told.append(await wire.request("prompts/get", {"name": "leaky_ask"}, modern=modern))
-    notifications = await wire.settle()
-    assert {one["method"] for one in notifications} == {"notifications/message", "notifications/progress"}
-    return [*told, *notifications]
-
-
 @pytest.mark.requirement("UTIL-21")
-@pytest.mark.parametrize(
-    ("revision", "exposure"), [(LEGACY[-1], {}), (MODERN[-1], {}), (MODERN[-1], EXPOSED)], ids=["old", "new", "exposed"]
-)
-async def test_no_canary_is_told_over_streams(place: Place, revision: str, exposure: dict[str, str]) -> None:
+@pytest.mark.parametrize(("modern", "exposure"), [(False, {}), (True, EXPOSED)], ids=["session", "exposed"])
+async def test_only_a_result_shows_canaries_over_streams(place: Place, modern: bool, exposure: dict[str, str]) -> None:
+    meta = {"progressToken": "p", "io.modelcontextprotocol/logLevel": "debug"}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("tools/list", {}),
+        *(
+            ("tools/call", {"name": f"leaky_{name}", "arguments": arguments, "_meta": meta})
+            for name in TOOLS
+            for arguments in ({}, {"wrong": 1})
+        ),
+        *(("resources/read", {"uri": f"leaky://{path}"}) for path in ("purpose", "accident")),
+        ("prompts/get", {"name": "leaky_ask"}),
+    ]
     async with Wire(site=place.site, cwd=place.folder, env={**place.env, **exposure}, arguments=["-vv"]) as wire:
-        told = json.dumps(await talk(wire, revision), ensure_ascii=False)
-    assert "**********" in told
-    assert ("[DEBUG] stacktrace:" in told) == bool(exposure)
-    assert list(leaks(told)) == []
+        wire.modern = modern
+        if not modern:
+            await wire.initialize()
+        received = [await wire.request(method, params) for method, params in requests]
+        notifications = await wire.settle()
+        result = await wire.result("tools/call", {"name": "leaky_returned"})
+    assert {one["method"] for one in notifications} == {"notifications/message", "notifications/progress"}
+    text = json.dumps([*received, *notifications], ensure_ascii=False)
+    assert "**********" in text
+    assert ("[DEBUG] stacktrace:" in text) == bool(exposure)
+    assert list(leaks(text)) == []
     assert wire.stderr.count("**********") > len(TOOLS)
     assert re.search(r"ERROR leaky \[.*]: all of it: \*{10}", wire.stderr)
     assert list(leaks(wire.stderr)) == []
+    given = result["content"][0]["text"]
+    assert all(value in given for name, value in CANARIES.items() if name != "userinfo")
+    assert f"{MARK}-in-the-address" in given
 
 
-async def test_no_canary_is_told_over_http(place: Place) -> None:
-    told: list[Any] = []
-    command = (PEGBOARD, "serve", "-vv")
-    config = CONFIG.replace("[plugins.secrets_files]", "[plugins.http]\nport = 0\n\n[plugins.secrets_files]")
-    async with Served(place.site, config, env=place.env, cwd=place.folder, command=command, operator=True) as served:
-        session = Session(served)
-        await session.open()
-        for name in TOOLS:
-            told.append((await ask(served, call(f"leaky_{name}"))).answer)
-            told.append((await session.post(call(f"leaky_{name}"))).answer)
-    text = " ".join(f"{answer.fields} {answer.body.decode()}" for answer in told)
-    assert "**********" in text
-    assert list(leaks(text)) == []
-    assert list(leaks(served.stderr)) == []
-
-
-@pytest.mark.parametrize("brought", [False, True], ids=["the host's", "the request's own"])
 @pytest.mark.parametrize("exposed", [False, True], ids=["", "exposed"])
-async def test_no_canary_is_told_by_the_worker(place: Place, *, exposed: bool, brought: bool) -> None:
+async def test_no_canary_is_shown_over_http_and_by_the_worker(place: Place, exposed: bool) -> None:
     command = (PEGBOARD, "serve", "-vv")
     http = f"[plugins.http]\nport = 0\n\n[plugins.worker]\nexpose_internals = {str(exposed).lower()}\n\n"
     config = CONFIG.replace("[plugins.secrets_files]", f"{http}[plugins.secrets_files]")
-    secrets = [{"key": name, "value": CANARIES[name].replace("7f3a", "9c1b")} for name in leaky_kit.SECRETS]
+    brought = [{"key": name, "value": CANARIES[name].replace("7f3a", "9c1b")} for name in leaky_kit.SECRETS]
     env = {**place.env, "ARCADE_WORKER_SECRET": SECRET}
-    told = []
-    async with Served(place.site, config, env=env, cwd=place.folder, command=command) as served:
-        engine = Engine(served, f"Bearer {token()}")
-        for name in TOOLS:
-            for inputs in ({}, {"wrong": 1}):
-                context = {"secrets": secrets} if brought else {}
-                told.append(await engine.invoke(name, inputs, toolkit="leaky", context=context))
-        told += [
-            await engine.ask("POST", "resources/read", {"uri": f"leaky://{one}"}) for one in ("purpose", "accident")
+    async with Served(place.site, config, env=env, cwd=place.folder, command=command, operator=True) as served:
+        session = Session(served)
+        await session.open()
+        answers = [
+            came.answer
+            for name in TOOLS
+            for came in (await ask(served, call(f"leaky_{name}")), await session.post(call(f"leaky_{name}")))
         ]
-        told.append(await engine.ask("GET", "tools"))
-    text = json.dumps(told, ensure_ascii=False)
-    assert "**********" in text
-    assert ("Traceback" in text) is exposed
-    for said in (text, served.stderr):
-        assert list(leaks(said)) == []
-        assert SECRET not in said
-    assert served.stderr.count("**********") > len(TOOLS)
+        of_mcp = " ".join(f"{answer.fields} {answer.body.decode()}" for answer in answers)
+        engine = Engine(served, f"Bearer {token()}")
+        received = [
+            await engine.invoke(name, inputs, toolkit="leaky", context=context)
+            for name in TOOLS
+            for inputs in ({}, {"wrong": 1})
+            for context in ({}, {"secrets": brought})
+        ]
+        uris = ("leaky://purpose", "leaky://accident")
+        received += [await engine.ask("POST", "resources/read", {"uri": uri}) for uri in uris]
+        received.append(await engine.ask("GET", "tools"))
+    of_worker = json.dumps(received, ensure_ascii=False)
+    assert ("Traceback" in of_worker) is exposed
+    for text in (of_mcp, of_worker, served.stderr):
+        assert text.count("**********") > len(TOOLS) / 2
+        assert list(leaks(text)) == []
+        assert SECRET not in text
 
 
-COMMANDS = [
-    *(["call", f"leaky_{name}"] for name in ("accident", "purpose", "status", "worded", "logged", "printed")),
-    ["list"], ["show", "leaky_accident"], ["plugins"], ["why", "leaky"], ["why", "leaky_undecided"],
-    ["config", "check"], ["config", "show"],
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
-def test_no_canary_is_told_by_a_command(place: Place, as_json: bool) -> None:
-    told = ""
-    for command in COMMANDS:
+def test_no_canary_is_shown_by_a_command(place: Place) -> None:
+    commands = [
+        "call leaky_purpose", "call leaky_accident --json", "call leaky_logged", "list --json", "plugins",
+        "why leaky_undecided", "config check", "config show --json",
+    ]  # fmt: skip
+    shown = ""
+    for command in commands:
         done = subprocess.run(
-            [PEGBOARD, *command, "--config", "hostconfig.toml", "-vv", *(["--json"] if as_json else [])],
+            [PEGBOARD, *command.split(), "--config", "hostconfig.toml", "-vv"],
             cwd=place.folder,
             env=client_environment(place.folder, {**place.env, "PYTHONPATH": str(place.site)}),
             stdin=subprocess.DEVNULL,
@@ -200,19 +180,6 @@ def test_no_canary_is_told_by_a_command(place: Place, as_json: bool) -> None:
             timeout=60,
             check=False,
         )
-        told += f"$ {command}\n{done.stdout.decode()}\n{done.stderr.decode()}\n"
-    assert "its `enabled` function raised ValueError: cannot decide with **********" in told
-    assert list(leaks(told)) == []
-
-
-async def test_a_tool_may_give_its_secret_as_a_result(place: Place) -> None:
-    """That is its author's business; and it shows that the canaries are there."""
-    (place.site / "leaky_kit.py").write_text(
-        inspect.getsource(leaky_kit).replace('return "logged"', "return everything(context)"), "utf-8"
-    )
-    async with Wire(site=place.site, cwd=place.folder, env=place.env) as wire:
-        await wire.initialize()
-        result = await wire.call("leaky_logged")
-    given = result["content"][0]["text"]
-    assert all(value in given for name, value in CANARIES.items() if name != "userinfo")
-    assert f"{MARK}-in-the-address" in given
+        shown += f"$ {command}\n{done.stdout.decode()}\n{done.stderr.decode()}\n"
+    assert "its `enabled` function raised ValueError: cannot decide with **********" in shown
+    assert list(leaks(shown)) == []

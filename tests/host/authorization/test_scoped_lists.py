@@ -18,13 +18,13 @@ SCOPES: dict[str, list[str]] = {"a": ["read"], "b": ["read", "write"], "c": [], 
 
 def kit_of(**scopes: list[str]) -> Toolkit:
     kit = Toolkit("t", prefix=False)
-    for name, asked in (scopes or SCOPES).items():
-        kit.tool(name=name, description="Work.", scopes=asked)(lambda: "done")
+    for name, required in (scopes or SCOPES).items():
+        kit.tool(name=name, description="Work.", scopes=required)(lambda: "done")
 
     @kit.tool
-    async def found(context: Context) -> list[str]:
+    async def found(context: Context) -> str:
         """List what the caller may use."""
-        return [tool.name for tool in await context.tools.list()]
+        return "".join(tool.name for tool in await context.tools.list() if tool.name != "found")
 
     return kit
 
@@ -50,7 +50,7 @@ async def names(host: Host, caller: Caller, **fields: Any) -> str:
     return "".join(name for name in found if name != "found")
 
 
-WHO: list[tuple[Caller, str]] = [
+FOUND: list[tuple[Caller, str]] = [
     (ANONYMOUS, "c"),
     (ann(), "c"),
     (ann("other"), "c"),
@@ -63,37 +63,31 @@ WHO: list[tuple[Caller, str]] = [
 ]
 
 
-class Looking(Middleware):
-    """Looks at lists, and leaves them as they are."""
+class Passing(Middleware):
+    """A middleware that returns lists unchanged."""
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
         return await call_next(call)
 
 
-@pytest.mark.parametrize("looked_at", [False, True], ids=["alone", "middleware"])
-@pytest.mark.parametrize("page_size", [1, 50])
-async def test_a_caller_without_the_scopes_of_a_tool_does_not_find_it(page_size: int, looked_at: bool) -> None:
-    plugins = {"looking": plugin_of(middleware=[Looking()])} if looked_at else {}
+@pytest.mark.parametrize(("middleware", "page_size"), [((), 1), ((Passing(),), 50)], ids=["alone", "middleware"])
+async def test_a_caller_without_the_scopes_of_a_tool_does_not_find_it(
+    middleware: Any, page_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filtered_lists, "MAX_CACHED_CALLERS", 2)
+    plugins = {"passing": plugin_of(middleware=middleware)}
+    engine = Caller(client_id="worker")
     async with make_host(kit_of(), plugins=plugins, page_size=page_size) as host:
         for _ in range(2):
-            for caller, found in WHO:
+            for caller, found in FOUND:
                 assert await names(host, caller) == found
                 assert {page.private for page in await pages(host, caller)} == {True}
-                told = await value(host, "found", caller=caller)
-                assert "".join(name for name in told if name != "found") == found
+                assert await value(host, "found", caller=caller) == found
                 assert "".join(name for name in SCOPES if host.tool(name, caller)) == found
-
-
-@pytest.mark.parametrize("looked_at", [False, True], ids=["alone", "middleware"])
-async def test_a_caller_that_may_name_users_finds_all_tools(looked_at: bool) -> None:
-    """The worker protocol's callers have a token for all of it; for the rest they are as they are."""
-    plugins = {"looking": plugin_of(middleware=[Looking()])} if looked_at else {}
-    engine = Caller(client_id="worker")
-    async with make_host(kit_of(), plugins=plugins) as host:
-        assert await names(host, engine) == "c"
-        assert await names(host, engine, supplied=Supplied()) == "abcd"
-        assert await names(host, engine) == "c"
-        assert "b" in await value(host, "found", caller=engine, supplied=Supplied())
+            # a caller of the worker protocol may name users in a request, and then finds all tools
+            assert await names(host, engine, supplied=Supplied()) == "abcd"
+            assert await value(host, "found", caller=engine, supplied=Supplied()) == "abcd"
+            assert await names(host, engine) == "c"
 
 
 async def test_a_call_without_the_scopes_is_refused_with_their_names() -> None:
@@ -101,11 +95,12 @@ async def test_a_call_without_the_scopes_is_refused_with_their_names() -> None:
         for caller in (ann(), ann("read"), ann("other")):
             outcome = await failure(host, "b", caller=caller)
             assert outcome.error.message == "This needs a token that allows: read, write."
+        for caller in (ann("read", "write", "x"), Caller(trusted=True)):
+            assert await value(host, "b", caller=caller) == "done"
         assert (await failure(host, "b", caller=ANONYMOUS)).error.message == "Unknown tool: b"
 
 
-async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A list is made for what tools ask for, and not for each caller, token or request."""
+async def test_callers_share_the_lists_of_what_they_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     made: Counter[Any] = Counter()
     make = filtered_lists.FilteredList._make
 
@@ -116,7 +111,7 @@ async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(filtered_lists.FilteredList, "_make", counted)
     async with make_host(kit_of()) as host:
         seen: dict[str, set[int]] = {}
-        for number in range(3000):
+        for number in range(100):
             for scopes, found in (((), "c"), (("read",), "ac"), (("read", "write"), "abcd")):
                 caller = ann(*scopes, f"own-{number}", subject=f"user {number}")
                 caller = caller._replace(expires_at=float(number), extra={"jti": number})
@@ -128,14 +123,7 @@ async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPa
     assert list(made.values()) == [1, 1, 1]
 
 
-async def test_callers_with_the_same_tools_share_a_list() -> None:
-    async with make_host(kit_of(a=["read", "more"], b=["write", "more"])) as host:
-        pages_of = [(await pages(host, ann(*scopes)))[0] for scopes in ((), ("read",), ("write",), ("read", "write"))]
-        (of_nobody,) = await pages(host, ANONYMOUS)
-    assert all(page is of_nobody for page in pages_of)
-
-
-async def test_where_no_tool_asks_for_scopes_there_is_one_list() -> None:
+async def test_where_no_tool_requires_scopes_all_callers_share_one_public_list() -> None:
     async with make_host(kit_of(a=[], b=[])) as host:
         (page,) = await pages(host, LOCAL)
         for caller in (ann("read"), ann(), ANONYMOUS):
@@ -147,10 +135,9 @@ def first_of(kit: Toolkit) -> ToolDefinition:
     return next(iter(kit.register_tools()))
 
 
-async def test_tools_with_scopes_come_and_go() -> None:
+async def test_tools_with_scopes_may_be_added_and_removed() -> None:
     async with make_host(kit_of(a=[]), page_size=2) as host:
-        before = (await pages(host, ann()))[0]
-        assert not before.private
+        assert not (await pages(host, ann()))[0].private
         host.catalogue.add(first_of(kit_of(x=["read"])))
         assert [await names(host, caller) for caller in (ann(), ann("read"), LOCAL)] == ["a", "ax", "ax"]
         private = (await pages(host, ann()))[0]
@@ -160,13 +147,3 @@ async def test_tools_with_scopes_come_and_go() -> None:
         host.catalogue.remove("tools", "x", "y")
         assert await names(host, ann("read")) == "a"
         assert not (await pages(host, ann("read")))[0].private
-
-
-async def test_how_many_lists_are_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filtered_lists, "MAX_CACHED_CALLERS", 2)
-    async with make_host(kit_of()) as host:
-        for _ in range(2):
-            for caller, found in WHO:
-                assert await names(host, caller) == found
-        view = host._lists._lists["tools"]  # type: ignore[union-attr]
-        assert len(view._made) == 2  # type: ignore[union-attr]

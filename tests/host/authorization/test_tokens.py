@@ -1,4 +1,4 @@
-"""Where the token of a tool comes from, what the tool sees of it, and what is said where there is none."""
+"""The sources of a tool's token, what the tool sees of it, and the error if there is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from pegboard import Authorization, Context, ErrorKind, Host, ToolDefinitionError, Toolkit
 from pegboard.plugin import AuthorizationRequiredError, ConfigError, Plugin, TokenSource, hookimpl
-from pegboard.types import AuthProvider, Call, Caller, Failure, Supplied, TokenRequest, ToolAuthorization
+from pegboard.types import AuthProvider, Call, Caller, Supplied, TokenRequest, ToolAuthorization
 from tests.host.hosting import call, failure, make_host, value
 
 
@@ -19,15 +19,14 @@ class Acme(ToolAuthorization):
 
 
 class Own(ToolAuthorization):
-    provider = AuthProvider(None, "Whoever")
+    provider = AuthProvider(None, "Other")
 
 
 class Source:
-    """Gives what it is told to, and writes down what it is asked."""
+    """A source that returns, raises or awaits what a test says, and records its requests."""
 
-    def __init__(self, given: Any = None, asked: list[str] | None = None) -> None:
+    def __init__(self, given: Any = None) -> None:
         self.given = given
-        self.asked = asked
         self.requests: list[TokenRequest] = []
 
     async def token(self, request: TokenRequest) -> Authorization | None:
@@ -40,6 +39,8 @@ class Source:
 
 
 def plugin(*sources: TokenSource) -> type[Plugin]:
+    """Return a plugin with token sources, or without any one that describes the providers."""
+
     class Giving(Plugin):
         @hookimpl
         def register_token_sources(self) -> Iterable[TokenSource]:
@@ -47,30 +48,23 @@ def plugin(*sources: TokenSource) -> type[Plugin]:
 
         @hookimpl
         def register_auth_providers(self) -> Iterable[AuthProvider]:
-            return [Acme.provider, Own.provider] if sources and sources[0] is MARK else []
+            return [] if sources else [Acme.provider, Own.provider]
 
     return Giving
 
 
-MARK = Source()
-BASE = {"zz_base": plugin(MARK)}
-"""Describes the providers, and is asked last."""
-
-
-def kit_of(required: ToolAuthorization, ran: list[int] | None = None) -> Toolkit:
+def kit_of(required: ToolAuthorization) -> Toolkit:
     kit = Toolkit("t", prefix=False)
 
     @kit.tool(requires_auth=required)
     def work(number: int, context: Context) -> list[Any]:
         """Work."""
-        if ran is not None:
-            ran.append(number)
         found = context.authorization
         return [found.token, context.get_auth_token_or_empty(), dict(found.user_info), list(found.scopes)]
 
     @kit.tool
     async def outer(context: Context) -> Any:
-        """Have another work, and say what is seen here."""
+        """Call another tool, and return what is seen here."""
         return [await context.tools.call("work", {"number": 1}), context.get_auth_token_or_empty()]
 
     @kit.tool
@@ -80,14 +74,19 @@ def kit_of(required: ToolAuthorization, ran: list[int] | None = None) -> Toolkit
             _ = context.authorization
         return [context.get_auth_token_or_empty()]
 
+    @kit.tool
+    def who(context: Context) -> Any:
+        """Return who calls."""
+        found = context.auth_info
+        return found and [found.subject, sorted(found.scopes), found.client_id, found.expires_at, found.resource]
+
     return kit
 
 
 def hosting(*sources: TokenSource, required: ToolAuthorization | None = None, **host: Any) -> Host:
-    """A host with these sources, in plugins named a, b, c."""
-    named = {name: plugin(one) for name, one in zip("abcdef", sources, strict=False)}
-    ran = host.pop("ran", None)
-    return make_host(kit_of(required or Acme(scopes=["read"]), ran), plugins={**named, **BASE}, **host)
+    """Return a host with these sources, in plugins named a, b, c."""
+    named = {name: plugin(one) for name, one in zip("abc", sources, strict=False)}
+    return make_host(kit_of(required or Acme(scopes=["read"])), plugins={**named, "providers": plugin()}, **host)
 
 
 async def token(host: Host, **fields: Any) -> str:
@@ -100,21 +99,20 @@ async def missing(host: Host, **fields: Any) -> AuthorizationRequiredError:
     return error
 
 
-# --- which source
-
-
-async def test_the_first_that_has_one_gives_it_in_the_order_of_the_operator_then_of_names() -> None:
+async def test_the_first_source_with_a_token_is_used_in_the_order_of_the_operator_then_of_names() -> None:
     empty, one, two = Source(None), Source(Authorization("one")), Source(Authorization("two"))
     async with hosting(empty, one, two) as host:
         assert await token(host) == "one"
-        assert len(empty.requests) == 1
-        assert two.requests == []
+        assert (len(empty.requests), two.requests) == (1, [])
     async with hosting(empty, one, two, token_sources=["c"]) as host:
         assert await token(host) == "two"
-        assert len(empty.requests) == 1
+    with pytest.raises(ConfigError, match='"a" is named twice'):
+        make_host(token_sources=["a", "a"])
+    with pytest.raises(ConfigError, match="no enabled plugin provides 'unknown'"):
+        await hosting(token_sources=["unknown"]).start()
 
 
-async def test_the_requests_own_comes_before_all() -> None:
+async def test_the_token_of_the_request_comes_before_all() -> None:
     source = Source(Authorization("of the source"))
     async with hosting(source) as host:
         own = Authorization("of the request", {"name": "Ann"}, ("read",))
@@ -125,29 +123,14 @@ async def test_the_requests_own_comes_before_all() -> None:
         assert source.requests[0].user_id == "bob"
 
 
-async def test_a_source_is_asked_at_each_call_and_told_what_for() -> None:
+async def test_a_source_knows_the_tool_the_requirement_and_the_user_of_each_call() -> None:
     source = Source(Authorization("t"))
     async with hosting(source, required=Own(id="mine", scopes=["a"]), user="the operator's") as host:
         await token(host)
         await token(host, caller=Caller("ann"))
     first, second = source.requests
     assert (first.tool, first.required, first.user_id) == ("work", Own(id="mine", scopes=["a"]), "the operator's")
-    assert first.required.name == "mine"
     assert (second.user_id, second.call.caller.subject) == ("ann", "ann")
-
-
-def test_an_order_names_each_once() -> None:
-    with pytest.raises(ConfigError, match='"a" is named twice'):
-        make_host(token_sources=["a", "a"])
-
-
-async def test_an_order_of_plugins_that_bring_none_keeps_the_host_from_starting() -> None:
-    with pytest.raises(ConfigError, match="no enabled plugin provides 'nobody'"):
-        async with hosting(token_sources=["nobody"]):
-            pass
-
-
-# --- sources that fail
 
 
 async def never() -> Authorization:
@@ -160,42 +143,29 @@ async def refused() -> Authorization:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reason"),
     [
         (KeyError("canary"), "it raised KeyError"),
         (SystemExit(1), "it raised SystemExit"),
-        (TimeoutError(), "it raised TimeoutError"),
         (refused, "it raised CancelledError"),
         (never, "it did not return within 0.01 seconds"),
         ("a string", "it returned str, not an Authorization with a token"),
         (AuthorizationRequiredError("acme", authorization_id=7), "it raised AuthorizationRequiredError"),  # type: ignore[arg-type]
         (Authorization(7), "it returned Authorization, not an Authorization with a token"),  # type: ignore[arg-type]
     ],
-    ids=["raises", "exits", "times out", "cancels", "hangs", "text", "asks wrongly", "number"],
+    ids=["raises", "exits", "cancels", "hangs", "string", "invalid error", "number"],
 )
-async def test_one_that_fails_is_logged_and_passed_over(
-    given: Any, told: str, caplog: pytest.LogCaptureFixture
+async def test_a_source_that_fails_is_logged_and_the_next_one_is_used(
+    given: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broken = Source(given)
-    async with hosting(broken, Source(Authorization("next")), token_seconds=0.01) as host:
+    async with hosting(Source(given), Source(Authorization("next")), token_seconds=0.01) as host:
         assert await token(host) == "next"
-        assert f"the token source a failed for work: {told}" in caplog.text
-    async with hosting(broken, token_seconds=0.01) as host:
+        assert f"the token source a failed for work: {reason}" in caplog.text
+    async with hosting(Source(given), token_seconds=0.01) as host:
         error = await missing(host)
     assert (error.status, error.can_retry) == ("failed", True)
     assert "none could be had just now" in error.message
     assert "canary" not in error.message
-
-
-async def test_one_that_is_no_coroutine_fails_like_others(caplog: pytest.LogCaptureFixture) -> None:
-    class Sync:
-        def token(self, request: TokenRequest) -> Authorization:
-            return Authorization("canary")
-
-    async with hosting(Sync()) as host:  # type: ignore[arg-type]
-        assert (await missing(host)).status == "failed"
-    assert "it raised TypeError" in caplog.text
-    assert "canary" not in caplog.text
 
 
 async def test_a_call_that_is_cancelled_meanwhile_ends() -> None:
@@ -213,15 +183,11 @@ async def test_a_call_that_is_cancelled_meanwhile_ends() -> None:
             await running
 
 
-# --- no token
-
-
 async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(caplog: pytest.LogCaptureFixture) -> None:
-    ran: list[int] = []
-    async with hosting(Source(None), Source(Authorization("")), ran=ran, user="ann") as host:
+    async with hosting(Source(None), Source(Authorization("")), user="ann") as host:
         error = await missing(host)
         assert (await failure(host, "work", {"wrong": 1})).error.message == error.message
-    assert ran == []
+        assert isinstance((await failure(host, "outer")).error, AuthorizationRequiredError)
     assert error.message == (
         "Authorization required: this tool needs a token of Acme Inc. that allows read, and there is none for you."
     )
@@ -231,9 +197,13 @@ async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(capl
     assert (error.kind, error.can_retry) == (ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED, False)
     assert (error.provider, error.scopes, error.url, error.status) == ("acme", ("read",), None, "not_started")
     assert "work requires a token of acme (scopes: read), and user 'ann' has none: not_started" in caplog.text
+    async with hosting(required=Own(id="intranet")) as host:
+        error = await missing(host)
+    assert error.provider == "intranet"
+    assert "a token of intranet, and there is none" in error.message
 
 
-async def test_a_source_that_knows_where_to_authorize_is_heard_when_no_other_has_a_token() -> None:
+async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token() -> None:
     wanted = AuthorizationRequiredError("acme", url="https://acme.example/go?state=1", authorization_id="1")
     later = AuthorizationRequiredError("acme", url="https://other.example/")
     async with hosting(Source(KeyError()), Source(wanted), Source(later)) as host:
@@ -245,135 +215,46 @@ async def test_a_source_that_knows_where_to_authorize_is_heard_when_no_other_has
         assert await token(host) == "t"
 
 
-async def test_one_that_an_operator_named_is_called_so() -> None:
-    async with hosting(required=Own(id="intranet")) as host:
-        error = await missing(host)
-    assert error.provider == "intranet"
-    assert "a token of intranet, and there is none" in error.message
+def test_a_url_must_be_https_or_of_this_machine() -> None:
+    for url in ("http://acme.example/", "javascript:alert(1)", "https://a b/", "http://localhost.acme.example/", ""):
+        with pytest.raises(ValueError, match="the URL must begin with https://"):
+            AuthorizationRequiredError("acme", url=url)
+    for url in ("http://localhost:8000/x", "http://127.0.0.1/", "http://[::1]:1/", "https://a.example"):
+        assert AuthorizationRequiredError("acme", url=url).url == url
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://acme.example/",
-        "javascript:alert(1)",
-        "https://a b/",
-        "https://a\n/",
-        "http://localhost.acme.example/",
-        "",
-    ],
-)
-def test_a_url_that_nobody_should_open_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="the URL must begin with https://"):
-        AuthorizationRequiredError("acme", url=url)
-
-
-@pytest.mark.parametrize(
-    "url", ["http://localhost:8000/x", "http://127.0.0.1/", "http://[::1]:1/", "https://a.example"]
-)
-def test_a_url_of_this_machine_may_be_plain(url: str) -> None:
-    assert AuthorizationRequiredError("acme", url=url).url == url
-
-
-def test_it_says_all_that_its_source_knows() -> None:
-    error = AuthorizationRequiredError(
-        "acme", scopes=["a"], url="https://a.example", authorization_id="7", title="Acme"
-    )
-    found = (error.provider, error.scopes, error.url, error.authorization_id, error.status)
-    assert found == ("acme", ("a",), "https://a.example", "7", "pending")
-    assert "a token of Acme that allows a. To allow it, open https://a.example" in error.message
-
-
-# --- what functions see
-
-
-async def test_a_token_is_for_those_who_require_one() -> None:
+async def test_only_tools_that_require_a_token_see_one() -> None:
     source = Source(Authorization("t"))
     async with hosting(source) as host:
         assert await value(host, "plain", supplied=Supplied(Authorization("canary"))) == [""]
         assert source.requests == []
         outer = await value(host, "outer", supplied=Supplied(Authorization("canary")))
     assert outer == [["t", "t", {}, []], ""]
+    assert "canary" not in repr(Call("tools/call", supplied=Supplied(Authorization("canary"))))
 
 
-async def test_a_token_that_a_nested_call_lacks_fails_the_outer_call() -> None:
-    async with hosting() as host:
-        error = (await failure(host, "outer")).error
-    assert isinstance(error, AuthorizationRequiredError)
-
-
-def test_no_token_is_printed() -> None:
-    shown = repr(Call("tools/call", supplied=Supplied(Authorization("canary"))))
-    assert "canary" not in shown
-
-
-# --- the caller's own
-
-
-def scoped() -> Toolkit:
-    kit = Toolkit("t", prefix=False)
-
-    @kit.tool(scopes=["work", "read"])
-    def guarded() -> str:
-        """Work."""
-        return "done"
-
-    @kit.tool
-    def who(context: Context) -> Any:
-        """Say who asks."""
-        found = context.auth_info
-        return found and [found.subject, sorted(found.scopes), found.client_id, found.expires_at, found.resource]
-
-    return kit
-
-
-async def test_the_callers_token_must_allow_what_the_tool_says() -> None:
-    async with make_host(scoped()) as host:
-        for scopes in ((), ("read",), ("work", "other")):
-            outcome = await failure(host, "guarded", caller=Caller("ann", scopes=frozenset(scopes)))
-            assert outcome.error.message == "This needs a token that allows: read, work."
-        assert await value(host, "guarded", caller=Caller("ann", scopes=frozenset(("work", "read", "x")))) == "done"
-        assert await value(host, "guarded", caller=Caller(trusted=True)) == "done"
-        stranger = await failure(host, "guarded", caller=Caller())
-        assert stranger.error.message == "Unknown tool: guarded"
-
-
-async def test_a_function_sees_who_is_authenticated() -> None:
+async def test_a_function_sees_the_authenticated_caller() -> None:
     ann = Caller("ann", False, frozenset(("b", "a")), "client", 12.5, "https://here.example", {"email": "a@b.example"})
-    async with make_host(scoped()) as host:
+    async with hosting() as host:
         assert await value(host, "who", caller=ann) == ["ann", ["a", "b"], "client", 12.5, "https://here.example"]
         assert await value(host, "who", caller=Caller(trusted=True)) is None
     assert ann.identity == Caller("ann")
     assert Caller(client_id="robot", expires_at=1).identity == Caller(client_id="robot")
-    assert Caller(trusted=True).identity == Caller(trusted=True)
 
 
-async def test_a_tool_may_say_itself_that_its_token_is_no_good() -> None:
-    kit = Toolkit("t", prefix=False)
-
-    @kit.tool
-    def work() -> None:
-        """Work."""
-        raise AuthorizationRequiredError("acme")
-
-    async with make_host(kit) as host:
-        outcome: Failure = await failure(host, "work")
-    assert isinstance(outcome.error, AuthorizationRequiredError)
-    assert outcome.error_id is None
-
-
-@pytest.mark.parametrize("field", ["provider", "scopes", "url", "authorization_id", "status"])
-async def test_one_that_cannot_be_sent_is_masked(field: str) -> None:
+@pytest.mark.parametrize("field", [None, "provider", "scopes", "url", "authorization_id", "status"])
+async def test_a_tool_may_refuse_its_token_and_an_error_that_cannot_be_sent_is_masked(field: str | None) -> None:
     kit = Toolkit("t", prefix=False)
 
     @kit.tool
     def work() -> None:
         """Work."""
         error = AuthorizationRequiredError("acme")
-        setattr(error, field, object())
+        if field:
+            setattr(error, field, object())
         raise error
 
     async with make_host(kit) as host:
         outcome = await failure(host, "work")
-    assert not isinstance(outcome.error, AuthorizationRequiredError)
-    assert outcome.error_id is not None
+    assert isinstance(outcome.error, AuthorizationRequiredError) is (field is None)
+    assert (outcome.error_id is None) is (field is None)
