@@ -1,10 +1,9 @@
-"""The error classes."""
+"""The error classes. tests/errors holds what clients receive for each."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,25 +12,16 @@ import pytest
 import pegboard
 from pegboard import errors, plugin
 from pegboard.errors import (
-    ClientCapabilityError,
     ClientError,
     ConfigError,
-    ContextRequiredToolError,
     ErrorKind,
     FatalToolError,
     LifespanError,
-    MCPError,
     NetworkTransportError,
     NotFoundError,
-    ProtocolError,
     RetryableToolError,
-    ServerRequestError,
-    SessionError,
     ToolExecutionError,
-    ToolInputError,
     ToolkitError,
-    ToolkitLoadError,
-    ToolOutputError,
     ToolTimeoutError,
     UpstreamError,
     UpstreamRateLimitError,
@@ -43,85 +33,44 @@ CLASSES = {name: one for name, one in vars(errors).items() if inspect.isclass(on
 """All error classes by name, aliases included."""
 
 
-def drawn_tree(text: str) -> dict[str, str | None]:
-    """Return each class in the drawing with its base class."""
-    parents: dict[str, str | None] = {}
-    path: list[tuple[int, str]] = []
-    for line in text.splitlines():
-        match = re.match(r"([ │├└─]*)([A-Z]\w*Error)\b", line)
-        if match is None or (path and not re.search("[├└]", match[1])):
-            continue
-        depth = len(match[1])
-        while path and path[-1][0] >= depth:
-            path.pop()
-        parents[match[2]] = path[-1][1] if path else None
-        path.append((depth, match[2]))
-    return parents
-
-
-def test_the_drawn_tree_is_the_tree_of_classes_and_every_class_is_public() -> None:
-    bases = {
-        one.__name__: next((base.__name__ for base in one.__bases__ if issubclass(base, MCPError)), None)
-        for one in CLASSES.values()
-    }
-    assert drawn_tree(errors.__doc__ or "") == bases
+def test_every_class_is_public() -> None:
     assert set(CLASSES) <= {*pegboard.__all__, *plugin.__all__}
-    assert errors.McpError is ProtocolError
+    assert errors.McpError is errors.ProtocolError
 
 
-MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
-    (ToolkitLoadError("m"), {"kind": "TOOLKIT_LOAD_FAILED"}),
-    (errors.ToolDefinitionError("m"), {"kind": "TOOL_DEFINITION_BAD_DEFINITION"}),
-    (errors.ToolInputSchemaError("m"), {"kind": "TOOL_DEFINITION_BAD_INPUT_SCHEMA"}),
-    (errors.ToolOutputSchemaError("m"), {"kind": "TOOL_DEFINITION_BAD_OUTPUT_SCHEMA"}),
-    (
-        ToolExecutionError("m", "d", extra={"a": 1}),
-        {"kind": "TOOL_RUNTIME_FATAL", "developer_message": "d", "extra": {"a": 1}},
-    ),
-    (ToolInputError("m"), {"kind": "TOOL_RUNTIME_BAD_INPUT_VALUE", "status_code": 400}),
-    (ToolOutputError("m"), {"kind": "TOOL_RUNTIME_BAD_OUTPUT_VALUE", "status_code": 500}),
-    (FatalToolError("m", "d"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 500, "developer_message": "d"}),
-    (
-        RetryableToolError("m", "d", "more", 50, {"a": 1}),
-        {
-            "kind": "TOOL_RUNTIME_RETRY", "can_retry": True, "developer_message": "d", "retry_after_ms": 50,
-            "additional_prompt_content": "more", "extra": {"a": 1},
-        },
-    ),
-    (
-        ContextRequiredToolError("m", "ask for it", "d"),
-        {"kind": "TOOL_RUNTIME_CONTEXT_REQUIRED", "additional_prompt_content": "ask for it", "developer_message": "d"},
-    ),
-    (
-        UpstreamRateLimitError("m", 250),
-        {"kind": "UPSTREAM_RUNTIME_RATE_LIMIT", "can_retry": True, "status_code": 429, "retry_after_ms": 250},
-    ),
-    (ToolTimeoutError("m"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 504}),
-    (
-        ToolTimeoutError("m", "d", additional_prompt_content="ask for less", can_retry=True, extra={"a": 1}),
-        {
-            "kind": "TOOL_RUNTIME_RETRY", "status_code": 504, "can_retry": True, "developer_message": "d",
-            "additional_prompt_content": "ask for less", "extra": {"a": 1},
-        },
-    ),
-    (NetworkTransportError("m"), {"kind": "NETWORK_TRANSPORT_RUNTIME_UNMAPPED", "can_retry": True}),
-    (
-        NetworkTransportError("m", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, can_retry=False),
-        {"kind": "NETWORK_TRANSPORT_RUNTIME_TIMEOUT", "can_retry": False},
-    ),
-]  # fmt: skip
-PLAIN: dict[str, Any] = {
+EMPTY: dict[str, Any] = {
     "message": "m", "developer_message": None, "can_retry": False, "status_code": None, "retry_after_ms": None,
     "additional_prompt_content": None, "stacktrace": None, "extra": None,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("error", "more"), MADE, ids=[f"{place} {type(one[0]).__name__}" for place, one in enumerate(MADE)]
+    ("error", "more"),
+    [
+        (
+            RetryableToolError("m", "d", "more", 50, {"a": 1}),
+            {
+                "kind": "TOOL_RUNTIME_RETRY",
+                "can_retry": True,
+                "developer_message": "d",
+                "retry_after_ms": 50,
+                "additional_prompt_content": "more",
+                "extra": {"a": 1},
+            },
+        ),
+        (FatalToolError("m", "d"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 500, "developer_message": "d"}),
+        (
+            UpstreamRateLimitError("m", 250),
+            {"kind": "UPSTREAM_RUNTIME_RATE_LIMIT", "can_retry": True, "status_code": 429, "retry_after_ms": 250},
+        ),
+        (ToolTimeoutError("m"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 504}),
+        (ToolTimeoutError("m", can_retry=True), {"kind": "TOOL_RUNTIME_RETRY", "status_code": 504, "can_retry": True}),
+    ],
+    ids=repr,
 )
 def test_the_payload_of_an_error(error: ToolkitError, more: dict[str, Any]) -> None:
     payload = error.to_payload()
-    assert payload == PLAIN | more
+    assert payload == EMPTY | more
     assert json.loads(json.dumps(payload)) == payload
     assert error.message == str(error) == "m"
 
@@ -138,7 +87,6 @@ def test_the_kind_of_an_upstream_error_follows_from_its_status() -> None:
     assert [one.status_code for one in made if one.can_retry] == [429, 500, 503]
     with pytest.raises(ValueError, match="NETWORK_TRANSPORT"):
         NetworkTransportError("m", kind=ErrorKind.UNKNOWN)
-    assert {kind.name: kind.value for kind in ErrorKind} == {kind.name: kind.name for kind in ErrorKind}
 
 
 def test_the_stack_trace_of_the_cause_is_included_on_request() -> None:
@@ -161,17 +109,6 @@ def test_a_subclass_need_not_call_the_constructor() -> None:
         assert payload["extra"] is None
 
 
-def test_a_subclass_sets_its_kind_and_status() -> None:
-    class Odd(ToolExecutionError):
-        default_kind = ErrorKind.UNKNOWN
-        default_status = 418
-
-    class Odder(Odd):
-        pass
-
-    assert {(one.kind, one.status_code) for one in (Odd("m"), Odder("m"))} == {(ErrorKind.UNKNOWN, 418)}
-
-
 def test_errors_carry_their_data() -> None:
     given = {"a": 1}
     error = ToolExecutionError("m", extra=given)
@@ -179,17 +116,12 @@ def test_errors_carry_their_data() -> None:
     assert error.extra == {"a": 1}
     config = ConfigError(["first", "second"])
     assert (config.message, config.problems) == ("first\nsecond", ("first", "second"))
-    protocol = ProtocolError(-1, "m", {"a": 1})
-    assert (protocol.code, protocol.data) == (-1, {"a": 1})
     assert NotFoundError("m", data={"uri": "x:y"}).data == {"uri": "x:y"}
-    assert NotFoundError("m").data is None
 
 
-async def test_code_that_catches_errors_of_other_frameworks_catches_ours() -> None:
+async def test_code_that_catches_errors_of_other_frameworks_catches_those_of_the_host() -> None:
     assert issubclass(errors.ToolRuntimeError, RuntimeError)
-    assert issubclass(ClientError, ServerRequestError)
     assert issubclass(ClientError, errors.ResponseError)
-    assert issubclass(ClientCapabilityError, SessionError)
     assert issubclass(LifespanError, errors.PluginError)
 
     kit = Toolkit("broken")

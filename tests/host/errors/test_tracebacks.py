@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 
@@ -16,25 +15,18 @@ from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
 from pegboard.secrets.redaction import RedactingFormatter
 
 
-@contextmanager
-def limit(depth: int) -> Iterator[None]:
+def deep() -> None:
+    def recurse(left: int) -> None:
+        if not left:
+            raise ValueError("at the bottom")
+        recurse(left - 1)
+
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(depth)
+    sys.setrecursionlimit(50_000)
     try:
-        yield
+        recurse(30_000)
     finally:
         sys.setrecursionlimit(before)
-
-
-def deep() -> None:
-    with limit(50_000):
-
-        def recurse(left: int) -> None:
-            if not left:
-                raise ValueError("at the bottom")
-            recurse(left - 1)
-
-        recurse(30_000)
 
 
 def chained() -> None:
