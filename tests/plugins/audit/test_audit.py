@@ -15,7 +15,7 @@ import pytest
 from pegboard import Host, RetryableToolError, Toolkit, UpstreamRateLimitError
 from pegboard.plugin import InsufficientScopeError, PluginError, fingerprint
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
-from pegboard_plugins.audit import KEY_FILE, MAX_KEPT_LINES, AuditPlugin
+from pegboard_plugins.audit import KEY_FILE, AuditPlugin
 from tests.host.hosting import call, make_host, plugin_of
 from tests.plugins.worker.conftest import SECRET, Engine, token
 from tests.support import logs_kit
@@ -28,12 +28,14 @@ CANARY = "canary-7f3a91"
 ALICE = Caller("alice", scopes=frozenset(("read",)), client_id="agent", issuer="https://login.example")
 
 
-def make_kit() -> Toolkit:
+def make_kit(ran: list[int] | None = None, waiting: asyncio.Event | None = None) -> Toolkit:
     kit = Toolkit("x")
 
     @kit.tool
     async def work(text: str = "") -> str:
         """Work."""
+        if ran is not None:
+            ran.append(1)
         return CANARY
 
     @kit.tool
@@ -47,14 +49,12 @@ def make_kit() -> Toolkit:
         raise UpstreamRateLimitError("Wait.", 1000)
 
     @kit.tool
-    async def wait() -> str:
+    async def wait() -> None:
         """Wait without end."""
+        assert waiting is not None
         waiting.set()
         await asyncio.Event().wait()
-        return ""
 
-    waiting = asyncio.Event()
-    kit.waiting = waiting  # type: ignore[attr-defined]  # the test waits for it
     kit.resource("x://it")(lambda: CANARY)
     kit.prompt(name="ask", description="Ask.")(lambda: CANARY)
     return kit
@@ -88,9 +88,8 @@ async def audited(
     file: Path, kit: Toolkit | None = None, plugins: Mapping[str, Any] | None = None, **settings: Any
 ) -> AsyncIterator[Host]:
     config = {"host": {"middleware": list(plugins or {})}, "plugins": {"the_audit": {"file": str(file), **settings}}}
-    async with make_host(
-        kit or make_kit(), plugins={"the_audit": AuditPlugin, **(plugins or {})}, config=config
-    ) as host:
+    running = {"the_audit": AuditPlugin, **(plugins or {})}
+    async with make_host(kit or make_kit(), plugins=running, config=config) as host:
         yield host
 
 
@@ -126,28 +125,24 @@ async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file:
     assert mode_of(file) == 0o600
 
 
-ENDS: dict[str, tuple[Call, Mapping[str, Any], str, str | None]] = {
-    "unknown tool": (Call("tools/call", {"name": "x_none"}), {}, "refused", "NotFoundError"),
-    "wrong arguments": (
-        Call("tools/call", {"name": "x_work", "arguments": {"no": 1}}),
-        {},
-        "error",
-        "TOOL_RUNTIME_BAD_INPUT_VALUE",
-    ),
-    "an accident": (Call("tools/call", {"name": "x_crash"}), {}, "error", "TOOL_RUNTIME_FATAL"),
-    "a service": (Call("tools/call", {"name": "x_upstream"}), {}, "error", "UPSTREAM_RUNTIME_RATE_LIMIT"),
-    "scopes": (Call("tools/call", {"name": "x_work"}), {"a": refuse_scopes}, "refused", "InsufficientScopeError"),
-    "a rate": (Call("tools/call", {"name": "x_work"}), {"a": refuse_too_many}, "refused", "TOOL_RUNTIME_RETRY"),
-    "a resource": (Call("resources/read", {"uri": "x://it"}), {}, "ok", None),
-    "a prompt": (Call("prompts/get", {"name": "x_ask"}), {}, "ok", None),
-}
-
-
-@pytest.mark.parametrize(("one", "middleware", "outcome", "error"), ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize(
+    ("one", "middleware", "outcome", "error"),
+    [
+        (Call("tools/call", {"name": "x_none"}), None, "refused", "NotFoundError"),
+        (Call("tools/call", {"name": "x_work", "arguments": {"no": 1}}), None, "error", "TOOL_RUNTIME_BAD_INPUT_VALUE"),
+        (Call("tools/call", {"name": "x_crash"}), None, "error", "TOOL_RUNTIME_FATAL"),
+        (Call("tools/call", {"name": "x_upstream"}), None, "error", "UPSTREAM_RUNTIME_RATE_LIMIT"),
+        (Call("tools/call", {"name": "x_work"}), refuse_scopes, "refused", "InsufficientScopeError"),
+        (Call("tools/call", {"name": "x_work"}), refuse_too_many, "refused", "TOOL_RUNTIME_RETRY"),
+        (Call("resources/read", {"uri": "x://it"}), None, "ok", None),
+        (Call("prompts/get", {"name": "x_ask"}), None, "ok", None),
+    ],
+    ids=["unknown tool", "wrong arguments", "crash", "service", "scopes", "rate", "resource", "prompt"],
+)
 async def test_each_outcome_is_recorded(
-    file: Path, one: Call, middleware: Mapping[str, Any], outcome: str, error: str | None
+    file: Path, one: Call, middleware: Any, outcome: str, error: str | None
 ) -> None:
-    plugins = {name: plugin_of(middleware=[function]) for name, function in middleware.items()}
+    plugins = {"a": plugin_of(middleware=[middleware])} if middleware else {}
     async with audited(file, plugins=plugins) as host:
         await host.dispatch(one)
     (line,) = lines_of(file)
@@ -157,10 +152,10 @@ async def test_each_outcome_is_recorded(
 
 
 async def test_a_cancelled_call_is_recorded(file: Path) -> None:
-    kit = make_kit()
-    async with audited(file, kit) as host:
-        task = asyncio.create_task(host.dispatch(Call("tools/call", {"name": "x_wait"})))
-        await kit.waiting.wait()  # type: ignore[attr-defined]  # see make_kit
+    waiting = asyncio.Event()
+    async with audited(file, make_kit(waiting=waiting)) as host:
+        task = asyncio.create_task(call(host, "x_wait"))
+        await waiting.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -200,48 +195,33 @@ def fill(file: Path) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("sync", [False, True])
-async def test_on_a_full_disk_calls_go_on_and_lines_are_kept(
-    file: Path, caplog: pytest.LogCaptureFixture, sync: bool
+async def test_on_a_full_disk_calls_go_on_and_so_many_lines_are_kept(
+    file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, sync: bool
 ) -> None:
+    monkeypatch.setattr("pegboard_plugins.audit.MAX_KEPT_LINES", 3)
     async with audited(file, sync=sync) as host:
-        mend = fill(file)
-        for _ in range(3):
-            assert not isinstance(await call(host, "x_work"), Failure)
-        mend()
-        await call(host, "x_work")
-    assert len(lines_of(file)) == 4
-    told = [record.getMessage() for record in caplog.records if record.name == "pegboard.plugins.audit"]
-    assert told == [
+        for calls in (2, 5):
+            mend = fill(file)
+            for _ in range(calls):
+                assert not isinstance(await call(host, "x_work"), Failure)
+            mend()
+            await call(host, "x_work")
+            assert len(lines_of(file)) == 3
+    lines = [record.getMessage() for record in caplog.records if record.name == "pegboard.plugins.audit"]
+    assert lines == [
         "the audit file cannot be written: No space left on device",
         "the audit file can be written again: 0 lines were lost",
+        "the audit file cannot be written: No space left on device",
+        "the audit file can be written again: 3 lines were lost",
     ]
 
 
-async def test_lost_lines_are_counted(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with audited(file) as host:
-        mend = fill(file)
-        for _ in range(MAX_KEPT_LINES + 2):
-            await call(host, "x_work")
-        mend()
-        await call(host, "x_work")
-    assert "3 lines were lost" in caplog.text
-    assert len(lines_of(file)) == MAX_KEPT_LINES
-
-
 async def test_required_records_refuse_calls_on_a_full_disk(file: Path) -> None:
-    calls = []
-    kit = Toolkit("x")
-
-    @kit.tool
-    def work() -> str:
-        """Work."""
-        calls.append(1)
-        return CANARY
-
-    async with audited(file, kit, required=True) as host:
+    ran: list[int] = []
+    async with audited(file, make_kit(ran), required=True) as host:
         mend = fill(file)
         first, second = [await call(host, "x_work") for _ in range(2)]
-        assert (isinstance(first, Failure), isinstance(second, Failure), len(calls)) == (True, True, 1)
+        assert (isinstance(first, Failure), isinstance(second, Failure), len(ran)) == (True, True, 1)
         assert "Its result is withheld" in str(first)
         assert "refuses calls" in str(second)
         mend()
