@@ -69,18 +69,6 @@ def test_names_carry_the_toolkit_in_the_configured_style_and_are_sorted() -> Non
         assert tools(loaded(*order, plugins={"p": plugin}, tool_names="pascal")) == pascal
 
 
-@pytest.mark.requirement("TOOL-02", "TOOL-03")
-@pytest.mark.parametrize(("name", "complaint"), [("ünï", "it contains 'ü'"), ("x" * 58, "characters, the limit is 64")])
-def test_a_name_that_cannot_go_on_the_wire_disables_only_its_tool(name: str, complaint: str) -> None:
-    kit = kit_of("good")
-    kit.tool(name=name)(simple())
-    kit.tool(name="y" * 57)(simple())
-    host = loaded(kit)
-    assert tools(host) == ["github_good", "github_" + "y" * 57]
-    (message,) = problems(host)
-    assert complaint in message
-
-
 # --- contested names
 
 
@@ -174,9 +162,9 @@ def leaving(config: Any) -> bool:
     raise SystemExit(3)
 
 
-@pytest.mark.requirement("RES-10")
+@pytest.mark.requirement("RES-10", "TOOL-02", "TOOL-03")
 async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCaptureFixture) -> None:
-    kit = kit_of("good")
+    kit = kit_of("good", "y" * 57)
     kit.resource("docs://good")(simple())
     kit.prompt(name="good")(simple())
     wrong: list[tuple[Any, Any, str]] = [
@@ -186,6 +174,7 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
         (kit.tool, no_docstring, "it has no description"),
         (kit.tool, any_arguments, f"({__file__}:{any_arguments.__code__.co_firstlineno}): "),
         (kit.tool(name="five"), 5, "5 is not a function"),
+        (kit.tool(name="x" * 58), simple(), "characters, the limit is 64"),
         (kit.tool, too_large, "the limit is 262144"),
         (kit.tool(name="a", requires_secrets=["../x"]), simple(), "invalid secret name '../x'"),
         (kit.tool(name="b", requires_secrets=["Mcp_Key"]), simple(), "Mcp_Key, which is reserved for the host"),
@@ -197,7 +186,7 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
     for decorate, function, _ in wrong:
         decorate(function)
     async with make_host(kit, kit_of("sibling", toolkit="other")) as host:
-        assert tools(host) == ["github_good", "other_sibling"]
+        assert tools(host) == ["github_good", "github_" + "y" * 57, "other_sibling"]
         assert await value(host, "github_good") == "good"
         assert (list(host.assembly.resources), list(host.assembly.prompts)) == (["docs://good"], ["github_good"])
         for (_, _, reason), problem in zip(wrong, host.problems, strict=True):

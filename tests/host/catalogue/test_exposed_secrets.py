@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 from pydantic import Field
@@ -27,16 +26,7 @@ def plain() -> None:
     """Do nothing."""
 
 
-EXPOSING: dict[str, Callable[[Toolkit], Any]] = {
-    "input_schema.properties.token.default": lambda kit: kit.tool(name="exposing")(with_default),
-    "description": lambda kit: kit.tool(name="exposing", description=f"Use {SECRET}.")(plain),
-    "meta.x.example/a.0": lambda kit: kit.tool(name="exposing", meta={"x.example/a": [SECRET]})(plain),
-    "uri": lambda kit: kit.resource(f"db://user:{DATABASE}@host", name="exposing")(plain),
-}
-
-
-@pytest.mark.parametrize("where", EXPOSING)
-async def test_it_is_refused_with_the_place_and_the_name_of_the_secret(where: str) -> None:
+async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None:
     kit = Toolkit("x")
 
     @kit.tool(requires_secrets=["TOKEN", "DATABASE", "WORD"])
@@ -44,13 +34,19 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret(where: st
         """Say a string of text."""
         return "it works"
 
-    EXPOSING[where](kit)
+    kit.tool(name="a")(with_default)
+    kit.tool(name="b", description=f"Use {SECRET}.")(plain)
+    kit.tool(name="c", meta={"x.example/a": [SECRET]})(plain)
+    kit.resource(f"db://user:{DATABASE}@host", name="d")(plain)
+    shown = [("input_schema.properties.token.default", "TOKEN"), ("description", "TOKEN")]
+    shown += [("meta.x.example/a.0", "TOKEN"), ("uri", "DATABASE")]
     async with make_host(kit, plugins=STORE) as host:
-        (problem,) = host.problems
         assert [*host.assembly.tools, *host.assembly.resources] == ["x_works"]
         assert await value(host, "x_works", {"text": "a"}) == "it works"  # "string" is a word of every schema
         with pytest.raises(ToolDefinitionError, match="the value of the secret TOKEN"):
             host.catalogue.add(ToolDefinition(lambda: 1, name="added", description=f"Use {SECRET}."))
-    name = "DATABASE" if where == "uri" else "TOKEN"
-    assert f"its {where} shows the value of the secret {name} to clients" in str(problem)
-    assert SECRET not in str(problem)
+        told = "\n".join(map(str, host.problems))
+    for place, name in shown:
+        assert f"its {place} shows the value of the secret {name} to clients" in told
+    assert SECRET not in told
+    assert DATABASE not in told

@@ -55,25 +55,14 @@ def test_a_single_name_is_a_list_of_one(name: str, given: Any) -> None:
     assert getattr(definition, name) == ("ONE",)
 
 
-@pytest.mark.parametrize(
-    ("given", "shown"), [(None, None), (" ", None), ("  Café:\n    all of it.\n", "Café:\nall of it.")]
-)
-def test_a_tool_has_the_description_of_its_toolkit(given: str | None, shown: str | None) -> None:
-    kit = Toolkit("kit", description=given)
+async def test_the_description_of_a_toolkit_is_cleaned_and_must_be_visible() -> None:
+    kit = Toolkit("kit", description="  Café:\n    all of it.\n")
     kit.tool(work)
-    assert make_host(kit).load().tools["kit_work"].tool.owner_description == shown
-
-
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        (5, "its description must be a string, not int"),
-        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is invisible; remove it"),
-    ],
-)
-async def test_an_invalid_description_of_a_toolkit_is_refused(given: Any, complaint: str) -> None:
-    with pytest.raises(PluginError, match=complaint):
-        await make_host(Toolkit("kit", description=given)).start()
+    assert make_host(kit).load().tools["kit_work"].tool.owner_description == "Café:\nall of it."
+    wrong: Any = 5
+    for given, complaint in ((wrong, "must be a string, not int"), ("a\x1b[31m", r"has U\+001B .* at position 1")):
+        with pytest.raises(PluginError, match=f"its description {complaint}"):
+            await make_host(Toolkit("kit", description=given)).start()
 
 
 # --- the identity of the host

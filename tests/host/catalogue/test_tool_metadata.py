@@ -86,24 +86,17 @@ def test_metadata_is_copied_as_plain_json_and_shown() -> None:
     assert tool.annotations == ToolAnnotations(None, False, False, True, True)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "shown"),
-    [
-        (ToolMetadata(Classification(), Behavior(), {}), None),
-        (ToolMetadata(Classification(["crm"]), strict=False), {"classification": {"service_domains": ["crm"]}}),
-    ],
-)
-def test_empty_metadata_is_not_shown(metadata: ToolMetadata, shown: Any) -> None:
-    tool = served(metadata=metadata)
-    assert tool.meta == (None if shown is None else {METADATA: shown})
-    assert tool.annotations is None
+def test_empty_metadata_is_not_shown() -> None:
+    tool = served(metadata=ToolMetadata(Classification(), Behavior(), {}))
+    assert (tool.meta, tool.annotations) == (None, None)
+    tool = served(metadata=ToolMetadata(Classification(["crm"]), strict=False))
+    assert tool.meta == {METADATA: {"classification": {"service_domains": ["crm"]}}}
 
 
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
         (ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)), "operations change something: update"),
-        (ToolMetadata(behavior=Behavior(["opaque"], read_only=True)), "it is read_only, but its operations are opaque"),
         (ToolMetadata(behavior=Behavior(["delete"], destructive=False)), "it is not destructive, but it deletes"),
         (
             ToolMetadata(Classification(["email"]), Behavior(open_world=False)),
@@ -129,12 +122,10 @@ CYCLE["self"] = CYCLE
     [
         ({"behavior": {}}, "it must be ToolMetadata, not dict"),
         (ToolMetadata(WRONG), "its classification must be Classification, not 5"),
-        (ToolMetadata(Classification("email")), "its service_domains must be a list, not 'email'"),
         (ToolMetadata(Classification(["Email"])), "did you mean 'email'?"),
         (ToolMetadata(behavior=Behavior(["write"])), "there are: read, create, update, delete, opaque"),
         (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only must be true or false, not 5"),
         (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] must be JSON, not <class 'object'>"),
-        (ToolMetadata(extras={"a": {WRONG: 1}}), "extras['a'] must have string keys, not 5"),
         (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
     ],
 )
@@ -176,8 +167,6 @@ def test_a_read_only_tool_cannot_be_destructive() -> None:
     [
         (ToolAnnotations(extra=WRONG), "its annotations: extra must be a dict, not 5"),
         (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra; write ToolAnnotations(read_only=...)"),
-        (ToolAnnotations(extra={"open_world": True}), "not allowed in extra; write ToolAnnotations(open_world=...)"),
-        (ToolAnnotations(extra={"title": "x"}), "'title' is not allowed in extra"),
         (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as com.example/name"),
     ],
 )
