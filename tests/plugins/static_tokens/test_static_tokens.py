@@ -9,17 +9,15 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard import Authorization, Context, Host, Toolkit
-from pegboard.plugin import AuthorizationRequiredError, Plugin, SecretStore, TokenSource, hookimpl
+from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
-from pegboard_plugins.auth_providers import GitHub, OAuth2
+from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.static_tokens import StaticTokensConfig
 from tests.host.hosting import failure, plugin_of, value
 from tests.plugins.resource_server.conftest import serve
 from tests.support.distributions import make_distribution
 from tests.support.http_mcp import ask, call
 from tests.support.issuer import Issuer
-from tests.support.pool import CONFIG
-from tests.support.wire import Wire
 
 CANARY = "ghp-canary-7781"
 KIT = """
@@ -35,52 +33,52 @@ def known(context: Context) -> bool:
 """
 
 
-def kit_of() -> Toolkit:
+class Store:
+    """A secret store that fails for the secret BROKEN."""
+
+    name = "test"
+
+    def __init__(self, **values: str) -> None:
+        self.values = values
+
+    def get(self, name: str) -> str | None:
+        if name == "BROKEN":
+            raise KeyError("broken")
+        return self.values.get(name)
+
+
+def hosting(*required: str, store: Store | None = None, vault: type[Plugin] | None = None, **section: Any) -> Host:
+    """Return a host with a tool for each required id. Without settings the plugin has no section."""
     kit = Toolkit("t", prefix=False)
+    for name in required:
 
-    for name, required in (("github", GitHub()), ("work", GitHub(id="work")), ("intranet", OAuth2(id="intranet"))):
-
-        @kit.tool(name=name, requires_auth=required)
+        @kit.tool(name=name.lower().replace("-", "_").replace(".", "_"), requires_auth=OAuth2(id=name))
         def use(context: Context) -> str:
             """Use a token."""
             return context.get_auth_token_or_empty()
 
-    return kit
+    config: dict[str, Any] = {"host": {"autoload": False, "transports": [], "secret_stores": []}}
+    if section:
+        config["plugins"] = {"static_tokens": section}
+    plugins = {"store": plugin_of(stores=[store or Store()]), **({"vault": vault} if vault else {})}
+    return Host(config, toolkits={"t": kit}, plugins=plugins)
 
 
-class Store:
-    name = "test"
-
-    def __init__(self, values: dict[str, str]) -> None:
-        self.values = values
-
-    def get(self, name: str) -> str | None:
-        return self.values.get(name)
-
-
-def hosting(store: SecretStore | None = None, **section: Any) -> Host:
-    config = {"host": {"autoload": False, "transports": [], "secret_stores": []}, "plugins": {"static_tokens": section}}
-    plugins = {} if store is None else {"store": plugin_of(stores=[store])}
-    return Host(config, toolkits={"t": kit_of()}, plugins=plugins)
-
-
-TOKENS = {"github": "of github", "intranet": {"secret": "INTRANET"}}
-
-
-async def test_tokens_are_found_by_provider_or_by_id() -> None:
-    async with hosting(Store({"INTRANET": "of the store"}), tokens=TOKENS) as host:
-        assert await value(host, "github") == "of github"
-        assert await value(host, "intranet") == "of the store"
-        assert isinstance((await failure(host, "work")).error, AuthorizationRequiredError)
+async def required(host: Host, name: str, **fields: Any) -> AuthorizationRequiredError:
+    """Return the error of a call without a token."""
+    error = (await failure(host, name, **fields)).error
+    assert isinstance(error, AuthorizationRequiredError)
+    return error
 
 
 ISSUER, OTHER = "https://auth.example", "https://other.example"
-USERS: list[Any] = ["ann", {"subject": "ben", "issuer": ISSUER}]
 
 
 async def test_tokens_are_for_the_operator_and_named_users() -> None:
     """Users of an issuer are named with it."""
-    async with hosting(tokens=TOKENS, users=USERS) as host:
+    users = ["ann", {"subject": "ben", "issuer": ISSUER}]
+    async with hosting("github", tokens={"github": "of github"}, users=users) as host:
+        assert await value(host, "github") == "of github"
         for caller in (Caller("ann"), Caller("ben", issuer=ISSUER)):
             assert await value(host, "github", caller=caller) == "of github"
         others = [Caller("bob"), Caller("bob", trusted=True), ANONYMOUS, Caller(issuer=ISSUER)]
@@ -90,8 +88,7 @@ async def test_tokens_are_for_the_operator_and_named_users() -> None:
             assert "of github" not in str(await failure(host, "github", caller=caller)), caller
         assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
         for name in ("bob", "ben"):
-            error = (await failure(host, "github", supplied=Supplied(user_id=name))).error
-            assert isinstance(error, AuthorizationRequiredError)
+            await required(host, "github", supplied=Supplied(user_id=name))
         own = Supplied(Authorization("his own"), user_id="bob")
         assert await value(host, "github", supplied=own) == "his own"
 
@@ -102,64 +99,38 @@ def test_users_are_names_or_have_subject_and_issuer(user: Any) -> None:
         StaticTokensConfig.model_validate({"users": [user]})
 
 
-UNSET = "the secret INTRANET is not set: set it in test"
+async def test_without_settings_a_token_is_the_secret_of_the_providers_name() -> None:
+    store = Store(GITHUB_TOKEN="of the name", MY_OWN_TOKEN="mine", MCP_TOKEN="the host's", **{"A.B_TOKEN": "x"})
+    async with hosting("github", "my-Own", "mcp", "a.b", store=store) as host:
+        assert host.problems == ()
+        assert [await value(host, name) for name in ("github", "my_own")] == ["of the name", "mine"]
+        for unknown in ("mcp", "a_b"):  # a secret of the host, and not a name
+            await required(host, unknown)
+    tokens = {"my-own": "written down", "gitlab": {"secret": "MY_OWN_TOKEN"}}
+    async with hosting("github", "gitlab", "my-own", store=store, tokens=tokens, users=["ann"]) as host:
+        found = [await value(host, name) for name in ("github", "gitlab", "my_own")]
+        assert found == ["of the name", "mine", "written down"]
+        assert await value(host, "gitlab", caller=Caller("ann")) == "mine"
+        for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
+            assert "of the name" not in str(await failure(host, "github", caller=caller))
+        await required(host, "github", supplied=Supplied(user_id="ann"))
 
 
 async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
-    async with hosting(Store({}), tokens=TOKENS) as host:
+    unset = "the secret INTRANET is not set: set it in test"
+    async with hosting("intranet", tokens={"intranet": {"secret": "INTRANET"}}) as host:
         told = [record.getMessage() for record in caplog.records]
-        error = (await failure(host, "intranet")).error
-        assert f"not_started; {UNSET}" in caplog.text
-        assert len([record for record in caplog.records if "WORK_TOKEN" in record.getMessage()]) == 1  # said once
+        error = await required(host, "intranet")
+        assert f"not_started; {unset}" in caplog.text
         caplog.clear()
         others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
         told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
-    assert UNSET not in caplog.text
+    assert unset not in caplog.text
     assert [text for text in told if "INTRANET" in text] == [
-        f"toolkit 't', assemble: {UNSET}; the token is needed by 'intranet'"
+        f"toolkit 't', assemble: {unset}; the token is needed by 'intranet'"
     ]
-    assert isinstance(error, AuthorizationRequiredError)
     assert error.status == "not_started"
-    assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {UNSET}."
-    assert "Tell the person" in str(error.additional_prompt_content)
-
-
-BY_NAME = Store({"GITHUB_TOKEN": "of the name", "MY_OWN_TOKEN": "mine", "MCP_TOKEN": "the host's", "A.B_TOKEN": "x"})
-
-
-def requiring(*names: str) -> Toolkit:
-    kit = Toolkit("t", prefix=False)
-    for number, name in enumerate(names):
-
-        @kit.tool(name=f"tool_{number}", requires_auth=OAuth2(id=name))
-        def use(context: Context) -> str:
-            """Use a token."""
-            return context.get_auth_token_or_empty()
-
-    return kit
-
-
-def by_default(kit: Toolkit, store: SecretStore, **section: Any) -> Host:
-    config = {"host": {"autoload": False, "transports": [], "secret_stores": []}, "plugins": section}
-    return Host(config, toolkits={"t": kit}, plugins={"store": plugin_of(stores=[store])})
-
-
-async def test_without_settings_a_token_is_the_secret_of_the_providers_name() -> None:
-    async with by_default(requiring("github", "my-Own", "mcp", "a.b"), BY_NAME) as host:
-        assert host.problems == ()
-        assert await value(host, "tool_0") == "of the name"
-        assert await value(host, "tool_1") == "mine"
-        for unknown in ("tool_2", "tool_3"):  # a secret of the host, and not a name
-            assert isinstance((await failure(host, unknown)).error, AuthorizationRequiredError)
-    tokens = {"my-own": "written down", "gitlab": {"secret": "MY_OWN_TOKEN"}}
-    section = {"tokens": tokens, "users": ["ann"]}
-    async with by_default(requiring("github", "gitlab", "my-own"), BY_NAME, static_tokens=section) as host:
-        assert [await value(host, f"tool_{number}") for number in range(3)] == ["of the name", "mine", "written down"]
-        assert await value(host, "tool_1", caller=Caller("ann")) == "mine"
-        for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
-            assert "of the name" not in str(await failure(host, "tool_0", caller=caller))
-        for_ann = Supplied(user_id="ann")
-        assert isinstance((await failure(host, "tool_0", supplied=for_ann)).error, AuthorizationRequiredError)
+    assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {unset}."
 
 
 async def test_another_source_may_have_the_token() -> None:
@@ -172,69 +143,29 @@ async def test_another_source_may_have_the_token() -> None:
         def register_token_sources(self) -> list[TokenSource]:
             return [Vault()]
 
-    config = {"host": {"autoload": False, "transports": []}}
-    host = Host(config, toolkits={"t": kit_of()}, plugins={"vault": VaultPlugin})
-    async with host:
+    async with hosting("github", vault=VaultPlugin) as host:
         assert host.problems == ()
         assert "_TOKEN" not in str((await failure(host, "github")).error)
 
 
-async def test_secrets_of_the_host_are_no_tokens() -> None:
-    tokens = {"github": {"secret": "ARCADE_WORKER_SECRET"}}
-    async with hosting(Store({"ARCADE_WORKER_SECRET": "canary"}), tokens=tokens) as host:
-        assert isinstance((await failure(host, "github")).error, AuthorizationRequiredError)
+@pytest.mark.parametrize("secret", ["ARCADE_WORKER_SECRET", "BROKEN"])
+async def test_secrets_of_the_host_and_of_a_broken_store_are_no_tokens(
+    caplog: pytest.LogCaptureFixture, secret: str
+) -> None:
+    store = Store(ARCADE_WORKER_SECRET="canary")
+    async with hosting("github", store=store, tokens={"github": {"secret": secret}}) as host:
+        await required(host, "github")
+    assert ("the secret store 'test' failed to look up BROKEN" in caplog.text) is (secret == "BROKEN")
 
 
-async def test_a_store_that_fails_is_reported(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken(Store):
-        def get(self, name: str) -> str | None:
-            raise KeyError("broken")
-
-    async with hosting(Broken({}), tokens=TOKENS) as host:
-        await failure(host, "intranet")
-    assert "the secret store 'test' failed to look up INTRANET" in caplog.text
-
-
-async def test_plugins_have_no_secrets_before_the_host_has_started() -> None:
-    plugin = plugin_of(stores=[Store({"KEY": "value"})])
-    host = Host({"host": {"autoload": False, "transports": []}}, plugins={"p": plugin})
-    context = host._program.context
-    assert context.get_secret("KEY") is None
-    async with host:
-        assert context.get_secret("KEY") == "value"
-        assert context.get_secret("PEGBOARD_KEY") is None
-
-
-def test_settings_show_no_token() -> None:
-    config = StaticTokensConfig.model_validate({"tokens": {"github": CANARY}})
-    assert CANARY not in f"{config} {config!r}"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
+async def test_a_subject_of_another_issuer_gets_no_token(tmp_path: Path) -> None:
+    assert CANARY not in repr(StaticTokensConfig.model_validate({"tokens": {"github": CANARY}}))
     make_distribution(tmp_path, "repos", "1", {"pegboard.toolkits": {"repos": "repos_kit:kit"}}, {"repos_kit.py": KIT})
-    return tmp_path
-
-
-@pytest.mark.parametrize("modern", [False, True], ids=["session", "modern"])
-@pytest.mark.parametrize("key", ["env", "secret"])
-async def test_over_the_wire(site: Path, modern: bool, key: str) -> None:
-    config = f'{CONFIG}\n[plugins.static_tokens]\ntokens = {{ github = {{ {key} = "GITHUB_TOKEN" }} }}\n'
-    async with Wire(config=config, site=site, env={"GITHUB_TOKEN": CANARY}) as wire:
-        if not modern:
-            await wire.initialize()
-        result = await wire.result("tools/call", {"name": "repos_known", "arguments": {}}, modern=modern)
-        await wire.close()
-    assert result["content"][0]["text"] == "true"
-    assert CANARY not in wire.stderr
-
-
-async def test_a_subject_of_another_issuer_gets_no_token(site: Path) -> None:
     async with Issuer() as one, Issuer("/other") as other:
         users = f'users = [{{ subject = "ann", issuer = "{one.url}" }}]\ntokens = {{ github = {{ env = "GITHUB" }} }}'
         table = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{other.url}"'
         settings = f"{table}\n[plugins.static_tokens]\n{users}\n"
-        async with serve(site, one, server=settings, env={"GITHUB": CANARY}) as served:
+        async with serve(tmp_path, one, server=settings, env={"GITHUB": CANARY}) as served:
             found = {}
             for issuer in (one, other):
                 done = await ask(served, call("repos_known"), Authorization=f"Bearer {issuer.token()}")
