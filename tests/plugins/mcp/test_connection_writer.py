@@ -42,28 +42,20 @@ class Line:
         return self.sent
 
 
-async def test_a_response_waits_behind_the_notifications_of_its_call() -> None:
+async def test_a_response_waits_behind_its_notifications_and_delays_no_other_queue() -> None:
     line, sent = Line(), asyncio.Event()
-    queue = SendQueue(line, ConnectionWriter(line), sent.set)
+    writer, changes = ConnectionWriter(line), MessageQueue()
+    queue = SendQueue(line, writer, sent.set)
     for message, keep in ((b"first", True), (b"note", False), (b"response", True)):
         queue.send(message, keep=keep)
+    changes.send(b"changed", key="tools")
+    writer.write_soon(changes)
     assert (await line.take(0), queue.kept) == ([b"first"], 1)
-    assert (await line.take(3), queue.kept) == ([b"first", b"note", b"response"], 0)
+    assert (await line.take(5), queue.kept) == ([b"first", b"note", b"changed", b"response"], 0)
     assert sent.is_set()
     queue.send(b"last", keep=False)
     queue.end()
     assert line.sent[-1] == b"last"
-
-
-async def test_a_queue_that_is_never_empty_holds_up_no_other() -> None:
-    line = Line()
-    writer = ConnectionWriter(line)
-    queue, changes = SendQueue(line, writer, lambda: None), MessageQueue()
-    for _ in range(5):
-        queue.send(b"note", keep=False)
-    changes.send(b"changed", key="tools")
-    writer.write_soon(changes)
-    assert await line.take(2) == [b"note", b"changed"]
 
 
 async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.MonkeyPatch) -> None:

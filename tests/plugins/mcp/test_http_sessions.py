@@ -80,14 +80,7 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("", None),
-        ("level", "error"),
-        ("subscriptions", frozenset(("x://a",))),
-        ("offered", frozenset(("tools",))),
-        ("interval", 0.0),
-    ],
+    ("name", "value"), [("", None), ("level", "error"), ("subscriptions", frozenset(("x://a",))), ("interval", 0.0)]
 )
 async def test_a_record_is_stored_when_it_changes_now_and_then_and_when_the_last_request_ends(
     name: str, value: Any, monkeypatch: pytest.MonkeyPatch

@@ -47,18 +47,11 @@ def test_properties_of_three_types_are_mirrored() -> None:
     assert read(a={"type": "string"}) == ()
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"x-mcp-header": {"type": "string"}},
-        {"a": {"const": {"x-mcp-header": 5}}},
-        {"a": {"enum": [{"x-mcp-header": 5}], "default": {"x-mcp-header": 5}, "examples": [{"x-mcp-header": 5}]}},
-        {"a": {"description": '"x-mcp-header"'}},
-        {"a": {"dependentRequired": {"x-mcp-header": ["b"]}, "required": ["x-mcp-header"]}},
-    ],
-)
-def test_data_and_names_are_no_annotations(schema: dict[str, Any]) -> None:
-    assert read(**schema) == ()
+def test_data_and_names_are_no_annotations() -> None:
+    data = {"x-mcp-header": 5}
+    assert read(**{"x-mcp-header": {"type": "string"}}) == ()
+    assert read(a={"const": data, "enum": [data], "default": data, "examples": [data]}) == ()
+    assert read(a={"dependentRequired": {"x-mcp-header": ["b"]}, "required": ["x-mcp-header"]}) == ()
 
 
 @pytest.mark.requirement("HEAD-14", "HEAD-15", "HEAD-16")
@@ -78,7 +71,7 @@ def test_a_header_is_named_once_in_any_case() -> None:
 
 
 @pytest.mark.requirement("HEAD-18")
-@pytest.mark.parametrize("kind", ["number", "array", "object", "null", ["string"], ["string", "null"], None])
+@pytest.mark.parametrize("kind", ["number", "array", ["string", "null"], None])
 def test_other_types_are_refused(kind: Any) -> None:
     with pytest.raises(ToolInputSchemaError, match=TYPES):
         read(a={"type": kind, "x-mcp-header": "A"} if kind else {"x-mcp-header": "A", "enum": ["x"]})
@@ -91,10 +84,8 @@ def test_other_types_are_refused(kind: Any) -> None:
         "properties.a.items",
         "properties.a.additionalProperties",
         "properties.a.anyOf.[]",
-        "properties.a.$defs.b",
         "properties.a.unknown.properties.b",
         "allOf.[].properties.a",
-        "if.properties.a",
         "$defs.a.properties.b",
     ],
 )
@@ -105,15 +96,12 @@ def test_other_places_are_refused(path: str) -> None:
         mirrored_arguments({"type": "object", "x-mcp-header": "A"})
 
 
-@pytest.mark.parametrize(
-    "bound", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "const", "default", "enum"]
-)
+@pytest.mark.parametrize("bound", ["minimum", "exclusiveMaximum", "const", "default", "enum"])
 def test_integers_are_exact_everywhere(bound: str) -> None:
     def schema(value: int) -> dict[str, Any]:
         return {"type": "integer", "x-mcp-header": "A", bound: [value] if bound == "enum" else value}
 
-    for value in (2**53 - 1, -(2**53) + 1, 0):
-        assert len(read(a=schema(value))) == 1
+    assert len(read(a=schema(2**53 - 1))) == 1
     for value in (2**53, -(2**53)):
         with pytest.raises(ToolInputSchemaError, match="beyond 2\\^53 - 1"):
             read(a=schema(value))
@@ -127,7 +115,7 @@ class Place(BaseModel):
 @pytest.mark.parametrize(
     ("annotation", "why"),
     [
-        *((kind, TYPES) for kind in (Optional[str], float, list[str], str | int, Any, dict[str, int])),
+        *((kind, TYPES) for kind in (Optional[str], list[str], Any)),
         (Place, PLACES),  # behind a reference
     ],
 )

@@ -66,10 +66,8 @@ def test_extensions_and_capabilities_of_methods_are_advertised_where_they_exist(
     [
         (Extension(ACME), client("2024-11-05", extensions={ACME: {"any": 1}}), 0),
         (Extension(ACME), client("2026-07-28"), -32021),
-        (Extension(ACME), client("2026-07-28", extensions=[ACME]), -32021),
         (Extension(ACME), client("2026-07-28", extensions={ACME: True}), -32021),
         (Extension(ACME, negotiated=False), client("2026-07-28"), 0),
-        (Extension(ACME, experimental=True), client("2025-11-25", experimental={ACME: {}}), 0),
         (Extension(ACME, experimental=True), client("2025-11-25"), -32021),
         (Extension(ACME, since="2026-07-28"), client("2025-11-25", **DECLARED), -32601),
         (Extension(ACME, until="2025-11-25"), client("2026-07-28", **DECLARED), -32601),

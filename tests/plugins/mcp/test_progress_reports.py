@@ -35,16 +35,11 @@ def report(reports: ProgressReports, steps: range) -> None:
 
 
 @pytest.mark.requirement("UTIL-14")
-@pytest.mark.parametrize("threaded", [False, True])
-async def test_a_flood_is_some_reports_and_the_last(monkeypatch: pytest.MonkeyPatch, threaded: bool) -> None:
+async def test_a_flood_is_some_reports_and_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_reports, "PROGRESS_INTERVAL_SECONDS", 3600)
     client = Client()
     reports = ProgressReports("token", client)
-    assert not reports.used
-    if threaded:
-        await asyncio.to_thread(report, reports, range(1000))
-    else:
-        report(reports, range(1000))
+    await asyncio.to_thread(report, reports, range(1000))
     assert (client.heard, client.kept, reports.used) == (list(range(MAX_BURST_REPORTS)), [], True)
     for _ in range(2):
         reports.end()

@@ -72,9 +72,7 @@ def one() -> str:
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-@pytest.mark.parametrize(
-    "changes", [{"value": object()}, {"meta": {"x": object()}}, {"meta": 5}], ids=["value", "meta", "type"]
-)
+@pytest.mark.parametrize("changes", [{"value": object()}, {"meta": 5}], ids=["value", "type"])
 async def test_an_outcome_that_cannot_be_encoded_is_an_error_with_an_id(
     changes: dict[str, Any], revision: str, caplog: pytest.LogCaptureFixture
 ) -> None:

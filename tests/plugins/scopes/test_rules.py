@@ -14,7 +14,7 @@ from pegboard import Host, NotFoundError, Toolkit
 from pegboard.plugin import InsufficientScopeError, Method, Plugin, hookimpl
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin, _rules
-from tests.host.hosting import make_host, plugin_of
+from tests.host.hosting import make_host
 from tests.plugins.scopes.docs_kit import make_kit
 
 EVERYTHING: dict[str, Any] = {
@@ -61,26 +61,17 @@ def resource(uri: str) -> Call:
     return Call("resources/read", {"uri": uri})
 
 
-def completion(kind: str, name: str, argument: str) -> Call:
-    reference = {"type": f"ref/{kind}", ("name" if kind == "prompt" else "uri"): name}
-    return Call("completion/complete", {"ref": reference, "argument": {"name": argument, "value": "a"}})
-
-
 PROMPT = Call("prompts/get", {"name": "docs_ask", "arguments": {"what": "x"}})
+TEMPLATE, NAME = {"type": "ref/resource", "uri": "docs://of/{name}"}, {"name": "name", "value": "a"}
 NEEDS: dict[str, tuple[Call, str]] = {
     "tool": (tool("docs_read"), "m docs t"),
     "tool by name": (tool("docs_write"), "m docs t w1 w2 own"),
-    "tool of another": (tool("other_read"), "m"),
     "own scopes alone": (tool("other_write"), "m own"),
-    "resource": (resource("docs://plain"), "r docs"),
     "resource by name": (resource("docs://secret"), "r docs s"),
-    "resource of another": (resource("other://plain"), "r"),
-    "template": (resource("docs://of/me"), "r docs of"),
     "template by value": (resource("docs://of/xy"), "r docs of x"),
     "template by value, encoded": (resource("docs://of/%78y"), "r docs of x"),
     "prompt": (PROMPT, "docs g p"),
-    "completion": (completion("prompt", "docs_ask", "what"), "docs g p typing"),
-    "completion of a template": (completion("resource", "docs://of/{name}", "name"), "r docs of typing"),
+    "completion": (Call("completion/complete", {"ref": TEMPLATE, "argument": NAME}), "r docs of typing"),
     "method of a plugin": (Call("jobs/get"), "jobs"),
     "method of a plugin with a reference": (
         Call("jobs/get", {"ref": {"type": "ref/prompt", "name": "docs_ask"}}),
@@ -134,31 +125,29 @@ async def test_unknown_names_are_unknown_whatever_rule_matches() -> None:
             outcome = await host.dispatch(call._replace(caller=ann()))
             assert isinstance(outcome, Failure)
             assert isinstance(outcome.error, NotFoundError)
-        for reference in (None, 1, {"type": "ref/prompt", "name": 5}, {"type": "ref/prompt", "name": "none"}):
+        for reference in (None, {"type": "ref/prompt", "name": 5}, {"type": "ref/prompt", "name": "none"}):
             error = await refused(host, Call("completion/complete", {"ref": reference}, ann()))
             assert error.scopes == ("typing",)
-        for params in ({}, {"name": 5}, {"uri": None}, {"ref": 1}, {"ref": {"type": "ref/prompt"}}):
+        for params in ({}, {"name": 5}, {"uri": None}, {"ref": {"type": "ref/prompt"}}):
             for method in ("tools/call", "resources/read", "prompts/get", "completion/complete"):
                 assert isinstance(await host.dispatch(Call(method, params, ann("typing"))), Failure)
 
 
 async def test_tools_that_are_added_later_are_guarded_at_once() -> None:
+    def late() -> str:
+        """Do nothing."""
+        return "late"
+
     async with host_of({"toolkits": {"program": ["p"]}, "tools": {"late*": ["l"]}}) as host:
-        for name in ("late", "later"):
-
-            def late() -> str:
-                """Do nothing."""
-                return "late"
-
-            late.__name__ = name
+        for _ in range(2):
             host.catalogue.add(late)
-            assert (await refused(host, tool(name)._replace(caller=ann()))).scopes == ("l", "p")
-            assert await listed(host, "tools", ann("l")) == await listed(host, "tools", ann())
-            assert name in await listed(host, "tools", ann("l p"))
-            host.catalogue.remove("tools", name)
-            outcome = await host.dispatch(tool(name)._replace(caller=ann()))
+            assert (await refused(host, tool("late")._replace(caller=ann()))).scopes == ("l", "p")
+            assert "late" not in await listed(host, "tools", ann("l"))
+            assert "late" in await listed(host, "tools", ann("l p"))
+            host.catalogue.remove("tools", "late")
+            outcome = await host.dispatch(tool("late")._replace(caller=ann()))
             assert isinstance(outcome, Failure)
-            assert outcome.error.message == f"Unknown tool: {name}"
+            assert isinstance(outcome.error, NotFoundError)
 
 
 # --- lists
@@ -204,38 +193,18 @@ async def test_lists_show_what_a_caller_may_use() -> None:
         assert [host.tool("docs_write", caller) is not None for caller in (LOCAL, ann("m own docs t"))] == [True, False]
 
 
-async def test_other_gates_hide_more() -> None:
-    from pegboard.plugin import Gate
-
-    class Closed(Gate):
-        def allows(self, kind: Any, name: str, caller: Caller) -> bool:
-            return name != "other_read"
-
-    async with host_of(plugins={"closed": plugin_of(middleware=[Closed()])}) as host:
-        assert await listed(host, "tools", ann("m")) == ["other_both", "other_show"]
-
-
 # --- settings
 
-UNGUARDED = {
-    "ping": "use required_scopes",
-    "logging/setLevel": "",
-    "tools/list": ".* guard tools/call \\[",
-    "prompts/list": "guard prompts/get \\[",
-    **dict.fromkeys(("resources/list", "resources/templates/list"), "guard resources/read \\["),
-    **dict.fromkeys(
-        ("subscriptions/listen", "resources/subscribe", "resources/unsubscribe"), "guard resources/read \\["
-    ),
-    "notifications/progress": "a notification has no response",
-}
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"tools": {"a": ["a b"]}}, "invalid scope 'a b' of 'a'"),
-    ({"toolkits": {"a": ['"']}}, "invalid scope"),
     ({"prompts": {"a": []}}, "'a' has no scopes"),
     ({"prompts": {"a": ""}}, "'a' has no scopes"),
     ({"resources": {"a": 5}}, "tuple"),
-    ({"tool": {}}, "Extra inputs"),
-    *(({"methods": {name: ["a"]}}, f"{name} cannot be guarded: .*{told}") for name, told in UNGUARDED.items()),
+    ({"methods": {"ping": ["a"]}}, "ping cannot be guarded: .*use required_scopes"),
+    ({"methods": {"tools/list": ["a"]}}, r"tools/list cannot be guarded: .* guard tools/call \["),
+    ({"methods": {"prompts/list": ["a"]}}, r"cannot be guarded: .*guard prompts/get \["),
+    ({"methods": {"resources/subscribe": ["a"]}}, r"cannot be guarded: .*guard resources/read \["),
+    ({"methods": {"notifications/progress": ["a"]}}, "cannot be guarded: .*a notification has no response"),
 ]
 
 
@@ -248,10 +217,8 @@ def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
 
 UNMATCHED: list[tuple[dict[str, Any], str | None]] = [
     ({"toolkits": {"doc": ["a"]}}, "toolkits: no toolkit matches 'doc'; did you mean 'docs'?"),
-    ({"tools": {"docs_wriet": ["a"]}}, "tools: no tool matches 'docs_wriet'; did you mean 'docs_write'?"),
     ({"tools": {"zzz*": ["a"]}}, "tools: no tool matches 'zzz*'"),
     ({"resources": {"docs://sec": ["a"]}}, "no resource matches 'docs://sec'; did you mean 'docs://secret'?"),
-    ({"prompts": {"docs_aks": ["a"]}}, "prompts: no prompt matches 'docs_aks'; did you mean 'docs_ask'?"),
     ({"methods": {"job/get": ["a"]}}, "no such method; did you mean 'jobs/get'?"),
     ({"resources": {"docs://of/x*": ["a"]}}, None),
     (EVERYTHING, None),
