@@ -10,16 +10,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import SecretStr
 
-from pegboard import (
-    Context,
-    FatalToolError,
-    PluginConfig,
-    ResourceError,
-    RetryableToolError,
-    ToolExecutionError,
-    Toolkit,
-    UpstreamError,
-)
+from pegboard import Context, PluginConfig, ResourceError, RetryableToolError, ToolExecutionError, Toolkit
 from pegboard.plugin import ProtocolError
 
 SECRETS = ["CNRY_ENV", "CNRY_DOTENV", "CNRY_FILE", "CNRY_DIR", "CNRY_RING"]
@@ -88,11 +79,6 @@ def purpose(context: Context) -> str:
 
 
 @tool
-def upstream(context: Context) -> str:
-    raise UpstreamError(str(written(context)), everything(context), status_code=502, extra={"service": "x"})
-
-
-@tool
 def worded(context: Context) -> str:
     raise Worded(everything(context).encode())
 
@@ -103,20 +89,8 @@ def protocol(context: Context) -> str:
 
 
 @tool
-def group(context: Context) -> str:
-    raise ExceptionGroup("several", [ValueError(everything(context)), FatalToolError(everything(context))])
-
-
-@tool
 def leaving(context: Context) -> str:
     raise SystemExit(everything(context))
-
-
-@tool
-async def client(context: Context) -> str:
-    async with httpx.AsyncClient() as http:
-        answer = await http.get("http://127.0.0.1:1/", params={"key": context.get_secret("CNRY_ENV")})
-        return answer.text
 
 
 @tool
@@ -129,11 +103,6 @@ def status(context: Context) -> str:
 @tool
 def misfit(context: Context) -> int:
     return everything(context)  # type: ignore[return-value]
-
-
-@tool
-def undeclared(context: Context) -> str:
-    return context.get_secret(everything(context))
 
 
 @tool

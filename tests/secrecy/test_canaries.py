@@ -43,10 +43,7 @@ token = {{ env = "LEAKY_TOKEN" }}
 sealed = {json.dumps(CANARIES["sealed"])}
 address = "https://me:{MARK}-in-the-address@127.0.0.1/"
 """
-TOOLS = [
-    "accident", "caused", "purpose", "upstream", "worded", "protocol", "group", "leaving", "client", "status", "misfit",
-    "undeclared", "logged",
-]  # fmt: skip
+TOOLS = ["accident", "caused", "purpose", "worded", "protocol", "leaving", "status", "misfit", "logged"]
 EXPOSED = dict.fromkeys(VARIABLES.values(), ACKNOWLEDGEMENT)
 """The variables that show details for the log to models."""
 

@@ -53,17 +53,6 @@ async def problems_of(plugins: Any, **options: Any) -> str:
         return "\n".join(str(problem) for problem in host.assembly.problems)
 
 
-def test_requirements_are_frozen_and_comparable() -> None:
-    one = Acme(scopes=["a", "b"])
-    assert (one.provider_id, one.provider_type, one.id, one.scopes) == ("acme", "oauth2", None, ("a", "b"))
-    assert Acme(scopes="repo").scopes == ("repo",)
-    assert len({one, Acme(scopes=("a", "b")), Acme(scopes=["a"]), Acme(id="x", scopes=["a", "b"])}) == 3
-    assert one != Nameless(scopes=["a", "b"])
-    for name in ("scopes", "more"):
-        with pytest.raises(AttributeError, match="Acme is frozen"):
-            setattr(one, name, ())
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

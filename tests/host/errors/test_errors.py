@@ -89,17 +89,6 @@ def test_the_kind_of_an_upstream_error_follows_from_its_status() -> None:
         NetworkTransportError("m", kind=ErrorKind.UNKNOWN)
 
 
-def test_the_stack_trace_of_the_cause_is_included_on_request() -> None:
-    error = FatalToolError("m")
-    assert error.to_payload(stacktrace=True)["stacktrace"] is None
-    try:
-        int("canary")
-    except ValueError as cause:
-        error.__cause__ = cause
-    assert "canary" in error.to_payload(stacktrace=True)["stacktrace"]
-    assert error.to_payload()["stacktrace"] is None
-
-
 def test_a_subclass_need_not_call_the_constructor() -> None:
     for base in {one for one in CLASSES.values() if issubclass(one, ToolkitError)}:
         forgetful: Any = type("Forgetful", (base,), {"__init__": lambda error, issue: None})

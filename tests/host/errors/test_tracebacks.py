@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-import traceback
 from collections.abc import Callable
 
 import pytest
 
 from pegboard import FatalToolError
-from pegboard.errors.tracebacks import SHOWN_EXCEPTIONS, traceback_text
+from pegboard.errors.tracebacks import SHOWN_EXCEPTIONS
 from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
 from pegboard.secrets.redaction import RedactingFormatter
 
@@ -64,16 +63,3 @@ def test_a_long_traceback_is_shortened_in_payloads_and_logs(function: Callable[[
         assert "at the bottom" in text
         assert "left out" in text or f"and {50_000 - SHOWN_EXCEPTIONS} more" in text
         assert len(text) < 20_000
-
-
-def test_a_short_traceback_has_the_format_of_python() -> None:
-    def causes() -> None:
-        try:
-            raise IndexError(0)
-        except IndexError as error:
-            group = ExceptionGroup("some", [KeyError(1), ValueError(2)])
-            group.__context__ = error
-            raise RuntimeError("at the bottom") from group
-
-    error = raised(causes)
-    assert traceback_text(error) == "".join(traceback.format_exception(error))

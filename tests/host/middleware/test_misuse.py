@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from pegboard import PromptResult, RetryableToolError, Toolkit, ToolResult
 from pegboard.middleware import time_limit
-from pegboard.plugin import Method, Middleware, Plugin, ToolTimeoutError, around, hookimpl
+from pegboard.plugin import Middleware, ToolTimeoutError
 from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 
@@ -175,30 +175,6 @@ def numbers() -> dict[str, list[int]]:
 
 def word() -> Word:
     return Word(text="ab")
-
-
-async def test_only_the_middleware_that_failed_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    class Breaking(Plugin):
-        @hookimpl
-        def register_methods(self) -> Iterable[Method]:
-            return [Method("acme/break", self.break_down)]
-
-        async def break_down(self, call: Call) -> Outcome:
-            raise KeyError("canary-7f3a91")
-
-    async def passes(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
-    wrapping = {"a": passes, "b": around("tools/call")(raises), "c": passes}
-    plugins = {name: plugin_of(middleware=[one]) for name, one in wrapping.items()}
-    async with make_host(Calls().kit, plugins={**plugins, "d": Breaking}) as host:
-        await failure(host, "x_work")
-        assert isinstance(await host.dispatch(Call("acme/break")), Failure)
-    of_middleware, of_method = errors(caplog)
-    assert "the middleware 'b' of plugin 'b'" in of_middleware
-    assert "'a'" not in of_middleware
-    assert "KeyError" in of_method
-    assert "the middleware" not in of_method
 
 
 @pytest.mark.parametrize("failed", [None, Failure(RetryableToolError("no")), ToolResult("no", is_error=True)])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard import RetryableToolError, Toolkit
-from pegboard.types import Call, Client, Failure
+from pegboard.types import Call, Client
 from pegboard_plugins.logging import _MAX_NAME_CHARACTERS, LoggingPlugin
 from tests.host.hosting import call, make_host
 
@@ -110,13 +110,3 @@ async def test_clients_cannot_forge_lines(
     async with make_host(make_kit(), plugins=PLUGINS) as host:
         await host.dispatch(Call("tools/call", params, client=Client(client)))
     assert lines(caplog) == [line]
-
-
-async def test_nothing_is_logged_or_measured_at_a_higher_level(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    caplog.set_level(logging.WARNING, "pegboard.calls")
-    monkeypatch.setattr("pegboard_plugins.logging.perf_counter", None)
-    async with make_host(make_kit(), plugins=PLUGINS) as host:
-        assert not isinstance(await call(host, "x_echo", {"text": "a"}), Failure)
-    assert lines(caplog) == []

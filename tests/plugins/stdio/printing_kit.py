@@ -48,27 +48,16 @@ async def asynchronous(how: str, text: str) -> str:
     return sync(how, text)
 
 
-kit.tool(name="inline", inline=True)(sync)
-
-
-def together(own: str) -> str:
-    barrier.wait()
-    sys.stdout.write(f"begun by {own}, ")
-    barrier.wait()
-    sys.stdout.write(f"ended by {own}\n")
+def together(own: str) -> None:
+    """Print piece by piece while another tool does."""
+    for piece in (f"begun by {own}, ", f"ended by {own}\n"):
+        barrier.wait()
+        sys.stdout.write(piece)
     barrier.wait()
     os.write(1, f"written by {own}\n".encode())
     barrier.wait()
-    return own
 
 
-@kit.tool
-def one() -> str:
-    """Print piece by piece while `two` does."""
-    return together("one")
-
-
-@kit.tool
-def two() -> str:
-    """Print piece by piece while `one` does."""
-    return together("two")
+kit.tool(name="inline", inline=True)(sync)
+for name in ("one", "two"):
+    kit.tool(name=name)(together)

@@ -26,18 +26,19 @@ async def test_printed_lines_are_logged_under_the_name_of_their_tool(tmp_path: P
             result = await wire.result("tools/call", params)
             assert result["content"][0]["text"] == f"{number} {how}"
         # tools that print at the same time are distinguished where that is possible
-        for request in [await wire.begin("tools/call", {"name": f"printer_{tool}"}) for tool in ("one", "two")]:
+        both = [{"name": f"printer_{tool}", "arguments": {"own": tool}} for tool in ("one", "two")]
+        for request in [await wire.begin("tools/call", params) for params in both]:
             assert "result" in await wire.answer(request)
         wire.process.stdin.close()  # type: ignore[union-attr]  # made with a pipe
         assert await wire.wait() == 0
     log = [line.partition("Z ")[2] for line in wire.stderr.splitlines()]
-    both = "one of the tools printer_one, printer_two"
+    either = "one of the tools printer_one, printer_two"
     assert log[: len(calls)] == [
         RECORD.format(f"tool printer_{tool}", f"{number} {how}") for number, (how, tool) in enumerate(calls)
     ]
     assert sorted(log[len(calls) :]) == [
-        RECORD.format(both, "written by one"),
-        RECORD.format(both, "written by two"),
+        RECORD.format(either, "written by one"),
+        RECORD.format(either, "written by two"),
         RECORD.format("tool printer_one", "begun by one, ended by one"),
         RECORD.format("tool printer_two", "begun by two, ended by two"),
     ]

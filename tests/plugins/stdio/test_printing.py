@@ -9,14 +9,6 @@ from tests.plugins.stdio.driving import reported, start
 RECORD = "WARNING pegboard.stdout: code outside of any call printed to standard output: "
 
 
-def log_of(*messages: str, env: dict[str, str] | None = None, arguments: tuple[str, ...] = ()) -> str:
-    """Send messages to the scene `prints` and return the log."""
-    with start("prints", *arguments, env=env) as process:
-        for message in messages:
-            process.call(message)
-        return process.finish()
-
-
 def test_output_is_logged_and_escaped() -> None:
     shown = {
         "bytes said": "said\\xff",
@@ -31,25 +23,16 @@ def test_output_is_logged_and_escaped() -> None:
     }
     lines = [RECORD + logged for logged in shown.values() if logged]
     # the line of the forked process comes through the descriptor and may be later than the next one
-    assert sorted(log_of(*shown, env={"PYTHONUTF8": "1"}).splitlines()) == sorted(lines)
-
-
-@pytest.mark.parametrize(
-    "env",
-    [
-        {"PYTHONIOENCODING": "cp932", "PYTHONUNBUFFERED": "1"},
-        {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    ],
-)
-def test_the_environment_makes_no_difference(env: dict[str, str]) -> None:
-    log = log_of("print grüße", "former latin", "child of another", "surrogate half", "descriptor plain", env=env)
-    for text in ("latin", "of another", "half\\ud83d", "plain"):
-        assert f"{RECORD}{text}\n" in log
-    assert log.count("\n") == log.count(RECORD) == 5
+    with start("prints", env={"PYTHONUTF8": "1"}) as process:
+        for message in shown:
+            process.call(message)
+        assert sorted(process.finish().splitlines()) == sorted(lines)
 
 
 def test_a_handler_that_logs_to_standard_output_makes_no_circle() -> None:
-    log = log_of("logged trouble", arguments=("--log-to-stdout",))
+    with start("prints", "--log-to-stdout") as process:
+        process.call("logged trouble")
+        log = process.finish()
     # the record of the library came as output, was logged, came back, and ended on standard error
     assert log.count("trouble") == 1
     assert "WARNING a.library: trouble" in log

@@ -102,24 +102,6 @@ def google_credentials(url: str) -> Any:
     return drive(url, http).files().get(fileId="f1").execute()
 
 
-def google_batch(url: str) -> None:
-    from googleapiclient.http import BatchHttpRequest
-
-    batch = BatchHttpRequest(batch_uri=f"{url}/batch?key={CANARY}")
-    batch.add(drive(url).files().get(fileId="f1"))
-    batch.execute()
-
-
-def google_refuses(how: str) -> None:
-    import httplib2
-    from googleapiclient.discovery import build
-    from googleapiclient.http import MediaInMemoryUpload
-
-    if how == "name":
-        build(CANARY, "v1", http=httplib2.Http(timeout=MAX_SECONDS))
-    MediaInMemoryUpload(b"", chunksize=-2)
-
-
 # --- Microsoft
 
 
@@ -140,25 +122,6 @@ async def graph(url: str) -> Any:
     from msgraph import GraphServiceClient
 
     return await GraphServiceClient(request_adapter=request_adapter(url)).users.by_user_id("u1").get()
-
-
-async def kiota(url: str) -> None:
-    from kiota_abstractions.method import Method
-    from kiota_abstractions.request_information import RequestInformation
-
-    request = RequestInformation(Method.GET, "{+baseurl}/users/u1", {})
-    request.headers.add("Authorization", CANARY)
-    await request_adapter(url).send_no_response_content_async(request, None)
-
-
-async def kiota_refuses(how: str) -> None:
-    from kiota_abstractions.api_error import APIError
-    from kiota_abstractions.request_information import RequestInformation
-
-    if how == "no status":
-        raise APIError(CANARY)
-    request = RequestInformation(None, "{+baseurl}/users/u1", {})
-    await request_adapter("http://127.0.0.1").send_no_response_content_async(request, None)
 
 
 # --- GraphQL
@@ -194,50 +157,7 @@ def gql_httpx(url: str, timeout: float = MAX_SECONDS) -> Any:
     return Client(transport=transport).execute(gql(QUERY))
 
 
-def gql_closed(url: str) -> Any:
-    from gql import gql
-    from gql.transport.requests import RequestsHTTPTransport
-
-    return RequestsHTTPTransport(url=url).execute(gql(QUERY))
-
-
-# --- the contract of adapters
-
-
-def contract(tool: str, slug: str, expected: str, url: str) -> dict[str, str]:
-    import pegboard
-    from pegboard.testing import ErrorAdapterContract
-
-    raised = caught(tool, url)
-    adapter = next(one for one in running[0].assembly.adapters if one.slug == slug)
-
-    class Held(ErrorAdapterContract):
-        canary = CANARY
-        libraries = LIBRARIES
-
-        def make(self) -> Any:
-            return type(adapter)()
-
-        def examples(self) -> Any:
-            return [(raised, getattr(pegboard, expected))]
-
-    return {name: f"{type(error).__name__}: {error}" for name, error in Held.broken().items()}
-
-
-def caught(tool: str, url: str) -> Exception:
-    """Return the exception of a tool, without a host."""
-    try:
-        returned = globals()[tool](url=url)
-        if asyncio.iscoroutine(returned):
-            asyncio.run(returned)
-    except Exception as error:  # noqa: BLE001 - each library has its own
-        return error
-    raise AssertionError(f"{tool} raised nothing")
-
-
 # --- the program
-
-running: list[Host] = []
 
 
 def failure_object(failure: Failure) -> dict[str, Any]:
@@ -257,14 +177,12 @@ def failure_object(failure: Failure) -> dict[str, Any]:
 
 async def main() -> None:
     async with Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit}) as host:
-        running.append(host)
         print(json.dumps([adapter.slug for adapter in host.assembly.adapters]), flush=True)
         for line in sys.stdin:
             call = json.loads(line)
             tool = "run_async" if inspect.iscoroutinefunction(globals()[call["name"]]) else "run"
             outcome: Any = await host.dispatch(Call("tools/call", {"name": tool, "arguments": call}))
-            failed = isinstance(outcome, Failure)
-            print(json.dumps(failure_object(outcome) if failed else {"value": outcome.value}), flush=True)
+            print(json.dumps(failure_object(outcome) if isinstance(outcome, Failure) else str(outcome)), flush=True)
 
 
 asyncio.run(main())
