@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,10 +33,13 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-async def test_a_function_that_waits_too_long_is_cancelled_and_cleans_up(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("repeatable", [False, True])
+async def test_a_function_that_waits_too_long_is_cancelled_and_cleans_up(
+    repeatable: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     kit, seen = Toolkit("x"), []
 
-    @kit.tool(timeout=SHORT)
+    @kit.tool(timeout=SHORT, annotations=ToolAnnotations(idempotent=repeatable))
     async def wait(context: Context) -> None:
         """Wait."""
         try:
@@ -51,17 +53,9 @@ async def test_a_function_that_waits_too_long_is_cancelled_and_cleans_up(caplog:
     assert seen == [True]
     assert error.message == "It took longer than 0.01 seconds and was given up."
     assert "Ask for less" in (error.additional_prompt_content or "")
-    assert (error.status_code, error.can_retry, error.kind) == (504, False, ErrorKind.TOOL_RUNTIME_FATAL)
+    kind = ErrorKind.TOOL_RUNTIME_RETRY if repeatable else ErrorKind.TOOL_RUNTIME_FATAL
+    assert (error.status_code, error.can_retry, error.kind) == (504, repeatable, kind)
     assert "x_wait took longer than its limit of 0.01 seconds" in caplog.text
-
-
-@pytest.mark.parametrize("hints", [ToolAnnotations(read_only=True), ToolAnnotations(idempotent=True)])
-async def test_a_repeatable_tool_may_be_tried_again(hints: ToolAnnotations) -> None:
-    kit = Toolkit("x")
-    kit.tool(timeout=SHORT, annotations=hints)(never)
-    async with make_host(kit) as host:
-        error = timeout_of(await call(host, "x_never"))
-    assert (error.can_retry, error.kind) == (True, ErrorKind.TOOL_RUNTIME_RETRY)
 
 
 async def refuses_cancellation() -> None:
@@ -85,14 +79,6 @@ async def refuses_everything() -> None:
             pass
 
 
-async def raises_when_cancelled() -> None:
-    """Respond to a cancellation with an accident."""
-    try:
-        await never()
-    except asyncio.CancelledError:
-        raise ValueError("accident") from None
-
-
 async def returns_when_cancelled() -> str:
     """Respond to a cancellation with a result."""
     with suppress(asyncio.CancelledError):
@@ -105,10 +91,7 @@ def wrapper() -> Any:
     return never()
 
 
-HOLDING = [refuses_cancellation, refuses_everything, raises_when_cancelled, returns_when_cancelled, wrapper]
-
-
-@pytest.mark.parametrize("function", HOLDING, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [refuses_cancellation, refuses_everything, returns_when_cancelled, wrapper])
 async def test_no_function_can_hold_its_call(function: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "MAX_CLEANUP_SECONDS", SHORT)
     kit = Toolkit("x")
@@ -154,35 +137,6 @@ async def test_asyncio_works_under_a_limit_and_no_clock_is_left() -> None:
         await failure(host, "x_fail")
         (queue,) = host._runtime.deadlines._queues.values()
         assert not queue.clocks
-
-
-@pytest.mark.parametrize("early", [True, False], ids=["before it returns", "after it returned"])
-async def test_a_coroutine_that_no_call_awaits_is_closed(early: bool, recwarn: pytest.WarningsRecorder) -> None:
-    kit, go, began, made = Toolkit("x"), threading.Event(), threading.Event(), threading.Event()
-
-    @kit.tool(timeout=0)
-    @wraps(never)
-    def wrapped() -> Any:
-        began.set()
-        go.wait(WAIT)
-        waiting = never()
-        made.set()
-        return waiting
-
-    async with make_host(kit) as host:
-        task = asyncio.create_task(call(host, "x_never"))
-        await until(began.is_set)
-        if early:
-            task.cancel()
-            await asyncio.wait([task])
-        go.set()
-        made.wait(WAIT)  # the loop does not hear of it before
-        while host.busy_threads:
-            pass
-        task.cancel()
-        await asyncio.wait([task])
-        gc.collect()
-    assert [str(one.message) for one in recwarn if "never awaited" in str(one.message)] == []
 
 
 @pytest.mark.parametrize(
@@ -281,27 +235,25 @@ def asking_kit() -> Toolkit:
     kit = Toolkit("x")
 
     @kit.tool(timeout=SHORT)
-    async def ask(context: Context, then_wait: bool, first: bool) -> str:
-        """Ask for a colour."""
-        if not first:
-            await asyncio.sleep(0)  # the clock has been started
+    async def ask(context: Context, then_wait: bool) -> str:
+        """Ask for a colour after the clock has been started."""
+        await asyncio.sleep(0)
         answer = await context.ui.elicit("Which?", str)
         if then_wait:
             await never()
         return str(answer.content)
 
     @kit.tool(timeout=SHORT)
-    async def have_asked(context: Context, then_wait: bool, first: bool) -> str:
-        """Have another ask."""
-        return str(await context.tools.call("x_ask", {"then_wait": then_wait, "first": first}))
+    async def have_asked(context: Context, then_wait: bool) -> str:
+        """Have another ask, at once."""
+        return str(await context.tools.call("x_ask", {"then_wait": then_wait}))
 
     kit.tool(timeout=SHORT, name="last")(never)
     return kit
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["at once", "later"])
 @pytest.mark.parametrize("name", ["x_ask", "x_have_asked"])
-async def test_the_clock_is_paused_while_the_client_is_asked(name: str, first: bool) -> None:
+async def test_the_clock_is_paused_while_the_client_is_asked(name: str) -> None:
     asked, answered = asyncio.Event(), asyncio.Event()
 
     async def ask(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
@@ -313,8 +265,7 @@ async def test_the_clock_is_paused_while_the_client_is_asked(name: str, first: b
         for then_wait in (False, True):
             asked.clear()
             answered.clear()
-            arguments = {"then_wait": then_wait, "first": first}
-            task = asyncio.create_task(call(host, name, arguments, client=CLIENT, ask=ask))
+            task = asyncio.create_task(call(host, name, {"then_wait": then_wait}, client=CLIENT, ask=ask))
             await asked.wait()
             for _ in range(2):
                 timeout_of(await call(host, "x_last"))  # it began later, under the same limit

@@ -257,22 +257,6 @@ async def test_a_group_of_one_is_that_error_and_several_are_logged(caplog: pytes
     assert "both (2 sub-exceptions)" in caplog.text
 
 
-async def test_a_group_in_a_resource_keeps_its_meaning() -> None:
-    kit = Toolkit("x")
-
-    @kit.resource("docs://one")
-    async def one() -> str:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(asyncio.sleep(WAIT))
-            raise NotFoundError("no such page")
-
-    async with make_host(kit) as host:
-        outcome = await host.dispatch(Call("resources/read", {"uri": "docs://one"}))
-    assert isinstance(outcome, Failure)
-    assert type(outcome.error) is NotFoundError
-    assert outcome.error.data == {"uri": "docs://one"}
-
-
 @pytest.mark.parametrize(
     ("extra", "sent"),
     [
@@ -290,26 +274,3 @@ async def test_extra_is_json_of_a_bounded_size(
     assert isinstance(outcome.error, ToolExecutionError)
     assert outcome.error.extra == sent
     assert ("extra of a ToolExecutionError was removed" in caplog.text) == (not sent)
-
-
-class Forgetful(RetryableToolError):
-    """Replaces the constructor and does not call it."""
-
-    def __init__(self) -> None:
-        pass
-
-
-class ForgetfulProtocolError(ProtocolError):
-    """The same."""
-
-    def __init__(self) -> None:
-        pass
-
-
-async def test_an_error_class_that_does_not_call_its_base_has_defaults() -> None:
-    error = (await raised(Forgetful)).error
-    assert isinstance(error, Forgetful)
-    assert (error.kind, error.can_retry) == (ErrorKind.TOOL_RUNTIME_RETRY, True)
-    protocol_error = (await raised(ForgetfulProtocolError)).error
-    assert isinstance(protocol_error, ForgetfulProtocolError)
-    assert protocol_error.code == -32603

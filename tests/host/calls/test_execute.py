@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import itertools
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -13,9 +12,8 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Toolkit, ToolResult, current_context
-from pegboard.plugin import ToolOutputError
 from pegboard.types import Failure
-from tests.host.hosting import WAIT, call, failure, make_host, until, value
+from tests.host.hosting import WAIT, call, make_host, until, value
 
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="nothing")
 
@@ -98,18 +96,6 @@ async def test_a_result_is_structured_if_the_tool_declares_its_output() -> None:
             assert await call(host, "x_undeclared") == ToolResult({"a": 1}, structured=False)
 
 
-async def test_an_iterator_is_rejected() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
-    def endless() -> list[int]:
-        """Return an iterator without end."""
-        return itertools.count()  # type: ignore[return-value]
-
-    async with make_host(kit) as host:
-        assert isinstance((await failure(host, "x_endless")).error, ToolOutputError)
-
-
 async def test_no_more_threads_than_configured_run_at_once() -> None:
     kit = Toolkit("x")
     gate = threading.Event()
@@ -180,19 +166,3 @@ async def test_a_tool_that_cancels_its_own_task_is_not_cancelled_itself(caught: 
     else:
         assert isinstance(outcome, Failure)
         assert outcome.error.message == "It failed unexpectedly."
-
-
-async def test_requirements_are_checked_before_the_arguments() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["B", "A"])
-    def use(number: int, context: Context) -> None:
-        """Use two secrets."""
-        raise AssertionError("it runs")
-
-    async with make_host(kit) as host:
-        for arguments in ({"number": 1}, {"number": "wrong"}):
-            refused = await failure(host, "x_use", arguments)
-            assert refused.error.message == (
-                "This tool needs a secret that is not set on the server: A, B. Ask its operator to set it."
-            )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
-from collections import deque
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
@@ -65,8 +64,6 @@ FITTING: dict[str, Any] = {
     "numbers": [-1.2345678901234567e-300, 2**64] * 8,
     "nested": {"k" * 500: {"l" * 500: ["c", None, True]}},
     "names that are not strings": {1: 2, "k" * 50: 3},
-    "empty": [[[]]] * 20,
-    "deque": deque([1, 2]),
     "model": Open.model_validate({"text": "x" * 90, "more": 5}),
     "dataclass": Slotted(date(2026, 1, 1)),
     "network": ipaddress.ip_network("10.0.0.0/8"),
@@ -85,9 +82,7 @@ def test_the_limit_is_exact(name: str) -> None:
 
 LARGE: dict[str, Any] = {
     "bytes": b"x" * 1001,
-    "items": [1] * 501,
     "shared texts": ["x" * 501] * 2,
-    "nested": {"a": {"b": "x" * 1001}},
     "members": dict.fromkeys(range(201), 1),
     "names": {"k" * 1001: 1},
     "range": {"range": range(10**12)},
@@ -122,9 +117,7 @@ async def generating() -> Any:
 @pytest.mark.parametrize(
     "hide",
     [
-        pytest.param(lambda it: it, id="itself"),
         pytest.param(lambda it: {"a": [{"b": (it,)}]}, id="containers"),
-        pytest.param(lambda it: Open(inside=it), id="model"),
         pytest.param(lambda it: Open.model_validate({"more": it}), id="extra"),
         pytest.param(lambda it: Slotted([it]), id="dataclass"),
         pytest.param(lambda it: MappingProxyType({"a": it}), id="mapping"),
@@ -164,10 +157,9 @@ async def test_a_tools_own_limit_comes_before_the_hosts(
             assert "the result of x_give is too large" in caplog.text
 
 
-@pytest.mark.parametrize("content", ["x" * 2000, b"x" * 2000, {"items": ["x" * 50] * 40}], ids=type)
-async def test_resources_and_prompts_have_the_limit_too(content: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_resources_and_prompts_have_the_limit_too(caplog: pytest.LogCaptureFixture) -> None:
     kit = Toolkit("x")
-    kit.resource("docs://large", name="large")(lambda: content)
+    kit.resource("docs://large", name="large")(lambda: b"x" * 2000)
     kit.prompt(name="long", description="Say much.")(lambda: "x" * 2000)
     calls = [Call("resources/read", {"uri": "docs://large"}), Call("prompts/get", {"name": "x_long"})]
     for limit, refused in ((1000, True), (10_000, False), (0, False)):

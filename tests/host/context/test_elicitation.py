@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from decimal import Decimal
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
@@ -59,16 +57,13 @@ INSTANT = datetime(2026, 7, 28, 1, 2, 3, 500000, tzinfo=UTC)
 
 TYPES: list[tuple[Any, dict[str, Any], Any, Any]] = [
     (int, {"type": "integer"}, 3.0, 3),
-    (float, {"type": "number"}, 1, 1.0),
     (datetime, TEXT | {"format": "date-time"}, "2026-07-28t01:02:03.5z", INSTANT),
     (Name, TEXT, "Ann", Name("Ann")),
     (Annotated[str, Field(max_length=3, examples=["x"])], TEXT | {"maxLength": 3}, "abc", "abc"),
     (Annotated[str, Field(json_schema_extra={"format": "email"})], TEXT | {"format": "email"}, "a@b.c", "a@b.c"),
     (Annotated[int, Field(gt=1, lt=5)], {"type": "integer", "minimum": 2, "maximum": 4}, 4, 4),
-    (Optional[int], {"type": "integer"}, 3, 3),
     (Colour, TEXT | {"enum": ["red", "green"]}, "green", Colour.GREEN),
     (Titled, TEXT | {"oneOf": EURO}, "chf", "chf"),
-    (list[Titled], {"type": "array", "items": {"anyOf": EURO}}, ["eur", "chf"], ["eur", "chf"]),
     (
         Annotated[list[Colour], Field(min_length=1, max_length=2)],
         {"type": "array", "items": TEXT | {"enum": ["red", "green"]}, "minItems": 1, "maxItems": 2},
@@ -158,20 +153,13 @@ def schema_of(one: Any) -> Any:
     ("kind", "reason"),
     [
         (Nested, "field 'home': its type is 'object'"),
-        (list[int], "field 'value': its items must be choices"),
         (Any, "field 'value': it must have one simple type"),
-        (Decimal, "must have one simple type"),
         (Literal[1, 2], "'enum' is not possible for a field of type integer"),
-        (None, "its type is 'null'"),
         (Annotated[str, Field(pattern="a+")], "'pattern'"),
-        (Annotated[float, Field(gt=0)], "'exclusiveMinimum'"),
         (dict[str, int], "field names are not fixed"),
         (5, "5 is not a type"),
-        (Callable, "is not a type"),
-        ({}, "not an object"),
         ({"type": "object", "properties": {}, "required": [["a"]]}, "fields that are not in"),
         (schema_of("string"), "field 'value': it must be an object"),
-        (schema_of(TEXT | {"title": 5}), "its title must be a string"),
         (schema_of(TEXT | {"format": "uuid"}), "the format 'uuid'"),
         (schema_of(TEXT | {"enum": ["a", 1]}), "its choices must be strings"),
         (schema_of(TEXT | {"enum": ["a"], "enumNames": ["A", "B"]}), "differ in length"),
@@ -213,7 +201,6 @@ def test_a_type_or_schema_that_cannot_be_a_form_is_refused(kind: Any, reason: st
             [["a"], ["b", "a"]],
             [[], ["a", "b", "a"], ["c"], "a", {"a": 1}, [["a"]], [None], None],
         ),
-        ({"type": "array", "items": {"anyOf": EURO}}, [[], ["eur"]], [["Euro"]]),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""A form of any flat model is valid MCP and takes the model's values. No schema and no answer is a crash."""
+"""A form of any flat model is valid MCP and takes the model's values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Annotated, Any, Literal
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 from pegboard.context.elicitation import form_of, form_problem
-from pegboard.errors import InteractionError
 from tests.support.schemas import MODERN, check
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -75,39 +73,3 @@ def test_a_form_of_any_flat_model_takes_the_values_of_the_model(made: tuple[type
     for name, field in model.model_fields.items():
         expected = values[name] if name in values else None if field.is_required() else field.default
         assert getattr(got, name) == expected
-
-
-KEYWORDS = """
-type title description default minLength maxLength minimum maximum minItems maxItems format enum enumNames oneOf items
-anyOf const required properties string number integer boolean array object email uri date a
-"""
-WORD = st.sampled_from(KEYWORDS.split())
-JSON = st.recursive(
-    WORD | st.integers(-2, 5) | st.just(10**400) | st.floats() | st.booleans() | st.none() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORD, inner, max_size=4),
-    max_leaves=12,
-)
-FIELDS = st.fixed_dictionaries(
-    {"type": st.sampled_from(["string", "number", "integer", "boolean", "array"])},
-    optional={
-        "default": JSON,
-        "minLength": st.integers(0, 3) | JSON,
-        "maximum": st.integers(0, 3) | JSON,
-        "format": st.sampled_from(["email", "date", "x"]) | JSON,
-        "enum": st.lists(st.sampled_from(["a", "b"])) | JSON,
-        "oneOf": st.lists(st.fixed_dictionaries({"const": st.just("a"), "title": st.just("A")})) | JSON,
-        "items": st.just({"type": "string", "enum": ["a"]}) | JSON,
-    },
-)
-
-
-@pytest.mark.requirement("ASK-29")
-@given(st.dictionaries(WORD, FIELDS | JSON, max_size=3), JSON, st.dictionaries(WORD, JSON) | JSON)
-def test_any_schema_is_a_valid_form_or_is_refused(properties: Any, required: Any, content: Any) -> None:
-    schema = {"type": "object", "properties": properties, "required": required}
-    try:
-        form = form_of(schema)
-    except InteractionError:
-        return
-    check(MODERN[-1], "ElicitRequestFormParams", {"message": "x", "requestedSchema": dict(form.schema)})
-    assert isinstance(form_problem(form.schema, content), str | None)

@@ -82,8 +82,7 @@ async def test_middleware_sees_nested_calls_with_their_caller_and_path_and_the_c
     assert [one.get("progress", one.get("data")) for one in sent] == [1, "from inside", 2]
 
 
-@pytest.mark.parametrize("page_size", [1, 1000])
-async def test_lists_are_whole_in_pages_of_any_size(page_size: int) -> None:
+async def test_lists_are_whole_in_small_pages() -> None:
     async def tool(context: Context) -> list[Any]:
         tools = [one.name for one in await context.tools.list()]
         resources = [one.uri for one in await context.resources.list()]
@@ -91,7 +90,7 @@ async def test_lists_are_whole_in_pages_of_any_size(page_size: int) -> None:
         prompts = [one.name for one in await context.prompts.list()]
         return [tools, resources, templates, prompts]
 
-    listed = await run(tool, host={"page_size": page_size})
+    listed = await run(tool, host={"page_size": 1})
     assert listed == [["add", "tool"], ["docs://readme"], ["docs://{name}"], ["review"]]
 
 

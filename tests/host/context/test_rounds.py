@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ToolExecutionError, Toolkit, ToolResult, current_context
-from pegboard.plugin import ClientCapabilityError, InteractionError, ProtocolError
-from pegboard.types import Call, Elicit, Failure, Outcome, Sample
-from tests.host.hosting import WAIT, make_host, plugin_of
+from pegboard.plugin import InteractionError, ProtocolError
+from pegboard.types import Call, Elicit, Failure, Outcome
+from tests.host.hosting import WAIT, make_host
 from tests.support.rounds import ABLE, Rounds, accept, echo
 
 pytestmark = pytest.mark.timeout(60)
@@ -116,16 +116,6 @@ async def test_questions_one_after_another_take_a_round_each_and_simultaneous_on
 ) -> None:
     rounds = [["a", "b"]] if function in AT_ONCE else [["a"], ["b"]]
     assert await played(function) == (ToolResult("AB"), rounds)
-
-
-async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> None:
-    async def zip_of(context: Context) -> str:
-        async def sequence(name: str) -> str:
-            return await say(context, f"{name}1") + await say(context, f"{name}2")
-
-        return "".join(await asyncio.gather(sequence("a"), sequence("b")))
-
-    assert await played(zip_of) == (ToolResult("A1A2B1B2"), [["a1", "b1"], ["a2", "b2"]])
 
 
 async def test_a_named_question_keeps_its_first_answer_which_may_come_early() -> None:
@@ -269,19 +259,6 @@ async def test_nested_calls_have_an_end_and_steps_have_keys_in_sessions_too() ->
         assert "too many" in outcome.error.message
         interaction_error(await host.dispatch(Call("tools/call", {"name": "same_step_twice"})))
         interaction_error(await host.dispatch(Call("tools/call", {"name": "in_sequence"}, client=ABLE)))
-
-
-async def test_a_question_that_cannot_be_asked_leaves_no_other_behind(recwarn: pytest.WarningsRecorder) -> None:
-    async def both(context: Context) -> str:
-        try:
-            await context.ask(a=Elicit("a"), b=Sample("b", tools=[]))
-        except ClientCapabilityError as error:
-            return error.capability
-        return "asked"
-
-    assert (await played(both))[0] == ToolResult("sampling.tools")
-    gc.collect()
-    assert [str(one.message) for one in recwarn if "never awaited" in str(one.message)] == []
 
 
 @pytest.mark.requirement("ASK-04")
@@ -439,35 +416,7 @@ async def test_nested_calls_may_ask_and_no_failure_is_logged(
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> None:
-    async def outer(context: Context) -> str:
-        first = await nested(context, "a")
-        both = await asyncio.gather(*[nested(context, text) for text in "bc"])
-        return "".join([first, *both, await say(context, "d")])
-
-    async with make_host(kit_of(inner, outer)) as host:
-        rounds = Rounds(host, "outer")
-        assert await rounds.finish(echo) == ToolResult("ABCD")
-    first, second, third = (sorted(asked) for asked in rounds.asked)
-    assert first == ["inner-1/question-1"]
-    assert second == ["inner-2/question-1", "inner-3/question-1"]
-    assert third == ["question-1"]
-
-
 # --- the end of a round
-
-
-async def test_middleware_sees_the_question_as_an_outcome() -> None:
-    seen: list[str] = []
-
-    async def watch(call: Call, call_next: Any) -> Outcome:
-        outcome: Outcome = await call_next(call)
-        seen.append(type(outcome).__name__)
-        return outcome
-
-    async with make_host(kit_of(in_sequence), plugins={"w": plugin_of(middleware=[watch])}) as host:
-        await Rounds(host, "in_sequence").finish(echo)
-    assert seen == ["InputRequired", "InputRequired", "ToolResult"]
 
 
 @pytest.mark.requirement("UTIL-04")
