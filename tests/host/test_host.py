@@ -21,7 +21,6 @@ from pegboard import Context, Host, Toolkit
 from pegboard.plugin import (
     ConfigError,
     Lifespan,
-    MiddlewareFunction,
     Plugin,
     PluginError,
     ServerError,
@@ -208,30 +207,6 @@ def kit_of(name: str, answer: str) -> Toolkit:
     kit.tool(name="say", description="Say it.")(lambda: answer)
     kit.resource("x://y")(lambda: "y")
     return kit
-
-
-async def test_a_program_brings_its_own_toolkits_and_plugins(caplog: pytest.LogCaptureFixture) -> None:
-    seen: list[str] = []
-
-    class Watching(Plugin):
-        @hookimpl
-        def register_middleware(self) -> list[MiddlewareFunction]:
-            async def handle(call: Call, call_next: Any) -> Any:
-                seen.append(call.method)
-                return await call_next(call)
-
-            return [handle]
-
-    config = {"host": {"name": "embedded", "autoload": False}}
-    async with Host(config, plugins={"watching": Watching}, toolkits={"mine": kit_of("x", "hello")}) as host:
-        assert host.identity.name == "embedded"
-        assert await value(host, "mine_say") == "hello"
-        assert [host.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, True, False]
-    assert seen == ["tools/call"]
-    assert "no tools are served" not in caplog.text
-    async with make_host() as empty:
-        assert [empty.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, False]
-    assert "no tools are served" in caplog.text
 
 
 async def test_several_hosts_in_one_program_are_independent() -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import repeat
 from typing import Any
 
@@ -61,24 +60,6 @@ async def complete(host: Host, prompt: str, name: str, value: str = "", **chosen
 def failed(outcome: Outcome) -> Failure:
     assert isinstance(outcome, Failure), outcome
     return outcome
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-async def test_the_most_specific_template_reads_a_uri_in_any_order_of_definitions(reverse: bool) -> None:
-    kit = Toolkit("x")
-    templates: dict[str, Callable[..., str]] = {
-        "x://users/ada": lambda: "ada",
-        "x://users/{id}": lambda id: "user",
-        "x://{kind}/{id}": lambda kind, id: "kind",
-        "x://{+rest}": lambda rest: "rest",
-    }
-    for uri in sorted(templates, reverse=reverse):
-        function = templates[uri]
-        function.__annotations__ = dict.fromkeys(function.__code__.co_varnames, str)
-        kit.resource(uri, name="n")(function)
-    async with make_host(kit) as host:
-        found = [await text(host, f"x://{path}") for path in ("users/ada", "users/bob", "dogs/rex", "a/b/c")]
-        assert found == ["ada", "user", "kind", "rest"]
 
 
 class Settings(PluginConfig):

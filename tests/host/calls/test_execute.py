@@ -96,28 +96,6 @@ async def test_a_result_is_structured_if_the_tool_declares_its_output() -> None:
             assert await call(host, "x_undeclared") == ToolResult({"a": 1}, structured=False)
 
 
-async def test_no_more_threads_than_configured_run_at_once() -> None:
-    kit = Toolkit("x")
-    gate = threading.Event()
-    inside: list[int] = []
-    most: list[int] = []
-
-    @kit.tool
-    def enter() -> None:
-        """Count the calls inside."""
-        inside.append(1)
-        most.append(len(inside))
-        gate.wait(WAIT)
-        inside.pop()
-
-    async with make_host(kit, threads=2) as host:
-        calls = [asyncio.create_task(value(host, "x_enter")) for _ in range(6)]
-        await until(lambda: host.busy_threads == 2)
-        gate.set()
-        await asyncio.gather(*calls)
-    assert max(most) == 2
-
-
 async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> None:
     kit, begun, go_on, seen = Toolkit("x"), threading.Event(), threading.Event(), list[bool]()
 

@@ -80,14 +80,6 @@ async def behind_except_exception(context: Context) -> str:
     return first + await say(context, "b")
 
 
-async def in_a_loop_that_asks_again(context: Context) -> str:
-    while True:
-        try:
-            return await say(context, "a") + await say(context, "b")
-        except Exception:  # noqa: BLE001
-            continue
-
-
 async def with_names(context: Context) -> str:
     return await say(context, "a", "first") + await say(context, "b", "second")
 
@@ -105,7 +97,7 @@ async def waiting_for_its_task_at_the_end(context: Context) -> str:
     return task.result() + own
 
 
-SEQUENTIAL = [in_sequence, under_timeouts, behind_except_exception, in_a_loop_that_asks_again, with_names]
+SEQUENTIAL = [in_sequence, under_timeouts, behind_except_exception, with_names]
 AT_ONCE = [in_a_gather, waiting_for_its_task_at_the_end]
 
 
@@ -355,14 +347,10 @@ async def test_no_round_ends_while_a_step_runs() -> None:
 
 
 async def inner(text: str, context: Context) -> str:
-    return await say(context, text)
+    return await asyncio.wait_for(say(context, text), WAIT)
 
 
-async def nested(context: Context, text: str) -> str:
-    return str(await context.tools.call("inner", {"text": text}))
-
-
-async def step_whose_task_asks(context: Context) -> str:
+async def step_that_asks(context: Context) -> str:
     async def step() -> str:
         return await asyncio.create_task(say(context, "a"))
 
@@ -370,17 +358,17 @@ async def step_whose_task_asks(context: Context) -> str:
 
 
 async def step_that_calls_a_tool_that_asks(context: Context) -> str:
-    return str(await context.once("x", nested, context, "a"))
+    return str(await context.once("x", context.tools.call, "inner", {"text": "a"}))
 
 
-@pytest.mark.parametrize("function", [step_whose_task_asks, step_that_calls_a_tool_that_asks])
-async def test_a_step_cannot_ask_in_rounds_or_sessions(function: Function) -> None:
+async def test_a_step_cannot_ask_in_rounds_or_sessions() -> None:
     async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
         return accept(value="x")
 
-    async with make_host(kit_of(function, inner)) as host:
-        rounds = await asyncio.wait_for(Rounds(host, function.__name__).step(), WAIT)
-        session = await host.dispatch(Call("tools/call", {"name": function.__name__}, client=ABLE, ask=ask))
+    for function in (step_that_asks, step_that_calls_a_tool_that_asks):
+        async with make_host(kit_of(function, inner)) as host:
+            rounds = await asyncio.wait_for(Rounds(host, function.__name__).step(), WAIT)
+            session = await host.dispatch(Call("tools/call", {"name": function.__name__}, client=ABLE, ask=ask))
         for outcome in (rounds, session):
             assert "a step of once asks" in interaction_error(outcome)
 
@@ -388,30 +376,13 @@ async def test_a_step_cannot_ask_in_rounds_or_sessions(function: Function) -> No
 # --- nested calls
 
 
-async def inner_waits(text: str, context: Context) -> str:
-    return await asyncio.wait_for(say(context, text), WAIT)
-
-
-async def by_nested_groups(context: Context) -> str:
-    async def branch(depth: int, text: str) -> str:
+async def test_nested_calls_may_ask_and_no_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def nesting(context: Context) -> str:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(branch(depth - 1, text) if depth else nested(context, text))
-        return task.result()
+            tasks = [group.create_task(context.tools.call("inner", {"text": text})) for text in "ab"]
+        return "".join(task.result() for task in tasks)
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(branch(3, text)) for text in "ab"]
-    return "".join(task.result() for task in tasks)
-
-
-async def by_waiting_tools(context: Context) -> str:
-    return "".join(await asyncio.gather(*[context.tools.call("inner_waits", {"text": text}) for text in "ab"]))
-
-
-@pytest.mark.parametrize("function", [by_nested_groups, by_waiting_tools])
-async def test_nested_calls_may_ask_and_no_failure_is_logged(
-    function: Function, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert await played(function, inner, inner_waits) == (ToolResult("AB"), [["a", "b"]])
+    assert await played(nesting, inner) == (ToolResult("AB"), [["a", "b"]])
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
 

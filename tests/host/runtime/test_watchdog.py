@@ -64,19 +64,6 @@ def host_of(named: Named, **more: Any) -> Host:
         return deep()  # the line that blocks
 
     @kit.tool
-    async def in_a_task() -> str:
-        """Block the loop in another task."""
-
-        async def other_task() -> str:
-            return deep()  # the line that blocks
-
-        return await asyncio.create_task(other_task())
-
-    @kit.resource("x://blocking")
-    async def resource() -> str:
-        return deep()
-
-    @kit.tool
     async def waits() -> None:
         """Let the loop go."""
         await until(named.spoke.is_set)
@@ -112,18 +99,6 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
     assert first.index("in wait,") < first.index("in deep,") < first.index(f"in {tool}")
     assert "/pegboard/" not in first
     assert re.fullmatch(rf"the event loop continues; x_{tool} had blocked it for \d\.\d s", last)
-
-
-async def test_tasks_of_tools_and_resources_are_named(named: Named) -> None:
-    async with host_of(named) as host:
-        assert await value(host, "x_in_a_task") == "named"
-        await until(lambda: len(named.said) == 2)
-        named.spoke.clear()
-        await host.dispatch(Call("resources/read", {"uri": "x://blocking"}))
-    whose = "a task of x_in_a_task" if sys.version_info >= (3, 12) else "something outside of all calls"
-    assert named.said[0].startswith(f"{whose} has blocked")
-    assert "the line that blocks" in line_of(named.said[0], "other_task")
-    assert named.said[2].startswith("x://blocking has blocked")
 
 
 async def passing(call: Call, call_next: CallNext) -> Outcome:
