@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import pkgutil
 import pty
 import socket
 import subprocess
@@ -19,11 +21,8 @@ from typing import Any, NamedTuple
 
 SECONDS = 60
 """Time after which a command is ended."""
-MODULES = [
-    *(f"pegboard.cli.{name}" for name in ("call", "config_commands", "listing", "no_command", "plugin_commands")),
-    *(f"pegboard.cli.{name}" for name in ("serve", "trust_commands", "why", "new_toolkits")),
-    *(f"pegboard_plugins.{name}" for name in ("auth_providers", "logging", "mcp", "stdio", "worker.handlers")),
-]
+LEFT_OUT = ("pegboard.testing", "pegboard.__main__", "pegboard_plugins.errors_")
+"""Modules that commands and servers do not import at once."""
 
 
 class Done(NamedTuple):
@@ -57,17 +56,26 @@ class Forks:
         return communicate(lambda *streams: self._run(arguments, cwd, env, streams), **options)
 
     def _run(self, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], streams: Sequence[int]) -> int:
+        pid, reading = self.start(arguments, cwd, env, streams)
+        with open(reading, "rb") as status:
+            if not select([status], (), (), SECONDS)[0]:
+                os.kill(pid, 9)
+            return int(status.read())
+
+    def start(
+        self, arguments: Sequence[str], cwd: Path, env: Mapping[str, str], streams: Sequence[int]
+    ) -> tuple[int, int]:
+        """Start `pegboard` with three standard streams. Return its process id, and a descriptor of its exit code."""
         reading, writing = os.pipe()
         try:
             request = json.dumps([list(arguments), str(cwd), dict(env)]).encode()
             socket.send_fds(self._channel, [request], [*streams, writing])
         finally:
             os.close(writing)
-        with open(reading, "rb") as status:
-            pid = int(status.readline())
-            if not select([status], (), (), SECONDS)[0]:
-                os.kill(pid, 9)
-            return int(status.read())
+        line = b""
+        while not line.endswith(b"\n"):
+            line += os.read(reading, 1)
+        return int(line), reading
 
 
 @cache
@@ -157,12 +165,21 @@ def _start(arguments: list[str], cwd: str, env: dict[str, str], descriptors: lis
     os.environ.update(env)
     if "PYTHONPATH" in env:
         sys.path[:0] = env["PYTHONPATH"].split(os.pathsep)
+    sys.argv = ["pegboard", *arguments]
     from pegboard.cli import main
 
     return main(arguments)
 
 
+def _preload() -> None:
+    for package in map(import_module, ("pegboard", "pegboard_plugins")):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.startswith(LEFT_OUT):
+                with suppress(ImportError):  # a library that the environment lacks
+                    import_module(module.name)
+    gc.freeze()
+
+
 if __name__ == "__main__":
-    for name in MODULES:
-        import_module(name)
+    _preload()
     sys.exit(_serve(socket.socket(fileno=int(sys.argv[1]))))

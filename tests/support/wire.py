@@ -14,13 +14,17 @@ import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
+from tests.support.forked_process import start_fork
 from tests.support.peer import LIMIT, WAIT, Peer
 
 PEGBOARD = Path(sysconfig.get_path("scripts")) / "pegboard"
 """The command installed in the environment that runs the tests."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "COVERAGE_PROCESS_START", "COVERAGE_FILE")
+
+OF_INTERPRETER = re.compile("PYTHON(?!PATH$|HASHSEED$|DONTWRITEBYTECODE$)|COVERAGE_PROCESS_START$")
+"""Variables that count when an interpreter starts: a fork would ignore them."""
 
 
 def client_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -65,15 +69,15 @@ class Process:
     async def start(self, stdin: int) -> None:
         if self._config is not None:
             (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
-        self.process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=stdin,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.cwd,
-            env=client_environment(self.home, naming_config(self.cwd) | self._env),
-            limit=LIMIT,
-        )
+        env = client_environment(self.home, naming_config(self.cwd) | self._env)
+        if self._command[0] == str(PEGBOARD) and not any(map(OF_INTERPRETER.match, (*self._env, *env))):
+            fork = await start_fork(self._command[1:], stdin, self.cwd, env, LIMIT)
+            self.process = cast(asyncio.subprocess.Process, fork)
+        else:
+            pipe = asyncio.subprocess.PIPE
+            self.process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=self.cwd, env=env, limit=LIMIT
+            )
         self._collecting = asyncio.create_task(self._collect())
 
     @property
