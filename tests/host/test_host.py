@@ -209,17 +209,6 @@ def kit_of(name: str, answer: str) -> Toolkit:
     return kit
 
 
-async def test_several_hosts_in_one_program_are_independent() -> None:
-    first = make_host(kit_of("kit", "first"), name="first", page_size=1)
-    second = make_host(kit_of("kit", "second"), kit_of("more", "m"), name="second", disabled_tools=["more_*"])
-    async with first, second:
-        assert [await value(host, "kit_say") for host in (first, second)] == ["first", "second"]
-        assert (first.identity.name, second.identity.name) == ("first", "second")
-        assert list(second.assembly.tools) == ["kit_say"]
-        await second.stop()
-        assert await value(first, "kit_say") == "first"
-
-
 async def test_hosts_may_be_made_elsewhere_and_run_in_threads_with_their_own_event_loops() -> None:
     hosts = [make_host(kit_of("kit", str(number))) for number in range(4)]
 

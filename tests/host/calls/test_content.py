@@ -16,13 +16,13 @@ from pegboard import (
     Completion,
     Context,
     Host,
+    MCPError,
     NotFoundError,
     PluginConfig,
     PromptError,
     PromptResult,
     ResourceError,
     ResourceResult,
-    ToolExecutionError,
     Toolkit,
     current_context,
 )
@@ -31,24 +31,10 @@ from pegboard.types import Call, Failure, Outcome
 from tests.host.hosting import make_host
 
 
-async def read(host: Host, uri: str) -> Outcome:
-    return await host.dispatch(Call("resources/read", {"uri": uri}))
-
-
 async def text(host: Host, uri: str) -> str | bytes:
-    outcome = await read(host, uri)
+    outcome = await host.dispatch(Call("resources/read", {"uri": uri}, request_id=7))
     assert isinstance(outcome, ResourceResult), outcome
     return outcome.contents[0].content
-
-
-async def get(host: Host, name: str, /, **arguments: str) -> Outcome:
-    return await host.dispatch(Call("prompts/get", {"name": name, "arguments": arguments}))
-
-
-async def said(host: Host, name: str, /, **arguments: str) -> Any:
-    outcome = await get(host, name, **arguments)
-    assert isinstance(outcome, PromptResult), outcome
-    return outcome.messages[0].content
 
 
 async def complete(host: Host, prompt: str, name: str, value: str = "", **chosen: str) -> Outcome:
@@ -89,51 +75,43 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
         return (f"{typed} {b} {c} {context.config.greeting} {dict(context.arguments)} {context.name}",)
 
     async with make_host(kit, config={"toolkits": {"x": {"greeting": "moin"}}}) as host:
-        outcome = await host.dispatch(Call("resources/read", {"uri": "x://ada"}, request_id=7))
-        assert isinstance(outcome, ResourceResult)
-        assert outcome.contents[0].content == "moin ada x://{name} {'name': 'ada'} 7"
+        assert await text(host, "x://ada") == "moin ada x://{name} {'name': 'ada'} 7"
         assert await text(host, "x://static") == "moin {}"
-        assert await said(host, "x_ask", name="5") == "moin 5 x_ask {'name': '5'}"
+        asked = await host.dispatch(Call("prompts/get", {"name": "x_ask", "arguments": {"name": "5"}}))
+        assert isinstance(asked, PromptResult)
+        assert asked.messages[0].content == "moin 5 x_ask {'name': '5'}"
         bare = await complete(host, "x_ask", "name", "t")
         chosen = await complete(host, "x_ask", "name", "t", b="B", u="U")
         assert bare == Completion(("t None none moin {} x_ask",), 1, False)
         assert chosen == Completion(("t B none moin {'b': 'B', 'u': 'U'} x_ask",), 1, False)
 
 
-async def test_a_typed_error_of_a_resource_or_prompt_keeps_its_type() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotFoundError("Gone"),
+        NotFoundError("Elsewhere", data={"uri": "x://other"}),
+        AuthorizationError("Not for you"),
+        ResourceError("Not in this form"),
+        PromptError("Not in this form"),
+        ProtocolError(-32099, "Own code"),
+    ],
+    ids=repr,
+)
+async def test_a_typed_error_of_a_resource_or_prompt_keeps_its_type(error: MCPError) -> None:
     kit = Toolkit("x")
-    errors: dict[str, Exception] = {
-        "gone": NotFoundError("It is gone"),
-        "own": NotFoundError("Not here", data={"uri": "x://other"}),
-        "secret": AuthorizationError("Not for you"),
-        "bad": ResourceError("Not in this form"),
-        "prompt": PromptError("Not in this form"),
-        "tool": ToolExecutionError("Later"),
-        "protocol": ProtocolError(-32099, "Own code"),
-        "accident": RuntimeError("canary"),
-    }
 
-    @kit.resource("x://{name}")
-    def resource(name: str) -> str:
-        raise errors[name]
+    def fail() -> str:
+        raise error
 
-    @kit.prompt
-    async def ask(name: str) -> str:
-        """Ask."""
-        raise errors[name]
-
+    kit.resource("x://y", name="y")(fail)
+    kit.prompt(name="ask", description="Ask.")(fail)
     async with make_host(kit) as host:
-        for name, error in errors.items():
-            for outcome in (await read(host, f"x://{name}"), await get(host, "x_ask", name=name)):
-                found = failed(outcome).error
-                if name == "accident":
-                    assert found.message == "It failed unexpectedly."
-                else:
-                    assert (type(found), found.message) == (type(error), getattr(error, "message", None))
-        for name, uri in (("gone", "x://gone"), ("own", "x://other")):
-            found = failed(await read(host, f"x://{name}")).error
-            assert isinstance(found, NotFoundError)
-            assert found.data == {"uri": uri}
+        for call in (Call("resources/read", {"uri": "x://y"}), Call("prompts/get", {"name": "x_ask"})):
+            found = failed(await host.dispatch(call)).error
+            assert (type(found), found.message) == (type(error), error.message)
+            if isinstance(found, NotFoundError) and call.method == "resources/read":
+                assert found.data == (getattr(error, "data", None) or {"uri": "x://y"})
 
 
 async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> None:
@@ -150,7 +128,8 @@ async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> Non
 
     async with make_host(kit) as host:
         assert await text(host, "x://1") == "1"
-        assert not isinstance(failed(await read(host, "x://one")).error, NotFoundError)
+        outcome = await host.dispatch(Call("resources/read", {"uri": "x://one"}))
+    assert not isinstance(failed(outcome).error, NotFoundError)
 
 
 NO_ROLES: Any = ["all"]

@@ -94,18 +94,13 @@ async def test_lists_are_whole_in_small_pages() -> None:
     assert listed == [["add", "tool"], ["docs://readme"], ["docs://{name}"], ["review"]]
 
 
-async def test_a_tool_changes_its_catalogue_and_announces_changes_from_any_thread() -> None:
+async def test_a_tool_announces_changes_from_any_thread() -> None:
     own = Toolkit("own", prefix=False)
 
     @own.tool
-    def grow(context: Context) -> None:
-        """Add a tool."""
-        context.catalogue.add(ToolDefinition(lambda: "grown", name="grown", description="x"))
-
-    @own.tool
-    def tell(context: Context) -> None:
+    def announce(context: Context) -> None:
         """Announce."""
-        context.notifications.tools.list_changed()
+        context.catalogue.add(ToolDefinition(lambda: "grown", name="grown", description="x"))
         context.notifications.prompts.list_changed()
         context.notifications.resources.list_changed()
         context.notifications.resources.updated("docs://readme")
@@ -113,13 +108,15 @@ async def test_a_tool_changes_its_catalogue_and_announces_changes_from_any_threa
     async with make_host(own, kit) as host:
         changes: list[Change] = []
         host.watch(changes.append)
-        await value(host, "grow")
+        await value(host, "announce")
         assert await value(host, "grown") == "grown"
-        await until(lambda: changes == [Change("tools")])
-        changes.clear()
-        await value(host, "tell")
-        told = [Change("tools"), Change("prompts"), Change("resources"), Change("resource", "docs://readme")]
-        await until(lambda: changes == told)
+        await until(lambda: len(changes) == 4)
+    assert set(changes) == {
+        Change("tools"),
+        Change("prompts"),
+        Change("resources"),
+        Change("resource", "docs://readme"),
+    }
 
 
 async def test_resources_and_prompts_are_read() -> None:
