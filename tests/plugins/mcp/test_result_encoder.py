@@ -5,18 +5,18 @@ from __future__ import annotations
 import gc
 import json
 import weakref
-from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from pegboard import Toolkit, ToolResult
-from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.plugin import Middleware, ProtocolError
 from pegboard.testing import connect
 from pegboard.types import Call, CallNext, Identity, Listing, Outcome, Tool
 from pegboard_plugins.mcp.listing_objects import listing_object
 from pegboard_plugins.mcp.result_encoder import CacheableKind, ResultEncoder
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS
+from tests.host.hosting import plugin_of
 
 TTL: dict[CacheableKind, int] = {"tools": 1, "resources": 2, "templates": 3, "prompts": 4, "discovery": 5}
 
@@ -27,11 +27,6 @@ def encoder(revision: str = STATELESS_REVISIONS[0]) -> ResultEncoder:
 
 def page(*, private: bool = False) -> Listing:
     return Listing("tools", (Tool("tool", "Work.", {"type": "object"}),), private=private)
-
-
-def result(answer: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(answer)["result"]
-    return found
 
 
 def test_a_page_is_encoded_once_and_kept_while_it_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,12 +49,10 @@ def test_a_page_is_encoded_once_and_kept_while_it_is_listed(monkeypatch: pytest.
 @pytest.mark.requirement("LIST-07", "LIST-11")
 def test_clients_may_keep_pages_in_the_stateless_era_only() -> None:
     for private, scope in ((True, "private"), (False, "public")):
-        found = result(encoder().answer(1, "tools/list", page(private=private)))
+        found = json.loads(encoder().answer(1, "tools/list", page(private=private)))["result"]
         assert (found["ttlMs"], found["cacheScope"]) == (1, scope)
-    for kind in ("tools", "resources", "templates", "prompts"):
-        assert result(encoder().answer(1, "", Listing(cast(Any, kind), ())))["ttlMs"] == TTL[cast(Any, kind)]
-    for revision in SESSION_REVISIONS:
-        assert set(result(encoder(revision).answer(1, "tools/list", page(private=True)))) == {"tools"}
+    found = json.loads(encoder(SESSION_REVISIONS[-1]).answer(1, "tools/list", page(private=True)))["result"]
+    assert set(found) == {"tools"}
 
 
 kit = Toolkit("x")
@@ -71,10 +64,9 @@ def one() -> str:
     return "1"
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("changes", [{"value": object()}, {"meta": 5}], ids=["value", "type"])
 async def test_an_outcome_that_cannot_be_encoded_is_an_error_with_an_id(
-    changes: dict[str, Any], revision: str, caplog: pytest.LogCaptureFixture
+    changes: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     class Spoiling(Middleware):
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
@@ -82,12 +74,7 @@ async def test_an_outcome_that_cannot_be_encoded_is_an_error_with_an_id(
             assert isinstance(outcome, ToolResult)
             return outcome._replace(**changes)
 
-    class SpoilerPlugin(Plugin):
-        @hookimpl
-        def register_middleware(self) -> Iterable[Middleware]:
-            return [Spoiling()]
-
-    async with connect(kit, plugins={"spoiler": SpoilerPlugin}, revision=revision) as client:
+    async with connect(kit, plugins={"spoiler": plugin_of(middleware=[Spoiling()])}, revision="2026-07-28") as client:
         with pytest.raises(ProtocolError, match="Internal error") as caught:
             await client.call("one")
     assert f"error {caught.value.data['errorId']} in tools/call 'x_one': TypeError: " in caplog.text

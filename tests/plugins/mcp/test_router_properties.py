@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from unittest.mock import AsyncMock, Mock
@@ -178,18 +179,16 @@ def test_on_a_stream_each_request_has_one_answer(running: Running, messages: lis
             one["id"] = number if type(one["id"]) is int else f"{one['id']}-{number}"  # ids are unique in a session
     opening = [{"jsonrpc": "2.0", "id": "open", "method": "initialize", "params": OPENING}] if opened else []
     answers = running.stream([json.dumps(one).encode() for one in [*opening, *messages]])
-    given_ids: dict[str, int] = {}
-    for answer in flattened(answers):
-        if "method" not in answer:
-            check_error(answer)
-            key = json.dumps(answer.get("id"))
-            given_ids[key] = given_ids.get(key, 0) + 1
+    responses = [answer for answer in flattened(answers) if "method" not in answer]
+    for answer in responses:
+        check_error(answer)
+    given_ids = Counter(json.dumps(answer.get("id")) for answer in responses)
     flat = flattened(messages) if opened else messages
     asked = [json.dumps(one["id"]) for one in flat if is_request(one)]
     gone = {json.dumps(one["params"].get("requestId")) for one in flat if is_cancellation(one)}
     listening = {json.dumps(one["id"]) for one in flat if is_request(one) and one["method"] == "subscriptions/listen"}
     for key in set(asked) - gone - listening:
-        assert given_ids.get(key) == 1, (key, answers)
+        assert given_ids[key] == 1, (key, answers)
 
 
 def is_cancellation(message: Any) -> bool:
