@@ -13,10 +13,8 @@ from pegboard import (
     AudioContent,
     Context,
     EmbeddedResource,
-    ErrorKind,
     FatalToolError,
     ImageContent,
-    NetworkTransportError,
     ResourceContents,
     ResourceError,
     ResourceLink,
@@ -48,9 +46,6 @@ def fail(how: Annotated[str, "how"]) -> str:
     raise {
         "fatal": FatalToolError("dead", "dev fatal"),
         "plain": ToolExecutionError("base exec error"),
-        "unreachable": NetworkTransportError(
-            "gone", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, can_retry=False
-        ),
     }[how]
 
 

@@ -42,7 +42,6 @@ BAD: dict[str, tuple[Callable[[], str], str]] = {
     "no audience": (lambda: token(aud=None), 'Token is missing the "aud" claim'),
     "another version": (lambda: token(ver="2"), "Unsupported token version: 2"),
     "a number as version": (lambda: token(ver=1), "Unsupported token version: 1"),
-    "no version": (lambda: token(ver=None), "Unsupported token version: None"),
     "expired": (lambda: token(exp=now() - 5), "Signature has expired"),
     "not yet valid": (lambda: token(nbf=now() + 3600), "The token is not yet valid (nbf)"),
     "issued in the future": (lambda: token(iat=now() + 3600), "The token is not yet valid (iat)"),
@@ -192,23 +191,10 @@ async def test_loopback_is_the_operators_if_so_configured_but_not_for_a_proxy(si
         assert "admits the operator alone: the worker's secret is weak" in served.stderr
         assert "HMAC" not in served.stderr
         assert (await served.request("GET", "/worker/tools", [WEAK_TOKEN])).status == 200
-        for field in (
-            ("X-Forwarded-For", "203.0.113.7"),
-            ("Forwarded", "for=203.0.113.7"),
-            ("Host", "tools.example.com"),
-        ):
+        for field in (("X-Forwarded-For", "203.0.113.7"), ("Host", "tools.example.com")):
             answer = await served.request("GET", "/worker/tools", [field, WEAK_TOKEN])
             assert (answer.status, answer.text.partition(".")[0]) == (403, "Only the operator may use this")
             assert (await served.request("GET", "/worker/health", [field])).status == 200
-
-
-async def test_without_tokens_a_request_needs_a_proof_of_the_operator(site: Path) -> None:
-    async with serve(site, env=OPEN_ENV) as served:
-        answer = await served.request("GET", "/worker/tools")
-        assert answer.status == 403
-        for text in (answer.text, served.stderr):
-            assert "send the operator token as `Authorization: Bearer`" in text
-        assert (await served.request("GET", "/worker/tools", [served.proof])).status == 200
 
 
 async def test_without_a_secret_the_worker_is_not_served(site: Path) -> None:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from enum import Enum
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
-from pydantic import BaseModel
 from referencing.exceptions import Unresolvable
-from typing_extensions import NotRequired, TypedDict
 
-from pegboard import Toolkit
-from pegboard_plugins.worker.tool_definitions import tool_definition
 from pegboard_plugins.worker.value_schema import ANY_JSON, ValueSchema, value_schema_of
-from tests.host.hosting import make_host
 from tests.plugins.worker import shapes
 
 SCALARS = ["x", "y", "", 0, 1, -1, 2.5, 1.0, True, False, None]
@@ -137,64 +131,6 @@ def test_older_drafts_are_read_too() -> None:
         value = value_schema_of(schema, root)
         for sent in (*POOL, ["x", 1], ["x", 1, None], {"a": ["x", 1], "b": 1}):
             assert not is_valid(Draft7Validator(root), {"it": sent}) or accepts(value, sent), (schema, value)
-
-
-# --- types as authors write them
-
-
-class Color(Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
-class Part(TypedDict):
-    city: str
-    code: NotRequired[int | None]
-
-
-class Branch(BaseModel):
-    kind: Literal["branch"]
-    next: Branch | None = None
-
-
-def definition_for(annotation: Any) -> Any:
-    """Return the definition of a tool with a parameter of this type."""
-    kit = Toolkit("kit")
-
-    def take(it: Any) -> None:
-        """Take it."""
-
-    take.__annotations__ = {"it": annotation, "return": None}
-    kit.tool(take)
-    host = make_host(kit)
-    assert host.load().problems == ()
-    return tool_definition(host.assembly.tools["kit_take"].tool)
-
-
-@pytest.mark.parametrize(
-    ("annotation", "told"),
-    [
-        (list[list[int]], {"val_type": "array", "inner_val_type": "json"}),
-        (list[Color], {"val_type": "array", "inner_val_type": "string", "enum": ["red", "blue"]}),
-        (list[str] | None, {"val_type": "array", "inner_val_type": "string", "nullable": True}),
-        (list[Part], {"val_type": "array", "inner_val_type": "json", "inner_required_keys": ["city"]}),
-        (int | str, {"val_type": "json"}),
-        (int | float, {"val_type": "number"}),
-        (dict[str, Any], {"val_type": "json"}),
-        (tuple[int, int], {"val_type": "array", "inner_val_type": "integer"}),
-        (Branch, {"val_type": "json", "required_keys": ["kind"]}),
-        (Literal["a", "b"] | None, {"val_type": "string", "enum": ["a", "b"], "nullable": True}),
-        (bytes, {"val_type": "string"}),
-    ],
-    ids=str,
-)
-def test_types_are_described_as_well_as_a_value_schema_can(annotation: Any, told: dict[str, Any]) -> None:
-    definition = definition_for(annotation)
-    (parameter,) = definition["input"]["parameters"]
-    shapes.check_value_schema(parameter["value_schema"])
-    shown = {name: one for name, one in parameter["value_schema"].items() if one is not None}
-    left_out = {"properties", "inner_properties"} - told.keys()
-    assert {name: one for name, one in shown.items() if name not in left_out} == told
 
 
 @pytest.mark.parametrize(
