@@ -1,4 +1,4 @@
-"""Faulty plugins in one line each, for the tests of contracts."""
+"""Two tests for each contract: each faulty plugin breaks its rule, and a sound one breaks none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 
 from pegboard.testing import Contract
 
+Faults = list[tuple[Callable[[], Any], str]]
+"""Functions that make a faulty plugin, with the rules that these break."""
+
 debug: Any = logging.getLogger("contract").debug
-show: Any = print
 
 
 def variant(kind: type[Any], **members: Any) -> Any:
@@ -20,21 +22,32 @@ def variant(kind: type[Any], **members: Any) -> Any:
 
 
 def broken(contract: Any, make: Callable[[], Any], **members: Any) -> dict[str, BaseException]:
-    """Return the rules of a contract that an object breaks, with their errors."""
+    """Return the rules of a contract that a plugin breaks, with their errors."""
     checked: type[Contract[Any]] = variant(contract, make=lambda self: make(), **members)
     return checked.broken()
+
+
+def contract_tests(contract: Any, sound: Callable[[], Any], faults: Faults, **members: Any) -> tuple[Any, Any]:
+    """Return the two tests of a contract, which has these members."""
+
+    @pytest.mark.parametrize(
+        ("make", "rule"), [pytest.param(*fault, id=f"{fault[1]}-{n}") for n, fault in enumerate(faults)]
+    )
+    def test_a_faulty_plugin_breaks_the_rule(make: Callable[[], Any], rule: str) -> None:
+        assert list(broken(contract, make, rules=classmethod(lambda cls: (rule,)), **members)) == [rule]
+
+    def test_a_sound_plugin_breaks_no_rule() -> None:
+        assert broken(contract, sound, **members) == {}
+        assert {rule for _, rule in faults} == set(contract.rules())
+
+    return test_a_faulty_plugin_breaks_the_rule, test_a_sound_plugin_breaks_no_rule
+
+
+def cases(faults: Faults) -> list[Any]:
+    """Return faults as parameters of a test."""
+    return [pytest.param(make, rule, id=f"{rule}-{number}") for number, (make, rule) in enumerate(faults)]
 
 
 async def then(found: Awaitable[Any], change: Callable[[Any], Any]) -> Any:
     """Return a changed result."""
     return change(await found)
-
-
-def cases(faults: list[tuple[Any, str]]) -> list[Any]:
-    """Return a table of faults as parameters of a test."""
-    return [pytest.param(fault, rule, id=f"{rule}-{number}") for number, (fault, rule) in enumerate(faults)]
-
-
-def rules(faults: list[tuple[Any, str]]) -> set[str]:
-    """Return the rules of a table of faults."""
-    return {rule for _, rule in faults}

@@ -38,10 +38,7 @@ class Sample(Contract[list[int]]):
         raise SkipTest("no")
 
     def test_plain(self) -> None:
-        assert self.helper() == 1
-
-    def helper(self) -> int:
-        return 1
+        """It needs no object."""
 
 
 def test_every_rule_runs_on_something_fresh(monkeypatch: pytest.MonkeyPatch) -> None:

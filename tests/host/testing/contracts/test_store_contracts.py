@@ -1,37 +1,24 @@
-"""The contracts of stores: those of a third party keep them, and a faulty store breaks each rule."""
+"""The contracts of stores: secrets, sessions and events."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from pegboard.plugin import EventStore, SessionStore
-from pegboard.testing import EventStoreContract, SessionStoreContract
+from pegboard.plugin import SecretStore
+from pegboard.testing import EventStoreContract, SecretStoreContract, SessionStoreContract
+from pegboard.testing.in_memory_host import FixedSecrets
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
-from tests.host.testing.contracts.faulty import broken, cases, rules, then, variant
-from tests.support import kept
+from tests.host.testing.contracts.faulty import Faults, contract_tests, debug, then, variant
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-class TestSessionsInFiles(SessionStoreContract):
-    async def make(self) -> SessionStore:
-        return kept.Sessions(Path())
-
-
-class TestEventsInFiles(EventStoreContract):
-    def make(self) -> EventStore:
-        return kept.Events(Path())
+# --- sessions
 
 
 class Sessions(MemorySessionStore):
     def __init__(self, sessions: int = 100) -> None:
         super().__init__(sessions, 60)
+
+
+PUT, GET = Sessions.put, Sessions.get
 
 
 async def put_new(store: Any, record: Any) -> bool:
@@ -52,25 +39,28 @@ async def remove_all(store: Any, session_id: str) -> None:
     store.__init__()
 
 
-async def remove_none(store: Any, session_id: str) -> None:
-    """Do nothing."""
+def sessions(**members: Any) -> Any:
+    return variant(Sessions, **members)
 
 
-PUT, GET = Sessions.put, Sessions.get
-SESSIONS: list[tuple[dict[str, Any], str]] = [
-    ({"put": lambda self, record: then(PUT(self, record), lambda _: None)}, "test_a_session_is_kept"),
-    ({"get": lambda self, name: then(GET(self, name), lambda found: found and tuple(found))}, "test_a_session_is_kept"),
+SESSIONS: Faults = [
+    (sessions(put=lambda self, record: then(PUT(self, record), lambda _: None)), "test_a_session_is_kept"),
     (
-        {"put": lambda self, one: PUT(self, one._replace(caller=one.caller._replace(issuer=None)))},
+        sessions(put=lambda self, one: PUT(self, one._replace(caller=one.caller._replace(issuer=None)))),
         "test_every_field_of_a_caller_is_kept",
     ),
-    ({"get": lambda self, name: GET(self, name.strip())}, "test_unknown_ids_have_no_session"),
-    ({"put": put_new}, "test_a_session_can_be_replaced"),
-    ({"remove": remove_all}, "test_a_session_can_be_removed"),
-    ({"remove": remove_known}, "test_a_session_can_be_removed"),
-    ({"count": count_all}, "test_the_sessions_of_a_caller_are_counted"),
-    ({"__init__": lambda self: Sessions.__init__(self, 5)}, "test_concurrent_sessions_are_independent"),
+    (sessions(get=lambda self, name: GET(self, name.strip())), "test_unknown_ids_have_no_session"),
+    (sessions(put=put_new), "test_a_session_can_be_replaced"),
+    (sessions(remove=remove_all), "test_a_session_can_be_removed"),
+    (sessions(remove=remove_known), "test_a_session_can_be_removed"),
+    (sessions(count=count_all), "test_the_sessions_of_a_caller_are_counted"),
+    (sessions(__init__=lambda self: Sessions.__init__(self, 5)), "test_concurrent_sessions_are_independent"),
 ]
+test_a_faulty_session_store_breaks_the_rule, test_a_sound_session_store_breaks_no_rule = contract_tests(
+    SessionStoreContract, Sessions, SESSIONS
+)
+
+# --- events
 
 
 class Events(MemoryEventStore):
@@ -79,10 +69,6 @@ class Events(MemoryEventStore):
 
 
 APPEND, AFTER = Events.append, Events.after
-ONE_STREAM = {
-    "append": lambda self, session, stream, *more: APPEND(self, session, "", *more),
-    "after": lambda self, session, stream, number: AFTER(self, session, "", number),
-}
 
 
 async def append_unless_empty(store: Any, session: str, stream: str, number: int, message: bytes) -> None:
@@ -90,36 +76,75 @@ async def append_unless_empty(store: Any, session: str, stream: str, number: int
         await APPEND(store, session, stream, number, message)
 
 
-def changed(change: Any) -> dict[str, Any]:
+async def forget_none(store: Any, session_id: str) -> None:
+    """Do nothing."""
+
+
+def returning(change: Any) -> Any:
     """Return a store that changes the messages that it returns."""
-    return {"after": lambda self, *arguments: then(AFTER(self, *arguments), change)}
+    return variant(Events, after=lambda self, *arguments: then(AFTER(self, *arguments), change))
 
 
-EVENTS: list[tuple[dict[str, Any], str]] = [
-    (changed(lambda found: found and found[::-1]), "test_later_messages_are_returned_in_order"),
-    (changed(lambda found: found or None), "test_later_messages_are_returned_in_order"),
-    ({"append": append_unless_empty}, "test_a_message_is_kept_unchanged"),
-    (changed(lambda found: found or []), "test_unknown_numbers_return_none"),
-    (ONE_STREAM, "test_streams_and_sessions_are_separate"),
-    ({"forget": remove_none}, "test_all_streams_of_a_session_are_forgotten"),
-    ({"forget": remove_all}, "test_all_streams_of_a_session_are_forgotten"),
-    (changed(lambda found: found and found[:100]), "test_no_message_is_missing"),
-]
-
-
-@pytest.mark.parametrize(
-    ("fault", "rule"),
-    cases(
-        [((SessionStoreContract, Sessions, members), rule) for members, rule in SESSIONS]
-        + [((EventStoreContract, Events, members), rule) for members, rule in EVENTS]
-    ),
+ONE_STREAM = variant(
+    Events,
+    append=lambda self, session, stream, *more: APPEND(self, session, "", *more),
+    after=lambda self, session, stream, number: AFTER(self, session, "", number),
 )
-def test_a_faulty_store_breaks_the_rule(fault: Any, rule: str) -> None:
-    contract, sound, members = fault
-    assert rule in broken(contract, variant(sound, **members))
+EVENTS: Faults = [
+    (returning(lambda found: found and found[::-1]), "test_later_messages_are_returned_in_order"),
+    (returning(lambda found: found or None), "test_later_messages_are_returned_in_order"),
+    (variant(Events, append=append_unless_empty), "test_a_message_is_kept_unchanged"),
+    (returning(lambda found: found or []), "test_unknown_numbers_return_none"),
+    (ONE_STREAM, "test_streams_and_sessions_are_separate"),
+    (variant(Events, forget=forget_none), "test_all_streams_of_a_session_are_forgotten"),
+    (variant(Events, forget=remove_all), "test_all_streams_of_a_session_are_forgotten"),
+    (returning(lambda found: found and found[:100]), "test_no_message_is_missing"),
+]
+test_a_faulty_event_store_breaks_the_rule, test_a_sound_event_store_breaks_no_rule = contract_tests(
+    EventStoreContract, Events, EVENTS
+)
+
+# --- secrets
 
 
-def test_a_sound_store_breaks_no_rule() -> None:
-    assert broken(SessionStoreContract, Sessions) == broken(EventStoreContract, Events) == {}
-    assert rules(SESSIONS) == set(SessionStoreContract.rules())
-    assert rules(EVENTS) == set(EventStoreContract.rules())
+class Secrets:
+    name: Any = "store"
+
+    def __init__(self) -> None:
+        self.secrets = dict(SecretStoreContract.secrets)
+
+    def get(self, name: str) -> str | None:
+        return self.secrets.get(name)
+
+
+def finds(get: Any) -> Any:
+    """Return a store that finds secrets in another way."""
+    return variant(Secrets, get=lambda self, name: get(self.secrets, name))
+
+
+def reject(secrets: dict[str, str], name: str) -> str | None:
+    if not name.isidentifier():
+        raise ValueError(name)
+    return secrets.get(name)
+
+
+SECRETS: Faults = [
+    (variant(Secrets, name=None), "test_it_has_a_name"),
+    (finds(lambda secrets, name: secrets.get(name, "").rstrip('"')), "test_it_returns_its_secrets"),
+    (finds(lambda secrets, name: secrets.get(name.strip())), "test_it_returns_no_other_secrets"),
+    (finds(reject), "test_it_accepts_invalid_names"),
+    (finds(lambda secrets, name: secrets.get(name.rpartition("/")[2])), "test_it_accepts_invalid_names"),
+    (finds(lambda secrets, name: secrets.pop(name, None)), "test_it_returns_the_same_each_time"),
+    (variant(Secrets, __repr__=lambda self: str(self.secrets)), "test_it_discloses_no_secret"),
+    (finds(lambda secrets, name: debug(secrets.get(name)) or secrets.get(name)), "test_it_discloses_no_secret"),
+    (variant(Secrets, hint=lambda self, name: f"it is {self.secrets.get(name)}"), "test_it_discloses_no_secret"),
+    (variant(Secrets, hint=lambda self, name: ""), "test_its_hint_is_a_text"),
+]
+test_a_faulty_secret_store_breaks_the_rule, test_a_sound_secret_store_breaks_no_rule = contract_tests(
+    SecretStoreContract, Secrets, SECRETS
+)
+
+
+class TestSecretsOfConnect(SecretStoreContract):
+    def make(self) -> SecretStore:
+        return FixedSecrets(self.secrets)
