@@ -10,14 +10,12 @@ import pytest
 
 from pegboard import Context, Toolkit
 from pegboard.plugin import ClientError
-from pegboard.testing import Answer, Asked, accept, cancel, connect, decline, reply
+from pegboard.testing import Answer, Asked, accept, cancel, connect, reply
 from pegboard.testing.answers import Answers
 from tests.host.testing import kits
 
-REVISIONS = ["2026-07-28", "2025-11-25"]
 
-
-@pytest.fixture(params=REVISIONS)
+@pytest.fixture(params=["2026-07-28", "2025-11-25"])
 def revision(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -42,21 +40,14 @@ YES = {"action": "accept"}
     [
         (form("a", "b"), {"a": 1}, {**YES, "content": {"a": 1}}),
         (form("a"), "Ada", {**YES, "content": {"a": "Ada"}}),
-        (form("a"), 0, {**YES, "content": {"a": 0}}),
         (form("a"), date(2026, 7, 28), {**YES, "content": {"a": "2026-07-28"}}),
         (form("a"), [Colour.RED], {**YES, "content": {"a": ["red"]}}),
         (form("a"), kits.Booking(name="Ada"), {**YES, "content": {"name": "Ada", "seats": 1}}),
         (form("a", kind="boolean"), False, {**YES, "content": {"a": False}}),
-        (form("a", kind="boolean"), True, {**YES, "content": {"a": True}}),
         (form("a", "b"), False, {"action": "decline"}),
-        (form(), True, {**YES, "content": {}}),
-        (form(), False, {"action": "decline"}),
         (form("a"), accept(a=1), {**YES, "content": {"a": 1}}),
-        (form("a"), decline(), {"action": "decline"}),
         (form("a"), cancel(), {"action": "cancel"}),
         (URL, True, YES),
-        (URL, accept(), YES),
-        (URL, False, {"action": "decline"}),
         (SAMPLE, "Paris", reply("Paris").result),
         (SAMPLE, Answer({"any": "thing"}), {"any": "thing"}),
         (ROOTS, ["file:///a", {"uri": "file:///b", "name": "B"}], {
@@ -81,13 +72,6 @@ async def test_an_invalid_answer_is_rejected() -> None:
             await answers.answer(asked)
 
 
-def test_a_question_has_a_kind_a_message_and_fields() -> None:
-    assert [one.kind for one in (form("a"), URL, SAMPLE, ROOTS)] == ["form", "url", "sampling", "roots"]
-    assert [one.message for one in (form("a"), URL, SAMPLE, ROOTS)] == ["m", "m", "Hm?", ""]
-    assert list(form("a", "b").fields) == ["a", "b"]
-    assert str(form("a", "b")) == "form 'm' (a, b)"
-
-
 async def test_fixed_answers_go_out_in_order(revision: str) -> None:
     async with connect(kits.kit, revision=revision, answers=[{"name": "Ada", "seats": 2}, True]) as client:
         assert (await client.call("book")).value == "Ada 2 accept"
@@ -106,9 +90,6 @@ async def test_a_function_answers_all(revision: str) -> None:
         result = await client.call("everything")
     assert result.text == '["Rome","the Forum",["file:///home"],"accept"]'
     assert {one.kind for one in client.asked} == {"form", "url", "sampling", "roots"}
-    assert {one.name for one in client.asked} == (
-        {"where", "sight", "roots", "question-1"} if revision == "2026-07-28" else {""}
-    )
 
 
 async def test_a_question_without_an_answer_or_with_an_error_fails_the_test(revision: str) -> None:
@@ -124,20 +105,6 @@ async def test_a_question_without_an_answer_or_with_an_error_fails_the_test(revi
     async with connect(kits.kit, revision=revision, answers=fail) as client:
         with pytest.raises(ZeroDivisionError, match=r"Who travels\?"):
             await client.call("book")
-
-
-async def test_resources_and_prompts_may_ask_too(revision: str) -> None:
-    kit = Toolkit("asks")
-
-    async def greet(context: Context) -> str:
-        """Greet."""
-        return f"Hello {(await context.ui.elicit('Name?', str)).content}"
-
-    kit.resource("asks://card", mime_type="text/plain")(greet)
-    kit.prompt(greet)
-    async with connect(kit, answers=["Ada", "Bob"], revision=revision) as client:
-        assert (await client.read("asks://card")).text == "Hello Ada"
-        assert (await client.prompt("greet")).text == "Hello Bob"
 
 
 async def test_a_client_supports_the_methods_of_the_protocol_and_its_capabilities_only() -> None:
@@ -157,9 +124,3 @@ async def test_a_client_supports_the_methods_of_the_protocol_and_its_capabilitie
     async with connect(kits.kit, capabilities={}, revision="2025-11-25") as poor:
         assert "elicitation.form" in (await poor.call("book")).error.message
     assert client.asked == poor.asked == []
-
-
-def test_a_reply_of_a_model_has_all_fields() -> None:
-    assert reply("Paris").result == {
-        "role": "assistant", "model": "test", "content": {"type": "text", "text": "Paris"}, "stopReason": "endTurn",
-    }  # fmt: skip

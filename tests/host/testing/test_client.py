@@ -10,18 +10,14 @@ from typing import Any
 
 import pytest
 
-from pegboard import Completion, ErrorKind, ToolAnnotations, Toolkit
+from pegboard import Completion, ErrorKind, Toolkit
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard.testing import TestClient, ToolFailed, connect
 from tests.host.testing import kits
 from tests.support.recorder import Conversation
 
-REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
-ASKING = REVISIONS[:2]
-"""The revisions in which everything can be asked."""
 
-
-@pytest.fixture(params=REVISIONS)
+@pytest.fixture(params=["2026-07-28", "2025-11-25", "2024-11-05"])
 def revision(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -47,25 +43,18 @@ async def test_a_tool_is_called_by_any_of_its_names(revision: str) -> None:
     async with recorded(revision=revision, user="ada", config={"home": "Basel"}) as client:
         for name in ("route", "trips_route"):
             assert (await client.call(name, {"to": "Rome"})).value == "Basel to Rome for ada"
-        result = await client.call("route", to="Oslo")
-    assert result.name == "trips_route"
-    assert result.text == "Basel to Oslo for ada"
-    assert result.content[0]["type"] == "text"
-    assert result.is_error is False
-
-
-async def test_the_value_is_the_structured_content_or_the_text(revision: str) -> None:
-    async with recorded(revision=revision) as client:
-        result = await client.call("prices", cities=["Bern"])
+        route = await client.call("route", to="Oslo")
+        prices = await client.call("prices", cities=["Bern"])
         nothing = await client.call("nothing")
+    assert (route.name, route.text, route.is_error) == ("trips_route", "Basel to Oslo for ada", False)
     structured = revision >= "2025-06-18"
-    assert result.structured == ({"Bern": 40} if structured else None)
-    assert result.value == ({"Bern": 40} if structured else '{"Bern":40}')
+    assert prices.structured == ({"Bern": 40} if structured else None)
+    assert prices.value == ({"Bern": 40} if structured else '{"Bern":40}')
     assert nothing.value is None
 
 
-async def test_an_error_has_fields_for_programs(revision: str) -> None:
-    async with recorded(revision=revision) as client:
+async def test_an_error_has_fields_for_programs() -> None:
+    async with recorded() as client:
         result, other = await client.call("again"), await client.call("prices", cities=[])
     error = result.error
     assert (error.message, error.kind, error.can_retry) == ("too early\n\nWait.", ErrorKind.TOOL_RUNTIME_RETRY, True)
@@ -89,8 +78,8 @@ async def test_an_unexpected_error_is_masked_for_the_client_only() -> None:
     assert caught.value.__cause__ is result.error.cause
 
 
-async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error(revision: str) -> None:
-    async with recorded(revision=revision) as client:
+async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error() -> None:
+    async with recorded() as client:
         assert "to" in (await client.call("route")).error.message
         with pytest.raises(ProtocolError, match="Unknown tool: nowhere"):
             await client.call("nowhere")
@@ -100,30 +89,10 @@ async def test_an_ambiguous_name_is_not_guessed() -> None:
     kits = [Toolkit("one"), Toolkit("other")]
     for kit in kits:
         kit.tool(name="same", description="Be two.")(lambda: "")
-        kit.tool(name="quick_read", description="Read.")(lambda: "")
     async with connect(*kits, hostconfig={"host": {"tool_names": "pascal"}}) as client:
         with pytest.raises(LookupError, match="'same' is ambiguous: One_Same, Other_Same"):
             await client.call("same")
         assert (await client.call("Other_Same")).value == ""
-        with pytest.raises(ProtocolError, match="Unknown tool: read"):
-            await client.call("read")
-
-
-async def test_the_definition_of_a_tool_is_listed() -> None:
-    kit = Toolkit("t")
-
-    @kit.tool(title="Look", annotations=ToolAnnotations(read_only=True))
-    def look(at: str) -> str:
-        """Look at it."""
-        return at
-
-    async with connect(kit) as client:
-        tool = await client.tool("look")
-        with pytest.raises(LookupError, match="cannot list a tool 'nothing'"):
-            await client.tool("nothing")
-    assert (tool["title"], tool["description"]) == ("Look", "Look at it.")
-    assert tool["annotations"]["readOnlyHint"] is True
-    assert list(tool["inputSchema"]["properties"]) == ["at"]
 
 
 # --- lists, resources and prompts
@@ -148,7 +117,6 @@ async def test_resources_prompts_and_completions_are_read(revision: str) -> None
         given = await client.prompt("plan", style="broad")
         assert (await client.prompt("trips_plan", {})).text.startswith("Plan, brief.")
         assert await client.complete("plan", "style", "br") == Completion(("brief", "broad"), 2, False)
-        assert (await client.complete("trips://cities/{name}", "name", "B")).values == ("Bern", "Basel")
     assert (home.text, home.data, home.contents[0]["mimeType"]) == ("Bern", b"Bern", "text/plain")
     assert (world.text, world.data) == ("", bytes(range(256)))
     assert given.text == "Plan, broad.\nWhere to?"
@@ -161,12 +129,8 @@ async def test_resources_prompts_and_completions_are_read(revision: str) -> None
 async def test_logs_and_progress_are_kept(revision: str) -> None:
     async with recorded(revision=revision) as client:
         await client.call("tell")
-        await client.call("tell")
-    assert [(one.level, one.data) for one in client.logs] == [("debug", {"message": "looking", "step": 1})] * 2
-    assert client.logs[0].logger == "trips_tell"
-    assert [tuple(one) for one in client.progress] == [
-        (1, 2, "half" if revision >= "2025-03-26" else None),
-    ] * 2
+    assert [(one.level, one.data) for one in client.logs] == [("debug", {"message": "looking", "step": 1})]
+    assert [tuple(one) for one in client.progress] == [(1, 2, "half" if revision >= "2025-03-26" else None)]
 
 
 async def test_changes_are_notified_after_listen(revision: str) -> None:
@@ -175,10 +139,6 @@ async def test_changes_are_notified_after_listen(revision: str) -> None:
         await client.call("tell")
         told = await client.heard("notifications/resources/updated")
         assert told["params"]["uri"] == "trips://home"
-        assert await client.heard("notifications/resources/updated", lambda one: True) is told
-        before = len(client.notifications)
-        await client.call("tell")
-        assert len(client.notifications) > before
 
 
 # --- beneath
@@ -201,38 +161,28 @@ async def test_arguments_have_any_name_and_python_values_are_sent_as_json() -> N
     kit = Toolkit("t")
 
     @kit.tool
-    def odd(name: str, arguments: str, self: str) -> str:
+    def back(name: Any, arguments: str, self: str) -> dict[str, Any]:
         """Take names that the client has, too."""
-        return name + arguments + self
-
-    @kit.tool
-    def back(value: Any) -> dict[str, Any]:
-        """Give it back."""
-        return {"value": value}
+        return {"value": name}
 
     async with connect(kit) as client:
-        assert (await client.call("odd", name="a", arguments="b", self="c")).value == "abc"
         for value, written in (
             (date(2026, 7, 28), "2026-07-28"),
             (kits.Booking(name="Käse"), {"name": "Käse", "seats": 1}),
             ((1, ErrorKind.UNKNOWN), [1, ErrorKind.UNKNOWN.value]),
         ):
-            assert (await client.call("back", value=value)).value == {"value": written}
+            assert (await client.call("back", name=value, arguments="b", self="c")).value == {"value": written}
         with pytest.raises(ValueError, match="JSON compliant"):
-            await client.call("back", value=float("nan"))
-        with pytest.raises(ProtocolError, match="not valid JSON"):
-            await client.call("back", value="\ud800")
+            await client.call("back", name=float("nan"), arguments="b", self="c")
 
 
 async def test_a_cancelled_request_is_cancelled_at_the_host(revision: str) -> None:
     async with recorded(revision=revision) as client:
-        for _ in range(2):
-            waiting = asyncio.create_task(client.call("forever"))
-            await client.heard("notifications/progress")
-            client.notifications.clear()
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
+        waiting = asyncio.create_task(client.call("forever"))
+        await client.heard("notifications/progress")
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
         assert "cancelled" in (await client.call("ends")).text
 
 
@@ -253,5 +203,3 @@ async def test_calls_fail_after_the_end() -> None:
         await client.heard("notifications/progress")
     with pytest.raises(TransportError, match="the connection with the host has ended"):
         await waiting
-    with pytest.raises(TransportError, match="has ended"):
-        await client.call("route", to="Rome")

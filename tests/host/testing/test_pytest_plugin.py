@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -72,10 +71,6 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_run_that_does_not_ask_for_the_plugin_does_not_load_it() -> None:
-    assert not [one for one in entry_points(group="pytest11") if one.value.startswith("pegboard")]
-
-
 def test_plain_tests_need_no_plugin_for_async(project: Path) -> None:
     (project / "test_dice.py").write_text(PLAIN)
     first = run(project, *WITHOUT_ASYNC)
@@ -85,7 +80,6 @@ def test_plain_tests_need_no_plugin_for_async(project: Path) -> None:
     assert "2 passed" in done.stdout, done.stdout
     names = {path.name for path in (project / "snapshots").iterdir()}
     assert names == {"test_dice.TestOffer.test_offer.json", "test_dice.TestOffer.test_offer.again.json"}
-    assert "2 passed" in run(project, *WITHOUT_ASYNC).stdout
     (project / "dice.py").write_text(KIT.replace("int = 6", "int = 8"))
     changed = run(project, *WITHOUT_ASYNC, "-k", "Offer")
     assert "tool dice_roll: inputSchema.properties.sides.default: 6 became 8" in changed.stdout
@@ -96,33 +90,15 @@ def test_async_tests_run_under_any_plugin(project: Path, mark: str, off: str) ->
     (project / "test_dice.py").write_text(ASYNC.replace("{mark}", mark))
     done = run(project, "-p", f"no:{off}", "--pegboard-update")
     assert "1 passed" in done.stdout, done.stdout
-    assert "1 passed" in run(project, "-p", f"no:{off}").stdout
 
 
-def test_one_name_is_one_snapshot(project: Path) -> None:
-    (project / "test_dice.py").write_text(
-        "from dice import kit\n\n\ndef test_two(pegboard_snapshot):\n    pegboard_snapshot(kit)\n"
-        "    pegboard_snapshot(kit)\n"
-    )
-    assert "this test takes two snapshots called test_dice.test_two.json" in run(project, "--pegboard-update").stdout
-
-
-def test_a_host_ends_with_its_test(project: Path) -> None:
+def test_a_host_ends_with_its_test_and_one_name_is_one_snapshot(project: Path) -> None:
     (project / "test_dice.py").write_text(
         "from dice import kit\n\nended = []\n\n@kit.lifespan\nasync def live(config):\n    yield\n"
         "    ended.append(True)\n\n\ndef test_one(pegboard_connect):\n    pegboard_connect(kit)\n    assert not ended\n"
         "\n\ndef test_two():\n    assert ended\n"
+        "\n\ndef test_twice(pegboard_snapshot):\n    pegboard_snapshot(kit)\n    pegboard_snapshot(kit)\n"
     )
-    assert "2 passed" in run(project).stdout
-
-
-def test_a_broken_rule_shows_its_values(project: Path) -> None:
-    (project / "test_store.py").write_text(
-        "from pegboard.testing import SessionStoreContract\n\n\nclass Store:\n"
-        "    async def put(self, record): return True\n    async def get(self, session_id): return None\n"
-        "    async def remove(self, session_id): pass\n\n\n"
-        "class TestStore(SessionStoreContract):\n    def make(self): return Store()\n"
-    )
-    done = run(project, *WITHOUT_ASYNC)
-    assert "6 failed, 1 passed" in done.stdout
-    assert "At index 0 diff: None != 's0'" in done.stdout
+    done = run(project, "--pegboard-update").stdout
+    assert "this test takes two snapshots called test_dice.test_twice.json" in done
+    assert "1 failed, 2 passed" in done

@@ -9,7 +9,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import urllib.request
 from collections.abc import Awaitable, Callable
@@ -86,20 +85,8 @@ def files(path: Path) -> None:
     path.rename(file)
 
 
-def folders_and_links(path: Path) -> None:
-    path.mkdir()
-    path.rmdir()
-    tempfile.mkdtemp(dir=path.parent)
-    path.symlink_to("nowhere")
-    path.unlink()
-    path.with_name("hard").unlink(missing_ok=True)
-    path.with_name("hard").hardlink_to(path.with_name("from"))
-
-
 def processes(path: Path) -> None:
     subprocess.run(["true"], check=True)
-    os.system("true")
-    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
     os.kill(os.getpid(), 0)
     if not (child := os.fork()):
         os._exit(0)
@@ -114,29 +101,11 @@ def connections(path: Path) -> None:
         one.sendmsg([b"x"])
 
 
-def harmless(text: str) -> None:
-    Path(os.devnull).write_text(text)
-    sqlite3.connect(":memory:").close()
-
-
 MOVED = "/(it|from) -> /.*(it|from)"
 EFFECTS: dict[Callable[[Path], None], dict[str, str]] = {
     write: {"open": "/it"},
     files: {"open": "/it", "os.chmod": "/from", "os.truncate": "/from", "os.utime": "/from", "os.rename": MOVED},
-    folders_and_links: {
-        "os.mkdir": "/(it|tmp.*)",
-        "os.rmdir": "/it",
-        "os.symlink": "nowhere -> .*/it",
-        "os.remove": "/(it|hard)",
-        "os.link": "/from -> .*/hard",
-    },
-    processes: {
-        "subprocess.Popen": "true",
-        "os.system": "true",
-        "os.posix_spawn": "/bin/true",
-        "os.kill": r"\d+",
-        "os.fork": "",
-    },
+    processes: {"subprocess.Popen": "true", "os.kill": r"\d+", "os.fork": ""},
     connections: {"sqlite3.connect": "/it", "socket.sendto": ".*127.*", "socket.sendmsg": "None"},
 }
 
@@ -144,7 +113,6 @@ EFFECTS: dict[Callable[[Path], None], dict[str, str]] = {
 @pytest.mark.parametrize("act", EFFECTS)
 async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], None]) -> None:
     (tmp_path / "from").touch()
-    tempfile.gettempdir()  # it tries folders out the first time
 
     async def do() -> None:
         act(tmp_path / "it")
@@ -195,23 +163,19 @@ async def test_connections_and_processes_of_asyncio_and_requests_on_a_kept_conne
     assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in posted.effects]
 
 
-@pytest.mark.parametrize("waits", [True, False])
-async def test_an_effect_in_a_library_thread_is_found_where_it_is_awaited(tmp_path: Path, *, waits: bool) -> None:
+async def test_an_effect_in_a_library_thread_is_found_where_it_is_awaited(tmp_path: Path) -> None:
     async def do() -> None:
         gate, loop = threading.Event(), asyncio.get_running_loop()
         with ThreadPoolExecutor(1) as threads:
-            if waits:
-                threads.submit(gate.wait)
-                loop.call_soon(gate.set)  # not before this waits
-                await loop.run_in_executor(threads, copy_context().run, (tmp_path / "it").write_text, "x")
-            else:
-                threads.submit(copy_context().run, (tmp_path / "it").write_text, "x").result()
+            threads.submit(gate.wait)
+            loop.call_soon(gate.set)  # not before this waits
+            await loop.run_in_executor(threads, copy_context().run, (tmp_path / "it").write_text, "x")
 
     places = places_of(await rejected(do))
     assert (places[0], places[-1]) == ("both", "do")
 
 
-async def test_effects_of_tasks_and_fakes_and_called_tools_are_found(tmp_path: Path) -> None:
+async def test_effects_of_tasks_and_fakes_are_found(tmp_path: Path) -> None:
     async def part() -> None:
         write(tmp_path / "it")
 
@@ -225,26 +189,6 @@ async def test_effects_of_tasks_and_fakes_and_called_tools_are_found(tmp_path: P
     error = await rejected(charge)
     assert (str(error.effects[0]), places_of(error)) == ("effect charge 5", ["both", "charge"])
     effect("outside of any call")
-
-    kit = Toolkit("asks")
-
-    @kit.tool
-    def save() -> str:
-        """Save."""
-        write(tmp_path / "it")
-        return "saved"
-
-    @kit.tool
-    async def outer(context: Context) -> None:
-        """Call and ask."""
-        await context.tools.call("asks_save", {})
-        await context.ui.elicit("first", str)
-
-    async with connect(kit, answers=["a", "b"]) as client:
-        with pytest.raises(RepeatedEffects) as caught:
-            await client.call("outer")
-        assert (await client.call("save")).value == "saved"
-    assert places_of(caught.value)[0] == "save"
 
 
 # --- permitted effects
@@ -270,7 +214,7 @@ async def test_steps_and_effects_after_the_last_question_are_permitted(tmp_path:
         assert (await client.call("late")).value == "a"
 
 
-async def test_reading_and_importing_are_no_effects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reading_and_importing_are_permitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     modules = ["fresh_one", "fresh_two", "fresh_three"]
@@ -278,32 +222,12 @@ async def test_reading_and_importing_are_no_effects(tmp_path: Path, monkeypatch:
         (tmp_path / f"{name}.py").write_text("")
 
     async def do() -> None:
-        name = modules.pop()
-        (tmp_path / f"{name}.py").read_text()
-        harmless(str(import_module(name)))
+        import_module(modules.pop())
+        write(Path(os.devnull))
+        sqlite3.connect(":memory:").close()
 
     await accepted(do)
     assert len(list((tmp_path / "__pycache__").iterdir())) == 3
-
-
-async def test_a_task_of_an_earlier_round_does_not_count(tmp_path: Path) -> None:
-    second = asyncio.Event()
-    tasks: list[asyncio.Task[None]] = []
-
-    async def later() -> None:
-        for _ in range(2):
-            write(tmp_path / "it")
-            await second.wait()
-
-    async def do() -> None:
-        if tasks:
-            second.set()
-            await tasks[0]
-        else:
-            tasks.append(asyncio.create_task(later()))
-            await asyncio.sleep(0)
-
-    await accepted(do)
 
 
 async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
@@ -317,21 +241,18 @@ async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
     await accepted(do, revision="2025-11-25")
 
 
-async def test_resources_and_prompts_are_watched(tmp_path: Path) -> None:
+async def test_resources_are_watched(tmp_path: Path) -> None:
     kit = Toolkit("asks")
 
+    @kit.resource("asks://card", mime_type="text/plain")
     async def greet(context: Context) -> str:
         """Greet."""
         write(tmp_path / "it")
         return str((await context.ui.elicit("Name?", str)).content)
 
-    kit.resource("asks://card", mime_type="text/plain")(greet)
-    kit.prompt(greet)
-    async with connect(kit, answers=["Ada", "Bob"]) as client:
+    async with connect(kit, answers=["Ada"]) as client:
         with pytest.raises(RepeatedEffects, match="asks://card runs again"):
             await client.read("asks://card")
-        with pytest.raises(RepeatedEffects, match="asks_greet runs again"):
-            await client.prompt("greet")
 
 
 def test_the_audit_hook_is_set_for_tools_that_can_ask_only() -> None:
