@@ -22,7 +22,7 @@ from pegboard import (
 )
 from pegboard.plugin import Method, Middleware, NotificationHandler, Plugin, around, hookimpl
 from pegboard.types import Call, CallNext, Failure, MethodResult, Outcome
-from tests.host.hosting import call, failure, make_host, plugin_of, value
+from tests.host.hosting import failure, make_host, plugin_of, value
 
 PROGRESS = "notifications/progress"
 
@@ -240,13 +240,3 @@ async def test_methods_and_notifications_of_plugins_pass_too(caplog: pytest.LogC
     assert outcome == MethodResult({"job": 2})
     assert Jobs.heard == [{"job": 3}]
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
-
-
-async def test_a_host_hears_notifications_only_if_a_middleware_does() -> None:
-    for hook, heard in (("on_request", False), ("on_message", True), ("on_notification", True)):
-        async with hosting(noting(hook, into=[])) as host:
-            assert [host.hears(one) for one in (PROGRESS, "notifications/cancelled")] == [heard] * 2
-            assert not host.hears("notifications/made_up")
-    async with make_host(make_kit()) as host:
-        assert isinstance(await call(host, "x_say"), ToolResult)
-        assert isinstance(await host.dispatch(Call(PROGRESS)), Failure)

@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
 
 from pegboard import PromptResult, RetryableToolError, Toolkit, ToolResult
 from pegboard.middleware import time_limit
@@ -73,9 +72,7 @@ class Calls:
     """A toolkit that counts the calls of its first tool; the second one never ends."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.waiting = asyncio.Event()
-        self.kit = Toolkit("x")
+        self.count, self.waiting, self.kit = 0, asyncio.Event(), Toolkit("x")
         self.kit.tool(self.work)
         self.kit.tool(self.wait)
 
@@ -138,28 +135,15 @@ async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> N
     assert "the middleware 'unsure' of plugin 'unsure' (Unsure.wants) raised KeyError" in line
 
 
-class Word(BaseModel, regex_engine="python-re"):
-    """A model whose schema only Pydantic can check: results of middleware are not."""
-
-    text: str = Field(pattern="a(?=b)")
-
-
 async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.LogCaptureFixture) -> None:
     async def responds(call: Call, call_next: CallNext) -> Outcome:
         return result
 
     kit = Toolkit("kit")
     kit.tool(name="numbers", description="Give numbers.")(numbers)
-    kit.tool(name="word", description="Give a word.")(word)
-    kit.tool(name="text", description="Give a text.")(str)
     async with make_host(kit, plugins={"p": plugin_of(middleware=[responds])}) as host:
-        for name, result in (
-            ("numbers", ToolResult({"a": [7]}, structured=True)),
-            ("numbers", ToolResult("no", is_error=True)),
-            ("word", ToolResult({"text": 5}, structured=True)),
-            ("text", ToolResult(7)),
-        ):
-            assert await call(host, f"kit_{name}") is result
+        for result in (ToolResult({"a": [7]}, structured=True), ToolResult("no", is_error=True)):
+            assert await call(host, "kit_numbers") is result
         for result, reason in (  # noqa: B007 - the middleware returns it
             (ToolResult(7), "that is not structured for a tool with an output schema"),
             (ToolResult({"a": [1, "b"]}, structured=True), "output schema: a.1: must be an integer"),
@@ -171,10 +155,6 @@ async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.L
 
 def numbers() -> dict[str, list[int]]:
     return {}
-
-
-def word() -> Word:
-    return Word(text="ab")
 
 
 @pytest.mark.parametrize("failed", [None, Failure(RetryableToolError("no")), ToolResult("no", is_error=True)])

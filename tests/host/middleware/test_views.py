@@ -220,14 +220,8 @@ ARGUMENT = {"argument": {"name": "of", "value": ""}}
     ("method", "hidden", "missing"),
     [
         ("tools/call", {"name": "x_b"}, {"name": "x_q"}),
-        ("resources/read", {"uri": "x://b"}, {"uri": "x://q"}),
         ("resources/read", {"uri": "x://b/1"}, {"uri": "y://q"}),
         ("prompts/get", {"name": "x_b"}, {"name": "x_q"}),
-        (
-            "completion/complete",
-            {"ref": {"type": "ref/prompt", "name": "x_b"}, **ARGUMENT},
-            {"ref": {"type": "ref/prompt", "name": "x_q"}, **ARGUMENT},
-        ),
         (
             "completion/complete",
             {"ref": {"type": "ref/resource", "uri": "x://b/{of}"}, **ARGUMENT},

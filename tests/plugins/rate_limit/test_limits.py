@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from pegboard import Context, ErrorKind, Host, Toolkit, ToolResult
 from pegboard.plugin import ProtocolError
@@ -72,15 +71,13 @@ async def test_calls_beyond_a_burst_are_refused_until_time_has_passed() -> None:
 
 
 async def test_a_refusal_says_when_to_try_again() -> None:
-    clock = Clock()
-    async with limited(clock, calls_per_minute=24, burst=1) as host:
+    async with limited(Clock(), calls_per_minute=24, burst=1) as host:
         await value(host, "x_a", caller=ANN)
-        clock.now += 0.25
         error = (await failure(host, "x_a", caller=ANN)).error
     assert isinstance(error, TooManyCallsError)
     assert error.message == "Too many calls of this tool. Try again in 3 seconds."
     assert (error.kind, error.can_retry, error.status_code) == (ErrorKind.TOOL_RUNTIME_RETRY, True, 429)
-    assert error.retry_after_ms == 2250
+    assert error.retry_after_ms == 2500
 
 
 async def test_each_caller_and_tool_has_its_own_limit() -> None:
@@ -138,12 +135,6 @@ async def test_the_plugin_is_enabled_by_default(monkeypatch: pytest.MonkeyPatch)
         assert await allowed(host, "x_a", LOCAL, burst + 1) == [True] * (burst + 1)
         done = [await host.dispatch(Call("completion/complete", COMPLETE, ANONYMOUS)) for _ in range(burst + 1)]
         assert [isinstance(one, Failure) for one in done] == [False] * burst + [True]
-
-
-@pytest.mark.parametrize("config", [{"calls_per_minute": 0}, {"burst": 0}, {"tools": {"x": {"burst": 1}}}], ids=str)
-def test_invalid_settings(config: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        RateLimitConfig(**config)
 
 
 async def test_names_and_users_of_any_length_take_little_memory() -> None:
