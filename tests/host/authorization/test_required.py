@@ -82,16 +82,6 @@ async def test_a_provider_must_be_described_by_exactly_one_plugin() -> None:
     assert "'acme' is described by plugin 'one' and plugin 'two': disable all but one" in problem
 
 
-async def test_the_provider_of_a_tool_that_is_added_later_must_be_described_too() -> None:
-    kit = kit_of(requires_auth=Acme())
-    async with make_host(plugins=KNOWN) as host:
-        host.catalogue.add(*kit.register_tools())
-        assert set(host.assembly.tools) == {"guarded", "open"}
-    async with make_host() as host:
-        with pytest.raises(Exception, match="which no running plugin describes"):
-            host.catalogue.add(*kit.register_tools())
-
-
 async def listed(caller: Caller, **options: Any) -> dict[str, Any]:
     async with make_host(kit_of(**options), plugins=KNOWN) as host:
         outcome = await host.dispatch(Call("tools/list", caller=caller))

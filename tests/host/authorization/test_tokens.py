@@ -197,10 +197,6 @@ async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(capl
     assert (error.kind, error.can_retry) == (ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED, False)
     assert (error.provider, error.scopes, error.url, error.status) == ("acme", ("read",), None, "not_started")
     assert "work requires a token of acme (scopes: read), and user 'ann' has none: not_started" in caplog.text
-    async with hosting(required=Own(id="intranet")) as host:
-        error = await missing(host)
-    assert error.provider == "intranet"
-    assert "a token of intranet, and there is none" in error.message
 
 
 async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token() -> None:
@@ -211,8 +207,6 @@ async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token() -
     assert error is wanted
     assert error.status == "pending"
     assert "To allow it, open https://acme.example/go?state=1" in error.message
-    async with hosting(Source(wanted), Source(Authorization("t"))) as host:
-        assert await token(host) == "t"
 
 
 def test_a_url_must_be_https_or_of_this_machine() -> None:

@@ -20,8 +20,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project, without variables of this machine."""
     (tmp_path / "pyproject.toml").touch()
     monkeypatch.chdir(tmp_path)
-    for name in ("API_KEY", "OTHER", "EMPTY"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("API_KEY", raising=False)
     return tmp_path
 
 
@@ -58,11 +57,11 @@ def test_values(project: Path) -> None:
     lines = ["# comment", "export API_KEY='with # and spaces'", 'OTHER="two\\nlines"\r', "Ü=ünï # more"]
     file = project / ".env"
     file.write_text("\n".join([*lines, "PASS=pa${OTHER}ss", "EMPTY=", "BARE"]) + "\n", encoding="utf-8")
-    before, store = dict(os.environ), DotenvStore(file)
+    store = DotenvStore(file)
     values = ["with # and spaces", "two\nlines", "ünï", "pa${OTHER}ss"]
     assert [store.get(name) for name in ("API_KEY", "OTHER", "Ü", "PASS")] == values
     assert not any(store.get(name) for name in ("EMPTY", "BARE"))
-    assert dict(os.environ) == before
+    assert not {"API_KEY", "OTHER", "PASS"} & os.environ.keys()
 
 
 def test_an_unreadable_file_is_a_warning(project: Path, caplog: pytest.LogCaptureFixture) -> None:

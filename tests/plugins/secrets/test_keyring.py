@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import Event
 
 import keyring
-import keyring.backends.fail
 import pytest
 
 from pegboard_plugins.secrets_keyring import KeyringStore
@@ -36,14 +35,6 @@ async def test_a_host_asks_the_keyring_when_it_is_listed(tmp_path: Path) -> None
     keyring.set_password("mine", "API_KEY", "of the keyring")
     async with reading_host(tmp_path, "secrets_keyring", service="mine") as host:
         assert await value(host, "x_read") == "of the keyring"
-
-
-def test_a_machine_without_a_keyring_is_one_warning(caplog: pytest.LogCaptureFixture) -> None:
-    keyring.set_keyring(keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
-    store = KeyringStore("pegboard", 10)
-    assert [store.get("API_KEY"), store.get("OTHER")] == [None, None]
-    (record,) = caplog.records
-    assert record.getMessage().startswith("the keyring cannot be used, so no secret comes from it: NoKeyringError")
 
 
 def test_a_keyring_that_waits_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
