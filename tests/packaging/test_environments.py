@@ -16,9 +16,8 @@ PROJECT = """
 requires = ["hatchling"]
 build-backend = "hatchling.build"
 [project]
-name = "{name}"
+name = "acme.Thing"
 version = "1.0"
-dependencies = {dependencies}
 [tool.hatch.build.targets.wheel]
 include = ["*.py"]
 """
@@ -32,13 +31,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def acme(tmp_path: Path) -> Path:
-    return distribution(tmp_path / "acme", "acme.Thing")
-
-
-def distribution(folder: Path, name: str, dependencies: str = "[]") -> Path:
+    """A distribution."""
+    folder = tmp_path / "acme"
     folder.mkdir()
-    (folder / "pyproject.toml").write_text(PROJECT.format(name=name, dependencies=dependencies))
-    (folder / f"{folder.name}_thing.py").write_text("VALUE = 1\n")
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "acme_thing.py").write_text("VALUE = 1\n")
     return folder
 
 
@@ -63,28 +60,11 @@ def test_a_wheel_is_built_once_for_each_source_and_entries_in_use_stay(acme: Pat
     assert newest.exists()
 
 
-def test_an_unfinished_entry_is_made_again(acme: Path) -> None:
-    project = (acme / "pyproject.toml").read_text()
-    (acme / "pyproject.toml").write_text("[project")
-    with pytest.raises(AssertionError, match="hatchling"):
-        wheel_of(acme)
-    (acme / "pyproject.toml").write_text(project)
-    made = wheel_of(acme)
-    (made.parent / ".complete").unlink()
-    made.write_bytes(b"half")
-    assert wheel_of(acme).read_bytes() != b"half"
-
-
 def value(environment: Path) -> str:
     return run(executable(environment), "-c", "import acme_thing; print(acme_thing.VALUE)", cwd=environment).strip()
 
 
-@pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_an_environment_has_the_requirements_from_the_wheels_and_byte_code(
-    installer: str, acme: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if installer == "pip":
-        monkeypatch.setattr(environments, "uv", lambda: None)
+def test_an_environment_has_the_requirements_from_the_wheels_and_byte_code(acme: Path, tmp_path: Path) -> None:
     shared = make_environment("acme", "acme-thing", wheels=wheel_of(acme))
     assert make_environment("acme", "acme-thing", wheels=wheel_of(acme)) == shared
     assert value(shared) == "1"
@@ -98,10 +78,3 @@ def test_an_environment_has_the_requirements_from_the_wheels_and_byte_code(
     install(own, "acme-thing", wheels=wheel_of(acme).parent)
     assert (value(own), value(shared)) == ("changed", "1")
     assert make_environment("acme", "acme-thing", wheels=wheel_of(acme)) != shared
-
-
-def test_a_dependency_among_the_wheels_is_taken_from_there(acme: Path, tmp_path: Path) -> None:
-    needs = distribution(tmp_path / "needs", "needs", '["acme-thing"]')
-    assert value(make_environment("needs", "needs", wheels=[wheel_of(acme), wheel_of(needs)])) == "1"
-    with pytest.raises(AssertionError, match="acme"):
-        make_environment("alone", "needs", wheels=wheel_of(needs))

@@ -1,4 +1,4 @@
-"""`make install` for real, in copies of the checkout, each way: with uv, with uv that it fetches itself, with pip."""
+"""`make install` for real, in copies of the checkout, with uv and with pip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.environments import build, copy_checkout, executable, run, site_packages
+from tests.support.environments import copy_checkout, executable, run, site_packages
 from tools.install import ROOT
 from tools.requirements import pins_of_lock
 
@@ -33,22 +33,6 @@ EDITABLE = {
 Make = Callable[..., str]
 
 
-def path_without_uv(place: Path) -> str:
-    """The search path, with a folder of links in place of each folder that has uv in it."""
-    folders = []
-    for number, folder in enumerate(map(Path, os.get_exec_path())):
-        if not (folder / "uv").exists():
-            folders.append(folder)
-            continue
-        mirror = place / str(number)
-        mirror.mkdir(parents=True)
-        for command in folder.iterdir():
-            if command.name not in ("uv", "uvx"):
-                (mirror / command.name).symlink_to(command)
-        folders.append(mirror)
-    return os.pathsep.join(map(str, folders))
-
-
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     return copy_checkout(tmp_path / "checkout")
@@ -56,7 +40,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make(checkout: Path) -> Make:
-    """Runs make in the copy, with no trace of the environment that the tests run in; what it printed."""
+    """Run make in the copy, without the variables of the environment that the tests run in. Return its output."""
     inherited = {
         name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV", "MAKEFLAGS", "MAKELEVEL")
     }
@@ -68,21 +52,8 @@ def make(checkout: Path) -> Make:
     return run_make
 
 
-@pytest.fixture(scope="module")
-def somebody_elses(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a small distribution that a person might put into the environment."""
-    source = tmp_path_factory.mktemp("acme")
-    (source / "acme_own.py").write_text("VALUE = 7\n")
-    (source / "pyproject.toml").write_text(
-        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
-        '[project]\nname = "acme-own"\nversion = "1.0"\n'
-        '[tool.hatch.build.targets.wheel]\ninclude = ["acme_own.py"]\n'
-    )
-    return build(source, source / "dist")
-
-
 def installed(environment: Path) -> dict[str, str]:
-    """name -> version of all distributions of an environment."""
+    """Return the version of each distribution of an environment."""
     listed = json.loads(
         run(executable(environment), "-m", "pip", "--disable-pip-version-check", "list", "--format", "json")
     )
@@ -90,7 +61,7 @@ def installed(environment: Path) -> dict[str, str]:
 
 
 def locked_here(environment: Path) -> dict[str, str]:
-    """name -> version as the lock has it, of what of the lock is installed; everything must be, on this platform."""
+    """Return the locked version of each installed distribution that the lock has."""
     pins = dict(pins_of_lock((ROOT / "uv.lock").read_text()))
     here = installed(environment)
     versions = {name: version for name, version in pins if name in here}
@@ -104,7 +75,7 @@ def assert_installed(checkout: Path) -> None:
     assert {"pip", "pegboard", "toolkit-files"} <= here.keys()
     expected = locked_here(environment)
     assert {name: here[name] for name in expected} == expected
-    ours = {"pegboard", "toolkit-files", "toolkit-github", "toolkit-math", "acme-own"}
+    ours = {"pegboard", "toolkit-files", "toolkit-github", "toolkit-math"}
     assert here.keys() <= expected.keys() | ours | {"pip", "setuptools", "wheel"}
     for package, folder in EDITABLE.items():
         program = f"import importlib.util as u; print(*u.find_spec({package!r}).submodule_search_locations)"
@@ -117,60 +88,32 @@ def assert_installed(checkout: Path) -> None:
 
 
 def state(environment: Path) -> dict[str, int]:
-    """When each installed distribution was installed, to the nanosecond."""
+    """Return when each installed distribution was installed, to the nanosecond."""
     return {path.parent.name: path.stat().st_mtime_ns for path in site_packages(environment).glob("*.dist-info/RECORD")}
 
 
-def put(somebody_elses: Path, environment: Path) -> None:
-    """Install by hand, as a person may."""
-    run(executable(environment), "-m", "pip", "install", "--quiet", "--no-index", somebody_elses, cwd=environment)
-    assert "acme-own" in installed(environment)
-
-
-@pytest.mark.parametrize("way", ["found", "fetched"])
-def test_install_with_uv(way: str, checkout: Path, make: Make, somebody_elses: Path, tmp_path: Path) -> None:
-    environment = {"PATH": path_without_uv(tmp_path / "path")} if way == "fetched" else {}
-    said = make(**environment)
-    assert "pip installs" not in said
-    assert (checkout / ".venv-tools" / "bin" / "uv").exists() == ("fetching" in said)
-    assert way == "found" or "fetching" in said
+def test_install_with_uv_and_build(checkout: Path, make: Make) -> None:
+    assert "pip installs" not in make()
     assert_installed(checkout)
-
-    put(somebody_elses, checkout / ".venv")
     before = state(checkout / ".venv")
-    assert "fetching" not in make(**environment)
-    assert state(checkout / ".venv") == before
-    assert_installed(checkout)
+    (checkout / "dist").mkdir()
+    (checkout / "dist" / "pegboard-0.0.1-py3-none-any.whl").touch()
+    make("build")
+    assert state(checkout / ".venv") == before, "nothing is installed again"
+    built = sorted(file.name for file in (checkout / "dist").iterdir())
+    names = ("pegboard", "toolkit_files", "toolkit_github", "toolkit_math")
+    assert built == [f"{name}-0.1.0-py3-none-any.whl" for name in names]
 
 
-def test_install_with_pip(checkout: Path, make: Make, somebody_elses: Path, tmp_path: Path) -> None:
-    """At first because uv does not succeed, then because it is not wanted; a changed project is noticed."""
+def test_install_with_pip_if_uv_fails(checkout: Path, make: Make, tmp_path: Path) -> None:
     fails = tmp_path / "uv"
     fails.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "uv 99.0.0" || exit 9\n')
     fails.chmod(0o755)
     assert "pip installs" in make(f"UV={fails}")
     assert_installed(checkout)
-
-    put(somebody_elses, checkout / ".venv")
     before = state(checkout / ".venv")
     assert "has the versions of the lock" in make("UV=")
     assert state(checkout / ".venv") == before
-
-    project = checkout / "toolkits" / "files" / "pyproject.toml"
-    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "0.1.7"'))
-    make("UV=")
-    assert installed(checkout / ".venv")["toolkit-files"] == "0.1.7"
-    assert "acme-own" in installed(checkout / ".venv")
-    assert_installed(checkout)
-
-
-def test_build_makes_the_wheels_of_all_distributions_anew(checkout: Path, make: Make) -> None:
-    (checkout / "dist").mkdir()
-    (checkout / "dist" / "pegboard-0.0.1-py3-none-any.whl").touch()
-    make("build")
-    built = sorted(file.name for file in (checkout / "dist").iterdir())
-    names = ("pegboard", "toolkit_files", "toolkit_github", "toolkit_math")
-    assert built == [f"{name}-0.1.0-py3-none-any.whl" for name in names]
 
 
 def test_a_python_that_is_too_old_is_passed_over_and_named_when_there_is_no_other(

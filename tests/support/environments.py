@@ -17,7 +17,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -86,26 +85,6 @@ def build(source: Path, into: Path, target: str = "wheel") -> Path:
     run(sys.executable, "-m", "hatchling", "build", "-t", target, "-d", into, cwd=source)
     (built,) = set(into.iterdir()) - before
     return built
-
-
-def third_party_wheels() -> Path:
-    """Return a folder with the wheels of all run-time dependencies, in the locked versions.
-
-    Making it requires the index, once for each state of the lock.
-    """
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    pins = locked_versions()
-    tag = f"py{sys.version_info.major}{sys.version_info.minor}"
-    return _cached(
-        f"third-party-{tag}", _hash("\n".join([*wanted, *pins]).encode()), lambda place: _download(wanted, pins, place)
-    )
-
-
-def _download(wanted: list[str], pins: list[str], place: Path) -> None:
-    constraints = place / "constraints.txt"
-    constraints.write_text("\n".join(pins))
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
-    run(*pip, "--only-binary", ":all:", "--dest", place, "--constraint", constraints, *wanted)
 
 
 def _copy(files: list[Path], place: Path) -> None:

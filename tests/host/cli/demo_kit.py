@@ -103,12 +103,6 @@ def again() -> str:
 
 
 @kit.tool
-def mute() -> str:
-    """Fail without a message."""
-    raise RetryableToolError
-
-
-@kit.tool
 def mixed() -> ToolResult:
     """Return content of several kinds, which says that it failed."""
     resource = ResourceContents("x://y", b"xyz", "x/y")
@@ -138,9 +132,7 @@ async def count(context: Context, to: int = 3) -> str:
 @kit.tool
 async def tell(context: Context) -> str:
     """Tell what is worth telling, in every way there is."""
-    context.log.notice("Half way.")
     context.log.warning("Slow disk.", disk="sda")
-    context.send_notification("notifications/com.example/other", {"some": "thing"})
     return "told"
 
 
@@ -165,18 +157,6 @@ async def both(context: Context) -> list[str]:
     """Ask for a page to be opened, and for consent, at once."""
     found = await context.ask(page=ElicitUrl("Please pay.", "https://pay.example/1"), sure=Elicit("Sure?"))
     return [found["page"].action, found["sure"].action]
-
-
-@kit.tool
-async def idea(context: Context) -> str:
-    """Ask the client's model."""
-    return (await context.sampling.create_message("Name a drink.", 10)).text
-
-
-@kit.tool
-async def poll(context: Context) -> dict[str, Any]:
-    """Send a request that only some clients know."""
-    return await context.send_request("com.example/poll")
 
 
 @kit.tool

@@ -70,7 +70,6 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
     [
         ("demo_write", ["the tool demo_write is not served: switched off by the settings of demo"]),
         ("demo_again", ["Too early.", "Try it later."]),
-        ("demo_mute", ["RetryableToolError"]),
         (
             "demo_order",
             [
@@ -213,9 +212,3 @@ def test_questions_are_asked_at_a_terminal(
     places = [done.err.find(words) for words in shown]
     assert -1 not in places
     assert places == sorted(places)
-
-
-def test_a_terminal_supports_elicitation_only(pegboard: Command) -> None:
-    done = pegboard("call", "demo_idea", terminal=(0, 2))
-    assert (done.code, done.out) == (1, "")
-    assert "This needs a client with the capability sampling" in done.err

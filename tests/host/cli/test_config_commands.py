@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import tomli
 
 from tests.host.cli.conftest import INSTALLED, Command
@@ -56,30 +55,6 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
     as_json = pegboard("config", "check", "--json")
     assert (as_json.code, as_json.err, as_json.data["ok"]) == (3, "", False)
     assert any(one["fatal"] and "host.nmae" in one["message"] for one in as_json.data["problems"])
-
-
-def test_problems_that_do_not_prevent_the_start_are_fatal_with_strict_only(pegboard: Command) -> None:
-    pegboard.install("broken", "raise OSError('no such disk')\n")
-    pegboard.install("odd", "from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(print)\n")
-    done = pegboard("config", "check")
-    assert (done.code, done.out[:4]) == (0, "ok: ")
-    assert all(words in done.err for words in ("no such disk", "tool 'print'"))
-    strict = pegboard("config", "check", "--strict")
-    assert (strict.code, "tool 'print'" in strict.err) == (3, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("[host\n", "hostconfig.toml:1:6: not valid TOML"),
-        (None, "hostconfig.toml: cannot be read: there is no such file (named by --config)"),
-    ],
-)
-def test_an_unreadable_file_is_told(text: str | None, told: str, pegboard: Command) -> None:
-    file = pegboard.folder / "hostconfig.toml"
-    file.unlink() if text is None else file.write_text(text)
-    done = pegboard("config", "check", "--config", "hostconfig.toml")
-    assert (done.code, done.out, told in done.err) == (3, "", True), done.err
 
 
 # --- show

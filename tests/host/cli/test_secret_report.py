@@ -108,20 +108,6 @@ def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) ->
         assert (value in done.out, told in done.err) == (True, name == "BANK_PIN")
 
 
-@pytest.mark.parametrize(
-    ("section", "told"),
-    [
-        ('[host.toolkits.wether]\nsecrets = ["A"]', 'no toolkit with this name is installed; did you mean "weather"?'),
-        ('[host.toolkits.weather]\nsecret = ["A"]', 'unknown key; did you mean "secrets"?'),
-        ('[host.toolkits.weather]\nsecrets = "A"', 'host.toolkits.weather.secrets: expected a list, found text "A"'),
-    ],
-)
-def test_a_wrong_limit_prevents_the_start(weather: Command, section: str, told: str) -> None:
-    weather.write(f"{section}\n")
-    done = weather("stdio")
-    assert (done.code, told in done.err) == (3, True), done.err
-
-
 def test_a_variable_sets_a_limit(weather: Command) -> None:
     limit = {"PEGBOARD__HOST__TOOLKITS__WEATHER__SECRETS": '["WEATHER_KEY"]'}
     assert "weather_pay" in weather("list", env=limit | SECRETS).err

@@ -126,13 +126,6 @@ def test_files_that_cannot_be_served_are_told(bare: Command) -> None:
     assert "notes.txt is not a Python file: its name must end with .py" in bare("serve", "notes.txt").err
 
 
-def test_settings_of_run_are_checked(bare: Command, demo: Path) -> None:
-    bare.write(DEMO + RUN.format(arguments='"http", prt=1'), "demo.py")
-    done = bare.run([sys.executable, str(demo)])
-    assert done.code == 3
-    assert 'given by the program: plugins.http.prt: unknown key; did you mean "port"?' in done.err
-
-
 async def test_run_in_a_running_loop_names_the_alternative() -> None:
     with pytest.raises(RuntimeError, match=r"in a running loop, use pegboard\.Host"):
         Toolkit("demo").run()

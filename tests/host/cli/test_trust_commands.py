@@ -145,11 +145,6 @@ def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], 
     assert "demo_echo" in opened("list", env=variables).out
 
 
-def test_an_unwritable_state_directory_is_told(opened: Opened) -> None:
-    done = opened("config", "trust", env={"PEGBOARD_STATE_DIR": str(opened.write(HIDES))})
-    assert (done.code, "set PEGBOARD_STATE_DIR to a folder that you can write" in done.err) == (1, True)
-
-
 # --- settings that widen access
 
 
@@ -223,12 +218,3 @@ def test_the_start_logs_settings_that_widen_access(
     assert len(lines) == (1 if told else 0), done.err
     assert all(text in lines[0] for text in told)
     assert "canary" not in done.err
-
-
-def test_the_start_logs_the_files_that_were_read(opened: Opened) -> None:
-    opened.write('[host]\nlog_level = "info"\n')
-    opened.write("UNUSED=1\n", ".env")
-    opened.write("12345", "key")
-    env = {"PEGBOARD_CONFIG": "hostconfig.toml", "DEMO_KEY_FILE": "key", "GITHUB_TOKEN": None, "DEMO_KEY": None}
-    (told,) = [line for line in opened("stdio", env=env).err.splitlines() if ": started with " in line]
-    assert told.partition("started with ")[2].startswith(f"{opened.folder}/hostconfig.toml, {opened.folder}/.env, key;")

@@ -17,7 +17,6 @@ from pegboard.loading.plugins import LoadProblem, LoadReport
 from pegboard.plugin import (
     HostConfig,
     Plugin,
-    PluginContext,
     Selection,
     ToolDefinition,
     hookimpl,
@@ -84,24 +83,6 @@ def test_classes_objects_modules_and_toolkits_are_plugins_with_settings() -> Non
     sizes = [plugin.context.config.size for plugin in report.plugins if plugin.origin.kind == "toolkit"]
     assert (sizes, report.problems) == ([7, 1], ())
     assert all(plugin.import_seconds > 0 for plugin in report.plugins)
-
-
-def test_hooks_get_the_context_of_their_plugin_in_the_order_of_names() -> None:
-    seen: list[PluginContext] = []
-
-    class Curious(Plugin):
-        Config = Settings
-
-        @hookimpl
-        def register_tools(self, context: PluginContext) -> None:
-            seen.append(context)
-
-    loaded({"c": Curious, "a": Curious}, {"b": Curious})
-    assert [(context.name, context.config, context.logger.name) for context in seen] == [
-        ("a", Settings(), "pegboard.plugins.a"),
-        ("b", Settings(), "pegboard.toolkits.b"),
-        ("c", Settings(), "pegboard.plugins.c"),
-    ]
 
 
 class Unprintable(Exception):

@@ -85,16 +85,6 @@ async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error() -> No
             await client.call("nowhere")
 
 
-async def test_an_ambiguous_name_is_not_guessed() -> None:
-    kits = [Toolkit("one"), Toolkit("other")]
-    for kit in kits:
-        kit.tool(name="same", description="Be two.")(lambda: "")
-    async with connect(*kits, hostconfig={"host": {"tool_names": "pascal"}}) as client:
-        with pytest.raises(LookupError, match="'same' is ambiguous: One_Same, Other_Same"):
-            await client.call("same")
-        assert (await client.call("Other_Same")).value == ""
-
-
 # --- lists, resources and prompts
 
 

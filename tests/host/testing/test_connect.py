@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard import Authorization, Context, ErrorKind, PluginConfig, Toolkit, ToolResult
-from pegboard.plugin import ConfigError, Middleware, Plugin, PluginError, SecretStore, around, hookimpl
+from pegboard.plugin import ConfigError, Middleware, Plugin, PluginError, around, hookimpl
 from pegboard.testing import PlainClient, TestClient, cancel, connect
 from pegboard.types import Call, Caller, CallNext, Outcome
 from pegboard_plugins.auth_providers import GitHub, OAuth2
@@ -103,25 +103,6 @@ async def test_secrets_are_the_tests_own(
     assert 'set it by `connect(..., secrets={"AGENCY_KEY": "..."})`' in caplog.text
 
 
-async def test_the_tests_secrets_come_before_those_of_other_stores(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Store:
-        name = "aaa"
-
-        def get(self, name: str) -> str | None:
-            return "of the plugin"
-
-    class Stores(Plugin):
-        @hookimpl
-        def register_secret_stores(self) -> Iterable[SecretStore]:
-            return [Store()]
-
-    async with connect(kits.kit, secrets={"AGENCY_KEY": "of the test"}, plugins={"aaa": Stores}) as client:
-        assert (await client.call("secret")).value == "of the test"
-    monkeypatch.setenv("AGENCY_KEY", "of the machine")
-    async with connect(kits.kit, plugins={"secrets_env": {}}) as client:
-        assert (await client.call("secret")).value == "of the machine"
-
-
 async def test_the_caller_may_be_anonymous() -> None:
     """What uses a secret is for the operator."""
     async with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, caller=Caller()) as client:
@@ -203,11 +184,6 @@ def test_a_wrong_use_and_the_problems_are_raised() -> None:
     with pytest.raises(PluginError, match="wrong"), connect(broken()):
         pass
     assert sys.exc_info() == (None, None, None)
-
-
-async def test_in_a_running_loop_the_error_names_async_with() -> None:
-    with pytest.raises(RuntimeError, match="write `async with connect"):
-        connect(kits.kit).__enter__()
 
 
 # --- tokens

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from pathlib import Path
@@ -93,20 +90,11 @@ def processes(path: Path) -> None:
     os.waitpid(child, 0)
 
 
-def connections(path: Path) -> None:
-    sqlite3.connect(path).close()
-    one, other = socket.socketpair(type=socket.SOCK_DGRAM)
-    with one, other, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as third:
-        third.sendto(b"x", ("127.0.0.1", 9))
-        one.sendmsg([b"x"])
-
-
 MOVED = "/(it|from) -> /.*(it|from)"
 EFFECTS: dict[Callable[[Path], None], dict[str, str]] = {
     write: {"open": "/it"},
     files: {"open": "/it", "os.chmod": "/from", "os.truncate": "/from", "os.utime": "/from", "os.rename": MOVED},
     processes: {"subprocess.Popen": "true", "os.kill": r"\d+", "os.fork": ""},
-    connections: {"sqlite3.connect": "/it", "socket.sendto": ".*127.*", "socket.sendmsg": "None"},
 }
 
 
@@ -161,18 +149,6 @@ async def test_connections_and_processes_of_asyncio_and_requests_on_a_kept_conne
     assert str(server.server_port) in error.effects[0].what
     assert places_of(error)[-1] == "do"
     assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in posted.effects]
-
-
-async def test_an_effect_in_a_library_thread_is_found_where_it_is_awaited(tmp_path: Path) -> None:
-    async def do() -> None:
-        gate, loop = threading.Event(), asyncio.get_running_loop()
-        with ThreadPoolExecutor(1) as threads:
-            threads.submit(gate.wait)
-            loop.call_soon(gate.set)  # not before this waits
-            await loop.run_in_executor(threads, copy_context().run, (tmp_path / "it").write_text, "x")
-
-    places = places_of(await rejected(do))
-    assert (places[0], places[-1]) == ("both", "do")
 
 
 async def test_effects_of_tasks_and_fakes_are_found(tmp_path: Path) -> None:
