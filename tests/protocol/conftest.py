@@ -102,17 +102,23 @@ async def modern(server: McpServer) -> McpClient:
 
 @pytest_asyncio.fixture(loop_scope="session", params=NEWEST)
 async def client(server: McpServer, request: pytest.FixtureRequest) -> McpClient:
-    """A client of the newest revision of either era."""
+    """A client of the newest revision of either era, over each transport."""
     return await server.shared(request.param)  # type: ignore[no-any-return]
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=LEGACY)
-async def session(server: McpServer, request: pytest.FixtureRequest) -> McpClient:
-    """A client in a session of each legacy revision."""
-    return await server.shared(request.param)  # type: ignore[no-any-return]
+async def session(servers: Servers, group: str, request: pytest.FixtureRequest) -> McpClient:
+    """A client in a session of each legacy revision, over HTTP: revisions do not depend on the transport."""
+    return await (await servers.get("http", group)).shared(request.param)  # type: ignore[no-any-return]
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=REVISIONS)
-async def every(server: McpServer, request: pytest.FixtureRequest) -> McpClient:
-    """A client of each revision."""
-    return await server.shared(request.param)  # type: ignore[no-any-return]
+async def every(servers: Servers, group: str, request: pytest.FixtureRequest) -> McpClient:
+    """A client of each revision, over HTTP."""
+    return await (await servers.get("http", group)).shared(request.param)  # type: ignore[no-any-return]
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=NEWEST)
+async def either(servers: Servers, group: str, request: pytest.FixtureRequest) -> McpClient:
+    """A client of the newest revision of either era, over HTTP."""
+    return await (await servers.get("http", group)).shared(request.param)  # type: ignore[no-any-return]

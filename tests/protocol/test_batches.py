@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.support.mcp_client import McpClient, McpServer
+from tests.support.mcp_client import NEWEST, McpClient, McpServer
 from tests.support.peer import modern_meta
+from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -98,16 +99,13 @@ async def test_a_batch_with_too_many_requests_is_refused_whole(batching: McpClie
 
 
 @pytest.mark.requirement("MSG-17")
-async def test_an_array_is_refused_in_every_other_revision_and_before_the_handshake(
-    every: McpClient, server: McpServer
-) -> None:
-    new = await server.client(opened=False)
-    opening = request(
-        1, "initialize", protocolVersion=BATCHES, capabilities={}, clientInfo={"name": "x", "version": "1"}
-    )
-    assert (await answer(new, [opening]))["error"]["code"] == INVALID
-    if every.revision != BATCHES:
+async def test_an_array_is_refused_in_every_other_revision_and_before_the_handshake(server: McpServer) -> None:
+    client = {"clientInfo": {"name": "x", "version": "1"}, "capabilities": {}}
+    opening = request(1, "initialize", protocolVersion=BATCHES, **client)
+    assert (await answer(await server.client(opened=False), [opening]))["error"]["code"] == INVALID
+    for revision in (LEGACY[0], *NEWEST):
+        other = await server.shared(revision)
         for batch in ([request(1), request(2)], [notification("notifications/unheard-of")], []):
-            found = await answer(every, batch)
+            found = await answer(other, batch)
             assert (found["error"]["code"], found.get("id")) == (INVALID, None)
-        assert await every.settle() == []
+        assert await other.settle() == []

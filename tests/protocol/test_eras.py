@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.protocol.conftest import Start
+from tests.protocol.conftest import Servers
 from tests.support.mcp_client import McpClient, McpServer, values
 from tests.support.peer import META, modern_meta
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
@@ -36,47 +37,42 @@ async def test_a_revision_that_is_served_is_agreed_on(session: McpClient) -> Non
 
 
 @pytest.mark.requirement("ERA-02", "ERA-03", "ERA-25", "MSG-19")
-@pytest.mark.parametrize("revision", [*MODERN, "1900-01-01", "2025-11-26", "9999-12-31", "draft", ""])
-async def test_any_other_revision_is_answered_with_the_newest_legacy_one(server: McpServer, revision: str) -> None:
+async def test_any_other_revision_is_answered_with_the_newest_legacy_one(servers: Servers) -> None:
     """Never with 2026-07-28, which has no handshake. Members beyond the schema are ignored."""
-    client = await server.client(opened=False)
+    server = await servers.get("http", "fixture")
     more: dict[str, Any] = {
         "capabilities": {"elicitation": {"form": {}, "url": {}}, "future": {"x": 1}},
         "clientInfo": {"name": "wire", "version": "1", "title": "Wire", "shoeSize": 44},
         "_meta": {"progressToken": 0, "com.example/x": None},
         "surprise": True,
     }
-    client.revision = revision
-    await client.open(**more)
-    assert client.opened["protocolVersion"] == LEGACY[-1]
+    for revision in (*MODERN, "1900-01-01", "2025-11-26", "draft", ""):
+        client = await server.client(opened=False)
+        client.revision = revision
+        await client.open(**more)
+        assert client.opened["protocolVersion"] == LEGACY[-1]
 
 
-@pytest.mark.requirement("ERA-25")
-async def test_a_malformed_handshake_is_refused_and_may_be_repeated(server: McpServer) -> None:
+@pytest.mark.requirement("ERA-04", "ERA-25")
+async def test_a_malformed_handshake_is_refused_may_be_repeated_and_comes_first(server: McpServer) -> None:
     client = await server.client(opened=False)
-    wrong: list[Any] = [None, {}, CLIENT, *({**CLIENT, "protocolVersion": one} for one in (20251125, None))]
-    wrong += [
-        {**CLIENT, "protocolVersion": "2025-11-25", name: one}
-        for name, one in (("capabilities", []), ("clientInfo", "me"))
-    ]
+    known = {**CLIENT, "protocolVersion": "2025-11-25"}
+    wrong: list[Any] = [None, CLIENT, {**CLIENT, "protocolVersion": 20251125}]
+    wrong += [known | {"capabilities": []}, known | {"clientInfo": "me"}]
     for params in wrong:
         assert (await client.error("initialize", params))["code"] == -32602, params
+    for method in ("tools/list", "tools/call", "nonsense"):
+        error = await client.error(method, {"name": "fixture_echo"})
+        assert error["code"] == -32600
+        assert "initialize" in error["message"]
     await client.open()
     assert await client.result("ping") == {}
-
-
-@pytest.mark.requirement("ERA-04")
-@pytest.mark.parametrize("method", ["tools/list", "tools/call", "resources/list", "prompts/get", "nonsense"])
-async def test_everything_but_ping_is_refused_before_the_handshake(server: McpServer, method: str) -> None:
-    client = await server.client(opened=False)
-    error = await client.error(method, {"name": "fixture_echo"})
-    assert error["code"] == -32600
-    assert "initialize" in error["message"]
+    await client.request("initialize", known)  # a second handshake harms nothing
+    assert await client.text("fixture_echo", text="still here") == "still here"
 
 
 @pytest.mark.requirement("ERA-05", "MSG-24")
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_the_server_introduces_itself_with_the_fields_of_the_revision(start: Start, revision: str) -> None:
+async def test_the_server_introduces_itself_with_the_fields_of_the_revision(sites: dict[str, Path]) -> None:
     """Pictures and the description once, not with every result."""
     source = {"src": "https://example.invalid/i.png"}
     inline = {"src": "data:image/png;base64,AA==", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
@@ -84,18 +80,19 @@ async def test_the_server_introduces_itself_with_the_fields_of_the_revision(star
         'description = "Tools for a test."\nicons = ["https://example.invalid/i.png", '
         '{ src = "data:image/png;base64,AA==", mime_type = "image/png", sizes = ["48x48"], theme = "dark" }]'
     )
-    known: dict[str, Any] = {"name": "wire-tests", "version": "9.8.7"}
-    known |= {"title": "Wire tests"} if revision >= "2025-06-18" else {}
-    website = {"websiteUrl": "https://example.invalid/"} if revision >= "2025-11-25" else {}
-    full = website | ({"description": "Tools for a test.", "icons": [source, inline]} if website else {})
-    async with start(host=host) as server:
-        client = await server.client(revision)
-        if not client.modern:
-            assert client.opened["serverInfo"] == known | full
-            return
-        key = f"{META}serverInfo"
-        assert (await client.result("server/discover"))["_meta"][key] == known | full
-        assert (await client.result("tools/list"))["_meta"][key] == known | website
+    async with McpServer("http", sites["fixture"], host=host) as server:
+        for revision in REVISIONS:
+            known: dict[str, Any] = {"name": "wire-tests", "version": "9.8.7"}
+            known |= {"title": "Wire tests"} if revision >= "2025-06-18" else {}
+            website = {"websiteUrl": "https://example.invalid/"} if revision >= "2025-11-25" else {}
+            full = website | ({"description": "Tools for a test.", "icons": [source, inline]} if website else {})
+            client = await server.client(revision)
+            if not client.modern:
+                assert client.opened["serverInfo"] == known | full
+                continue
+            key = f"{META}serverInfo"
+            assert (await client.result("server/discover"))["_meta"][key] == known | full
+            assert (await client.result("tools/list"))["_meta"][key] == known | website
 
 
 # --- 2026-07-28
@@ -113,20 +110,21 @@ RESULTS: list[tuple[str, dict[str, Any]]] = [
     ("server/discover", {}),
     ("tools/list", {}),
     ("tools/call", {"name": "fixture_add", "arguments": {"a": 1}}),
-    ("tools/call", {"name": "fixture_refuse", "arguments": {"reason": "x"}}),
     ("tools/call", {"name": "fixture_add", "arguments": {}}),
-    ("resources/list", {}),
     ("resources/templates/list", {}),
     ("resources/read", {"uri": "fixture://text"}),
-    ("prompts/list", {}),
     ("prompts/get", {"name": "fixture_review"}),
 ]
 
 
 @pytest.mark.requirement("MSG-13", "MSG-24", "LIST-05", "LIST-06", "LIST-07")
-async def test_every_result_is_complete_names_its_server_and_may_be_cached_if_it_is_fixed(modern: McpClient) -> None:
-    for method, params in RESULTS:
-        result = await modern.result(method, params)
+async def test_every_result_is_complete_names_its_server_and_may_be_cached_if_it_is_fixed(either: McpClient) -> None:
+    """In 2026-07-28; the results of sessions have none of these members."""
+    for method, params in RESULTS if either.modern else RESULTS[1:]:
+        result = await either.result(method, params)
+        if not either.modern:
+            assert not {"ttlMs", "cacheScope", "resultType"} & result.keys()
+            continue
         assert result["resultType"] == "complete"
         assert result["_meta"][f"{META}serverInfo"]["name"] == "wire-tests"
         if method in ("tools/call", "prompts/get"):
@@ -135,11 +133,6 @@ async def test_every_result_is_complete_names_its_server_and_may_be_cached_if_it
             assert type(result["ttlMs"]) is int
             assert result["ttlMs"] >= 0
             assert result["cacheScope"] in ("public", "private")
-
-
-async def test_sessions_have_none_of_these_members(session: McpClient) -> None:
-    for method, params in RESULTS[1:]:
-        assert not {"ttlMs", "cacheScope", "resultType"} & (await session.result(method, params)).keys()
 
 
 def meta(**changes: Any) -> dict[str, Any]:
@@ -159,25 +152,20 @@ async def test_each_request_alone_says_who_calls_and_unknown_members_are_ignored
 
 
 @pytest.mark.requirement("ERA-10", "ERA-11", "MSG-09", "UTIL-09", "UTIL-20")
-@pytest.mark.parametrize(
-    "envelope",
-    [
+async def test_an_incomplete_or_malformed_envelope_is_refused_before_its_version(modern: McpClient) -> None:
+    envelopes: list[dict[str, Any]] = [
         *({"clientCapabilities": one} for one in values(None, [], "{}")),
-        *({"protocolVersion": one} for one in (20260728, ["2026-07-28"], False)),
-        *({"clientInfo": one} for one in ("me", {}, {"name": "no version"}, {"name": 1, "version": "1"})),
+        *({"protocolVersion": one} for one in (20260728, ["2026-07-28"])),
+        *({"clientInfo": one} for one in ("me", {"name": "no version"}, {"name": 1, "version": "1"})),
         *({"logLevel": one} for one in ("chatty", 3)),
         *({"progressToken": one} for one in values(True, None, 1.5, {})),
         {"protocolVersion": "1900-01-01", "clientCapabilities": None},
-    ],
-    ids=repr,
-)
-async def test_an_incomplete_or_malformed_envelope_is_refused_before_its_version(
-    modern: McpClient, envelope: dict[str, Any]
-) -> None:
-    params = {"_meta": modern_meta(**envelope)} if "progressToken" in envelope else meta(**envelope)
-    one = {"jsonrpc": "2.0", "id": "e", "method": "tools/list", "params": params}
-    reply = await modern.send_raw(json.dumps(one).encode(), id="e")
-    assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 400))
+    ]
+    for envelope in envelopes:
+        params = {"_meta": modern_meta(**envelope)} if "progressToken" in envelope else meta(**envelope)
+        one = {"jsonrpc": "2.0", "id": "e", "method": "tools/list", "params": params}
+        reply = await modern.send_raw(json.dumps(one).encode(), id="e")
+        assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 400)), envelope
 
 
 @pytest.mark.requirement("ERR-03")
@@ -185,49 +173,27 @@ async def test_removed_and_unknown_methods_are_not_found(client: McpClient) -> N
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "level": "info", "uri": "fixture://text", "name": 5}
     removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
     added = ["server/discover", "subscriptions/listen", "sampling/createMessage", "notifications/initialized"]
-    unknown = [
-        "completion/complete",
-        "tasks/list",
-        "tasks/result",
-        "tasks/get",
-        "no/such",
-        "tools/List",
-        "tools/cal",
-        "",
-    ]
-    for method in (removed if client.modern else added) + unknown:
+    for method in (*(removed if client.modern else added), "completion/complete", "tasks/list", "tools/List", ""):
         reply = await client.request(method, params)
-        assert (reply.error["code"], reply.status) in (
-            (-32601, None),
-            (-32601, 404 if client.modern else 200),
-        ), method
+        assert reply.error["code"] == -32601, method
+        assert reply.status in (None, 404 if client.modern else 200), method
 
 
 # --- side by side
 
 
 @pytest.mark.requirement("ERA-07", "ERA-16", "ERA-21", "ERR-06", "LIST-11", "RES-03")
-async def test_both_eras_are_served_side_by_side_each_in_its_own_words(start: Start) -> None:
-    async with start() as server:
-        client = await server.client("2025-06-18", opened=False)
-        assert "result" in (await client.request("server/discover", modern=True)).message
-        assert (await client.error("tools/list"))["code"] == -32600  # which opened no session
-        await client.open()
-        for modern, revision in ((True, "2026-07-28"), (False, "2025-06-18")):
-            about = await client.call("fixture_about", modern=modern)
-            assert about["structuredContent"]["revision"] == revision
-            error = await client.error("resources/read", {"uri": "fixture://missing"}, modern=modern)
-            assert error["code"] == (-32602 if modern else -32002)
-        asked = [await client.begin("tools/list", modern=bool(turn % 2)) for turn in range(40)]
-        assert ["resultType" in await one.result() for one in asked] == [bool(turn % 2) for turn in range(40)]
-
-
-@pytest.mark.requirement("ERA-21")
-@pytest.mark.parametrize("envelope", [{}, {"progressToken": "p"}, {"traceparent": "00-0-0-00"}, {"x/y": 1}])
-async def test_meta_without_a_version_does_not_make_a_request_modern(legacy: McpClient, envelope: Any) -> None:
-    assert "resultType" not in await legacy.result("tools/list", {"_meta": envelope})
-
-
-async def test_a_second_handshake_harms_nothing(legacy: McpClient) -> None:
-    await legacy.request("initialize", {"protocolVersion": "2025-11-25", **CLIENT})
-    assert await legacy.text("fixture_echo", text="still here") == "still here"
+async def test_both_eras_are_served_side_by_side_each_in_its_own_words(server: McpServer) -> None:
+    client = await server.client("2025-06-18", opened=False)
+    assert "result" in (await client.request("server/discover", modern=True)).message
+    assert (await client.error("tools/list"))["code"] == -32600  # which opened no session
+    await client.open()
+    for modern, revision in ((True, "2026-07-28"), (False, "2025-06-18")):
+        about = await client.call("fixture_about", modern=modern)
+        assert about["structuredContent"]["revision"] == revision
+        error = await client.error("resources/read", {"uri": "fixture://missing"}, modern=modern)
+        assert error["code"] == (-32602 if modern else -32002)
+    asked = [await client.begin("tools/list", modern=bool(turn % 2)) for turn in range(40)]
+    assert ["resultType" in await one.result() for one in asked] == [bool(turn % 2) for turn in range(40)]
+    envelope = {"progressToken": "p", "traceparent": "00-0-0-00"}  # without a version it is of the session
+    assert "resultType" not in await client.result("tools/list", {"_meta": envelope})
