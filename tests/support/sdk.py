@@ -76,7 +76,6 @@ class Server:
         self._env = client_environment(folder, env)
         self._said: list[str] = []
         self.url = ""
-        self.killed = False
 
     def __enter__(self) -> Self:
         (self._folder / "hostconfig.toml").write_text(self._config, encoding="utf-8")
@@ -117,11 +116,6 @@ class Server:
     @property
     def stderr(self) -> str:
         return "".join(self._said)
-
-    def kill(self) -> None:
-        self.killed = True
-        self._process.kill()
-        self._process.wait(WAIT)
 
     def end(self) -> int:
         self._process.terminate()

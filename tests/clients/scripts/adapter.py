@@ -14,7 +14,6 @@ import anyio.to_thread
 
 Json = dict[str, Any]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
-OnToken = Callable[[str], Awaitable[None]]
 Adapter = Any
 """A connected client: `Client` of `client.py`. Everything it returns has the names of the wire."""
 

@@ -13,11 +13,10 @@ from importlib.metadata import version
 from typing import Any
 
 import mcp  # type: ignore[import-not-found]  # of the client's environment
-from adapter import Answers, Changes, Json, OnToken, Progress  # type: ignore[import-not-found]  # of the client's environment
+from adapter import Answers, Changes, Json, Progress  # type: ignore[import-not-found]  # of the client's environment
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
-from mcp.shared.message import ClientMessageMetadata  # type: ignore[import-not-found]  # of the client's environment
 from pydantic import AnyUrl, BaseModel
 from scenarios import main  # type: ignore[import-not-found]  # of the client's environment
 from tap import Connections, tapped_client  # type: ignore[import-not-found]  # of the client's environment
@@ -31,7 +30,7 @@ if FIRST_LINE:
     SdkError = mcp.McpError
 else:
     import httpx2 as http_library  # type: ignore[no-redef]
-    from mcp.client.subscriptions import ResourceUpdated, SubscriptionLost  # type: ignore[import-not-found]  # of the client's environment
+    from mcp.client.subscriptions import ResourceUpdated  # type: ignore[import-not-found]  # of the client's environment
 
     SdkError = mcp.MCPError
     warnings.simplefilter("ignore", mcp.MCPDeprecationWarning)
@@ -39,11 +38,6 @@ else:
 
 def plain(model: BaseModel) -> Json:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def wrapped(kind: str, one: Any) -> Any:
-    """Wrap a request or a notification, which only the first line requires."""
-    return getattr(types, f"Client{kind}")(one) if FIRST_LINE else one
 
 
 def address(uri: str) -> Any:
@@ -60,21 +54,12 @@ class Listener:
         event = await anext(self.subscription)
         return event.uri if isinstance(event, ResourceUpdated) else type(event).__name__.split("List")[0].lower()
 
-    async def end(self) -> str:
-        try:
-            async for _ in self.subscription:
-                pass
-        except SubscriptionLost:
-            return "lost"
-        return "graceful"
-
 
 class Client:
     """A connected client.
 
     Attributes:
         client: a `ClientSession` in the first line, an `mcp.Client` in the second.
-        session: the session of requests that only it can send.
     """
 
     def __init__(self, answers: Answers, changes: Changes, connections: Connections, *, http: bool) -> None:
@@ -83,7 +68,6 @@ class Client:
         self.connections = connections
         self.http = http
         self.client: Any = None
-        self.session: Any = None
         self.opened: Any = None
         self.begun: Any = 0
         self.more: Json = {}
@@ -145,22 +129,6 @@ class Client:
         for uri in uris:
             await self.client.unsubscribe_resource(address(uri))
 
-    async def open_stream(self) -> None:
-        """Open another standalone stream: the SDK resumes a lost one only once."""
-        await self.session.send_notification(wrapped("Notification", types.InitializedNotification()))
-
-    async def begin(self, name: str, arguments: Json, on_token: OnToken) -> Json:
-        params = types.CallToolRequestParams(name=name, arguments=arguments)
-        return await self.send(params, ClientMessageMetadata(on_resumption_token_update=on_token))
-
-    async def resume(self, token: str) -> Json:
-        params = types.CallToolRequestParams(name="", arguments={})  # it is not sent
-        return await self.send(params, ClientMessageMetadata(resumption_token=token))
-
-    async def send(self, params: Any, metadata: Any) -> Json:
-        request = wrapped("Request", types.CallToolRequest(params=params))
-        return plain(await self.session.send_request(request, types.CallToolResult, metadata=metadata))
-
     async def ping(self) -> Json:
         return plain(await self.client.send_ping())
 
@@ -168,7 +136,8 @@ class Client:
         """Cancel the call that began last, which only the first line does not do by itself."""
         if FIRST_LINE:
             params = types.CancelledNotificationParams(requestId=self.begun, reason="enough")
-            await self.session.send_notification(wrapped("Notification", types.CancelledNotification(params=params)))
+            notification = types.ClientNotification(types.CancelledNotification(params=params))
+            await self.client.send_notification(notification)
 
     def error(self, error: Exception) -> Json | None:
         return plain(error.error) if isinstance(error, SdkError) else None
@@ -176,9 +145,8 @@ class Client:
 
 async def transport(plan: dict[str, Any], connections: Connections, stack: AsyncExitStack) -> Any:
     if "url" in plan:
-        tapped = tapped_client(http_library, plan["record"], connections, plan.get("headers"))
-        http = await stack.enter_async_context(tapped)
-        return streamable_http_client(plan["url"], http_client=http, terminate_on_close=not plan.get("stay"))
+        http = await stack.enter_async_context(tapped_client(http_library, plan["record"], connections))
+        return streamable_http_client(plan["url"], http_client=http)
     command, *arguments = plan["command"]
     server = StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
     return stdio_client(server) if FIRST_LINE else server
@@ -190,17 +158,15 @@ async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
     more = {"logging_callback": answers.log, "message_handler": changes.message}
     if plan.get("answers"):
         more |= answers.callbacks() | ({} if FIRST_LINE else {"log_level": "info"})
-    client, resumes = Client(answers, changes, connections, http="url" in plan), "headers" in plan
+    client = Client(answers, changes, connections, http="url" in plan)
     async with AsyncExitStack() as stack:
         server = await transport(plan, connections, stack)
-        if FIRST_LINE or resumes:  # `mcp.Client` cannot resume a session
+        if FIRST_LINE:
             reader, writer, *_ = await stack.enter_async_context(server)
-            client.client = client.session = await stack.enter_async_context(ClientSession(reader, writer, **more))
-            if not resumes:
-                client.opened = await client.session.initialize()
+            client.client = await stack.enter_async_context(ClientSession(reader, writer, **more))
+            client.opened = await client.client.initialize()
         else:
             client.client = await stack.enter_async_context(mcp.Client(server, mode=plan["mode"], **more))
-            client.session = client.client.session
         yield client
 
 

@@ -78,20 +78,6 @@ async def abandon(client: Adapter, plan: Json) -> Json:
     return {"left": True}
 
 
-async def at_once(client: Adapter, plan: Json) -> Json:
-    """Make many calls at the same time."""
-    texts: dict[int, str] = {}
-
-    async def one(number: int) -> None:
-        result = await client.call(plan["tool"], {plan["argument"]: str(number)})
-        texts[number] = result["content"][0]["text"]
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(plan["count"]):
-            tasks.start_soon(one, number)
-    return {"texts": [texts[number] for number in sorted(texts)]}
-
-
 async def restarted(client: Adapter, plan: Json) -> Json:
     """Call, wait while the server is restarted, and call again."""
     before = await client.call("fixture_echo", {"text": "before"})
@@ -140,36 +126,6 @@ async def changes(client: Adapter, plan: Json) -> Json:
     return said
 
 
-async def ended(client: Adapter, plan: Json) -> Json:
-    """Subscribe, learn how the subscription ends, and subscribe again at the server that replaces the first."""
-    async with client.watching(plan["kinds"], []) as events:
-        await told_to_go_on()
-        with anyio.fail_after(WAIT):
-            end = await events.end()
-    async with client.watching(plan["kinds"], []) as events:
-        await client.call("asking_change", {"what": plan["kinds"]})
-        return {"end": end, "again": await heard(events, set(plan["kinds"]))}
-
-
-async def outlived(client: Adapter, plan: Json) -> Json:
-    """Go on in a session whose server is killed and started again."""
-    await client.set_level("error")
-    async with client.watching([], plan["uris"]) as events:
-        await client.call("asking_change", {"what": plan["uris"]})
-        told = await heard(events, set(plan["uris"]))
-        streams = client.connections.count("GET 200")
-        await told_to_go_on()
-        after = await client.call("fixture_echo", {"text": "after"})
-        await client.open_stream()
-        with anyio.fail_after(WAIT):
-            await client.connections.reached("GET 200", streams + 1)
-        client.answers.logged.clear()
-        await client.call(*plan["log"])
-        await client.call("asking_change", {"what": ["other://one", *plan["uris"]]})
-        again = await heard(events, set(plan["uris"]))
-    return {"told": told, "after": after, "again": again, "logged": [*client.answers.logged]}
-
-
 async def polled(client: Adapter, plan: Json) -> Json:
     """Make a call whose stream the server ends again and again before it responds."""
     said: Json = {}
@@ -183,33 +139,6 @@ async def polled(client: Adapter, plan: Json) -> Json:
             await client.connections.reached("GET 200", 4)  # one of them belongs to no call
         await client.call("asking_let_go")
     return said | {"logged": [*client.answers.logged]}
-
-
-async def dropped(client: Adapter, plan: Json) -> Json:
-    """Begin a call, leave after some of its events, and return what another connection needs to resume it."""
-    tokens: list[str] = []
-    enough = anyio.Event()
-
-    async def on_token(token: str) -> None:
-        tokens.append(token)
-        if len(tokens) == plan["events"]:
-            enough.set()
-
-    with anyio.fail_after(WAIT):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.begin, *plan["call"], on_token)
-            await enough.wait()
-            while len(client.answers.logged) < plan["events"] - 1:  # the first event has no message
-                await anyio.lowlevel.checkpoint()
-            tasks.cancel_scope.cancel()
-    return {"session": client.connections.session_id, "token": tokens[-1], "logged": client.answers.logged}
-
-
-async def resumed(client: Adapter, plan: Json) -> Json:
-    """Resume a call."""
-    with anyio.fail_after(WAIT):
-        came = await attempt(client, client.resume(plan["token"]))
-    return came | {"logged": client.answers.logged}
 
 
 def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> None:

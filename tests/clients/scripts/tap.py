@@ -16,13 +16,7 @@ TIMEOUT = 30.0
 
 
 class Connections(list[str]):
-    """The method and status of each response so far.
-
-    Attributes:
-        session_id: the session that one of them opened.
-    """
-
-    session_id: str | None = None
+    """The method and status of each response so far."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +25,6 @@ class Connections(list[str]):
     def add(self, response: Any) -> None:
         """Note a response."""
         self.append(f"{response.request.method} {response.status_code}")
-        self.session_id = response.headers.get("Mcp-Session-Id", self.session_id)
         self._more.set()
         self._more = anyio.Event()
 
@@ -57,7 +50,7 @@ async def told(response: Any, stream: Any, record: IO[bytes]) -> AsyncIterator[b
         record.write(b"<" + unread + b"\n")
 
 
-def tapped_client(httpx: Any, path: str, connections: Connections, headers: dict[str, str] | None = None) -> Any:
+def tapped_client(httpx: Any, path: str, connections: Connections) -> Any:
     """An `AsyncClient` whose exchanges are added to a file."""
     record = open(path, "ab", buffering=0)  # noqa: SIM115  # written to until the program ends
 
@@ -81,4 +74,4 @@ def tapped_client(httpx: Any, path: str, connections: Connections, headers: dict
         response.stream = Tapped(response)
         connections.add(response)
 
-    return httpx.AsyncClient(timeout=TIMEOUT, headers=headers, event_hooks={"request": [asked], "response": [answered]})
+    return httpx.AsyncClient(timeout=TIMEOUT, event_hooks={"request": [asked], "response": [answered]})

@@ -1,4 +1,4 @@
-"""Connections that begin more requests than may run, and the end of a connection in a host that goes on."""
+"""Connections that begin more requests than may run, and their end in a host that goes on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.plugin import ToolDefinition
 from pegboard.types import LOCAL
 from pegboard_plugins.mcp import message_stream
 from tests.support.memory_line import MemoryLine, request
-from tests.support.peer import WAIT, modern_meta
+from tests.support.peer import modern_meta
 
 CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "flood", "version": "1"}}
 OPENING = request("i", "initialize", **CLIENT)
@@ -85,34 +84,3 @@ async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
             "l",
             "notifications/cancelled",
         ]
-
-
-class Clogged(MemoryLine):
-    """A connection whose client does not read."""
-
-    def __init__(self) -> None:
-        super().__init__([OPENING])
-        self.waiting = asyncio.Event()
-
-    async def drain(self) -> None:
-        self.waiting.set()
-        await asyncio.Event().wait()
-
-
-async def test_notifications_that_wait_for_their_client_end_with_its_connection() -> None:
-    line, slow = Clogged(), Slow()
-    async with slow.host as host:
-
-        async def incoming() -> AsyncIterator[bytes]:
-            async for message in line.incoming():
-                yield message
-            host.catalogue.add(ToolDefinition(slow.wait, name="late"))
-            async with asyncio.timeout(WAIT):
-                await line.waiting.wait()
-
-        before = asyncio.all_tasks()
-        await host.serve(line, incoming(), caller=LOCAL)
-        left = asyncio.all_tasks() - before
-        if left:
-            await asyncio.wait(left, timeout=1)
-        assert {task for task in left if not task.done()} == set()

@@ -34,11 +34,9 @@ def unread(sites: dict[str, Path], tmp_path: Path) -> Callable[..., Any]:
 
     @contextmanager
     def started(*lines: bytes) -> Iterator[Process]:
-        environment = client_environment(tmp_path, {"PYTHONPATH": str(sites["fixture"])})
-        pipe = subprocess.PIPE
-        with subprocess.Popen(
-            [PEGBOARD, "stdio"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment
-        ) as process:
+        env, pipe = client_environment(tmp_path, {"PYTHONPATH": str(sites["fixture"])}), subprocess.PIPE
+        command = [PEGBOARD, "stdio"]
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=env) as process:
             try:
                 assert process.stdin
                 process.stdin.write(b"".join(lines))
@@ -51,7 +49,7 @@ def unread(sites: dict[str, Path], tmp_path: Path) -> Callable[..., Any]:
 
 
 def memory(process: Process, key: str = "VmRSS") -> int:
-    """MiB of memory."""
+    """Return MiB of memory."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     return int(status.partition(f"{key}:")[2].split()[0]) // 1024
 
