@@ -1,6 +1,6 @@
 """Processes of `pegboard serve` that tests share; others start their own, `Served(...)`.
 
-They run on asyncio's own event loop, the tests of both transports on uvloop, and those of limits on either.
+They run on asyncio's own event loop, except `strict`; the tests of both transports run on uvloop.
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ cors_origins = ["https://app.example", "https://Other.Example:8443", "https://ss
 cors_credentials = true
 """
 """Small limits, so that tests need not wait."""
-IMPATIENT = "header_seconds = 0.3\nbody_seconds = 0.3\n"
-"""Limits that a client on a busy machine may miss: for tests of nothing else."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -49,20 +47,17 @@ async def served(fixture_site: Path) -> AsyncIterator[Served]:
         yield served
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["asyncio", "uvloop"])
-async def strict(sites: dict[str, Path], fixture_site: Path, request: pytest.FixtureRequest) -> AsyncIterator[Served]:
-    """A server with small limits, and web origins that may use it."""
-    async with Served(fixture_site if request.param == "asyncio" else sites["fixture"], http_config(LIMITS)) as served:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def strict(sites: dict[str, Path]) -> AsyncIterator[Served]:
+    """A server on uvloop with small limits, and web origins that may use it."""
+    async with Served(sites["fixture"], http_config(LIMITS)) as served:
         yield served
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["asyncio", "uvloop"])
-async def impatient(
-    sites: dict[str, Path], fixture_site: Path, request: pytest.FixtureRequest
-) -> AsyncIterator[Served]:
-    """A server that does not wait for slow clients."""
-    site = fixture_site if request.param == "asyncio" else sites["fixture"]
-    async with Served(site, http_config(LIMITS + IMPATIENT)) as served:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def impatient(fixture_site: Path) -> AsyncIterator[Served]:
+    """A server that does not wait for slow clients; a client on a busy machine may miss its limits."""
+    async with Served(fixture_site, http_config(LIMITS + "header_seconds = 0.3\nbody_seconds = 0.3\n")) as served:
         yield served
 
 

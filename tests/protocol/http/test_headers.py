@@ -29,7 +29,7 @@ REFUSED = (400, -32020)
 
 
 async def refused(served: Served, one: dict[str, Any], **changes: str | None) -> tuple[int, int]:
-    """The status and code for a modern message, sent unchanged."""
+    """Return the status and code for a modern message, sent unchanged."""
     async with await served.connect() as line:
         done = await exchange(line, json.dumps(one).encode(), mirrored(one, **changes))
         assert done.last["id"] == one["id"]
@@ -44,59 +44,49 @@ async def test_sound_headers_are_accepted(served: Served) -> None:
     assert (done.status, done.answer.get("Mcp-Session-Id")) == (200, None)
     done = await ask(served, ECHO, Mcp_Method=" \ttools/call\t ", Mcp_Name="  fixture_echo ")
     assert done.result["isError"] is False
-    for spelt in (str.lower, str.upper, str.swapcase):
-        for name, code in (("fixture_echo", None), ("fixture_add", -32020)):
-            fields = [(spelt(field), value) for field, value in mirrored(ECHO, Mcp_Name=name)]
-            async with await served.connect() as line:
-                done = await exchange(line, json.dumps(ECHO).encode(), fields)
-            assert done.last.get("error", {}).get("code") == code
+    for name, code in (("fixture_echo", None), ("fixture_add", -32020)):
+        fields = [(field.upper(), value) for field, value in mirrored(ECHO, Mcp_Name=name)]
+        async with await served.connect() as line:
+            done = await exchange(line, json.dumps(ECHO).encode(), fields)
+        assert done.last.get("error", {}).get("code") == code
 
 
 @pytest.mark.requirement("ERA-10", "ERA-11", "MSG-09", "UTIL-09")
 async def test_the_envelope_is_checked_before_the_headers(served: Served) -> None:
-    def without(key: str) -> dict[str, Any]:
-        one = modern(LIST)
-        meta = {name: value for name, value in one["params"]["_meta"].items() if name != key}
-        return {**one, "params": {"_meta": meta}}
-
-    wrong = [without(CAPABILITIES), without(VERSION), {**LIST, "params": {}}, LIST]
-    wrong += [{**LIST, "params": {"_meta": 5}}, {**LIST, "params": []}]
+    sound = modern(LIST)["params"]["_meta"]
+    wrong = [LIST, {**LIST, "params": {"_meta": 5}}, {**LIST, "params": []}]
+    wrong += [{**LIST, "params": {"_meta": {key: sound[key]}}} for key in (CAPABILITIES, VERSION)]
     wrong += [modern(LIST, **one) for one in values({VERSION: 5}, {CAPABILITIES: []}, {"progressToken": 1.5})]
     for one in wrong:
         assert await refused(served, one) == (400, -32602)
         assert await refused(served, one, MCP_Protocol_Version="2025-11-25") in ((400, -32602), (400, -32600))
-    assert await refused(served, without(CAPABILITIES), MCP_Protocol_Version=None) == (400, -32602)
 
 
 @pytest.mark.requirement("ERA-12", "ERA-14", "HEAD-02")
-@pytest.mark.parametrize("version", ["2025-11-25", "2024-11-05", "2099-01-01", "DRAFT"])
-async def test_the_revision_is_checked_before_the_other_headers(served: Served, version: str) -> None:
+async def test_the_revision_is_checked_before_the_other_headers(served: Served) -> None:
     """A client that does not know our headers must still learn what is served."""
-    one = modern(LIST, **{VERSION: version})
-    async with await served.connect() as line:
-        fields = mirrored(one, MCP_Protocol_Version=version, Mcp_Method=None)
-        done = await exchange(line, json.dumps(one).encode(), fields)
-    assert done.refused == (400, -32022)
-    discovered = (await ask(served, message("server/discover"))).result["supportedVersions"]
-    assert done.last["error"]["data"] == {"supported": discovered, "requested": version}
+    supported = (await ask(served, message("server/discover"))).result["supportedVersions"]
+    for version in ("2025-11-25", "2099-01-01", "DRAFT"):
+        one = modern(LIST, **{VERSION: version})
+        async with await served.connect() as line:
+            fields = mirrored(one, MCP_Protocol_Version=version, Mcp_Method=None)
+            done = await exchange(line, json.dumps(one).encode(), fields)
+        assert done.refused == (400, -32022)
+        assert done.last["error"]["data"] == {"supported": supported, "requested": version}
 
 
 @pytest.mark.requirement("HEAD-01", "HEAD-03", "HEAD-06", "HEAD-07", "HEAD-09", "HEAD-11", "HEAD-12", "HEAD-26")
 async def test_headers_that_differ_from_the_body_are_refused(served: Served) -> None:
     for version in (None, "2025-11-25", "2099-01-01", "", "2026-07-28, 2026-07-28"):
         assert await refused(served, modern(LIST), MCP_Protocol_Version=version) == REFUSED, version
-    for method in (None, "tools/call", "Tools/List", "=?base64?dG9vbHMvbGlzdA==?="):
+    for method in (None, "Tools/List", "=?base64?dG9vbHMvbGlzdA==?="):
         assert await refused(served, modern(LIST), Mcp_Method=method) == REFUSED, method
     for name in (
-        *(None, "fixture_add", "FIXTURE_ECHO"),
-        "=?BASE64?Zml4dHVyZV9lY2hv?=",
-        "=?base64?Zml4dHVyZV9lY2hv",
+        *(None, "fixture_add", "FIXTURE_ECHO", "fixture_\xe9cho", "=?BASE64?Zml4dHVyZV9lY2hv?="),
         "=?base64?Zml4dHVyZV9lY2h?=",  # bad padding
         "=?base64?Zml4dHVyZV9lY2h!?=",  # bad alphabet
-        "=?base64?Zml4dHVyZV9l Y2hv?=",
         "=?base64?//79?=",  # not UTF-8
         "=?base64?Zml4dHVyZV9lY2hvIQ==?=",  # of another name
-        "fixture_\xe9cho",
     ):
         assert await refused(served, ECHO, Mcp_Name=name) == REFUSED, name
     for twice in ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"):
@@ -116,37 +106,23 @@ async def test_names_of_tools_prompts_and_uris_may_be_in_canonical_base64(served
     one = modern(call("fixture_echo1"))
     assert (await ask(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMQ==?=")).last["error"]["code"] == -32602
     assert await refused(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMR==?=") == REFUSED
-    for method, params, other in (
-        ("resources/read", {"uri": "fixture://text"}, "fixture://bytes"),
-        ("prompts/get", {"name": "fixture_review"}, None),
-    ):
+    for method, params in (("resources/read", {"uri": "fixture://text"}), ("prompts/get", {"name": "fixture_review"})):
         assert (await ask(served, message(method, params))).status == 200
-        assert await refused(served, modern(message(method, params)), Mcp_Name=other) == REFUSED
+        assert await refused(served, modern(message(method, params)), Mcp_Name="fixture://bytes") == REFUSED
 
 
 @pytest.mark.requirement("ERR-03", "HTTP-21", "RES-01")
 async def test_unknown_methods_are_404_and_errors_of_handlers_are_responses(served: Served) -> None:
     """With 400 a client of both eras could take the server for one of the older."""
-    params = {"level": "info", "uri": "fixture://text", "protocolVersion": "2025-11-25", "capabilities": {}}
+    params = {"uri": "fixture://text", "protocolVersion": "2025-11-25", "capabilities": {}}
     for method in ("initialize", "ping", "resources/subscribe", "nonsense", "", "tools/callx"):
         assert await refused(served, modern(message(method, params))) == (404, -32601), method
-    assert (await ask(served, message("nonsense", {"_meta": {"progressToken": "p"}}))).refused == (404, -32601)
     for one in (
         call("fixture_unknown"),
         message("resources/read", {"uri": "fixture://none"}),
         message("tools/list", {"cursor": "!"}),
-        modern(message("tools/call", {"name": "fixture_echo", "arguments": 5})),
     ):
         assert (await ask(served, one)).refused == (200, -32602)
-
-
-async def test_ids_of_different_posts_are_independent(served: Served) -> None:
-    one = modern(call("fixture_echo", {"text": "x"}, id=7))
-    async with await served.connect() as first, await served.connect() as second:
-        for line in (first, second):
-            await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
-        for line in (first, second):
-            assert (await line.answer()).json["id"] == 7
 
 
 # --- parameters
@@ -171,8 +147,14 @@ def param(name: str, value: str) -> tuple[str, str]:
     return f"Mcp-Param-{name}", value
 
 
-def encoded(text: str) -> str:
-    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+def encoded(text: str | bytes) -> str:
+    raw = text.encode() if isinstance(text, str) else text
+    return f"=?base64?{base64.b64encode(raw).decode()}?="
+
+
+def utf_8(text: str) -> str:
+    """Return the characters that the bytes of a string are in a header."""
+    return text.encode().decode("latin-1")
 
 
 def regions(*pairs: tuple[Any, str]) -> list[tuple[Any, Fields]]:
@@ -187,24 +169,17 @@ ACCEPTED: list[tuple[Any, Fields]] = [
     *(({}, []), ({"query": "x"}, []), ({"where": {}}, [])),
     *regions(("eu", "eu"), ("eu", encoded("eu")), ("", ""), ("", "=?base64??="), (" eu ", encoded(" eu "))),
     *regions(("a b", "a b"), ("größe\n\x00", encoded("größe\n\x00")), ("=?base64?x?=", encoded("=?base64?x?="))),
-    *regions(*((text, text) for text in ("SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?="))),
-    *regions(*((text, text) for text in ("=?base64?SGVsbG8=?=x", "a\tb", "42", "true"))),
-    ({"region": "eu"}, [param("REGION", "eu")]),
+    *regions(*((text, text) for text in ("=?base64?SGVsbG8=", "=?BASE64?SGVsbG8=?=", "a\tb", "42", "true"))),
     ({"region": "eu"}, [("mcp-param-region", " \teu\t ")]),
     *limits((42, "42"), (42, "42.0"), (42.0, "42"), (42, encoded("42")), (42, "42." + "0" * 61), (-7, "-7")),
     *limits((0, "-0.00"), (2**53 - 1, str(2**53 - 1)), (-(2**53) + 1, str(-(2**53) + 1))),
     ({"dry": True}, [param("X-Dry.Run", "true")]),
-    ({"dry": False}, [param("X-Dry.Run", "false")]),
     ({"where": {"tenant": "a"}}, [param("Tenant", "a")]),
-    ({"region": "eu"}, [param("Region", "eu"), param("Query", "x"), param("Unknown", "\xff")]),
-    ({"region": "eu", "limit": 1}, [param("Region", "eu"), param("Limit", "1")]),
+    ({"region": "eu", "limit": 1}, [param("Region", "eu"), param("Limit", "1"), param("Unknown", "\xff")]),
 ]
 DIFFERENT: list[tuple[Any, Fields]] = [
     # missing
-    *(
-        (one, [])
-        for one in ({"region": "eu"}, {"region": ""}, {"limit": 0}, {"dry": False}, {"where": {"tenant": "a"}})
-    ),
+    *((one, []) for one in ({"region": ""}, {"limit": 0}, {"dry": False}, {"where": {"tenant": "a"}})),
     ({"region": "eu", "limit": 1}, [param("Region", "eu")]),
     ({"region": "eu"}, [("Mcp-Param", "eu"), ("Region", "eu"), ("Mcp-Param_Region", "eu")]),
     # given without an argument
@@ -213,30 +188,19 @@ DIFFERENT: list[tuple[Any, Fields]] = [
     *((one, [param("Tenant", "a")]) for one in ({"where": {"tenant": None}}, {"where": "a"}, {"tenant": "a"})),
     (None, [param("Region", "eu")]),
     # of another value
-    *regions(*(("eu", value) for value in ("us", "EU", "e u", '"eu"', "eu, eu", "\xa0eu", encoded("us")))),
+    *regions(*(("eu", value) for value in ("us", "EU", '"eu"', "eu, eu", "\xa0eu", encoded("us")))),
     *regions((" eu ", " eu "), ("=?base64?SGVsbG8=?=", "=?base64?SGVsbG8=?=")),
-    ({"where": {"tenant": "a"}}, [param("Tenant", "b")]),
     # given twice
     ({"region": "eu"}, [param("Region", "eu"), param("Region", "eu")]),
     ({"region": "eu"}, [param("Region", "eu"), param("REGION", "us")]),
-    ({}, [param("Region", ""), param("Region", "")]),
-    # what a header cannot carry
-    *regions(
-        ("\xe9", "\xe9"), ("\xe9", "\xe9".encode().decode("latin-1")), ("日本", "日本".encode().decode("latin-1"))
-    ),
-    *regions(
-        *(("Hello", f"=?base64?{text}?=") for text in ("SGVsbG8", "SGVs!!!bG8=", "SGVs bG8=", "SGVsbG9=", "SGVsbG8=="))
-    ),
-    *regions(("Hello", "=?base64?SGVsbG8=?= ?="), ("\ufffd", "=?base64?//79?=")),
+    # text that a header cannot carry
+    *regions(("\xe9", "\xe9"), ("\xe9", utf_8("\xe9")), ("\ufffd", "=?base64?//79?=")),
+    *regions(*(("Hello", f"=?base64?{text}?=") for text in ("SGVsbG8", "SGVs!!!bG8=", "SGVs bG8=", "SGVsbG9="))),
     # numbers, true and false
     *limits(*((42, value) for value in ("43", "42.5", "042", "+42", "4.2e1", "0x2a", "42,0", "", "42." + "0" * 62))),
-    *limits((42, "٤٢".encode().decode("latin-1")), *((42, encoded(text)) for text in ("٤٢", "4٢", "42.\u0660"))),
-    *limits((1, "true"), (2**53, str(2**53)), (2**53 - 1, str(2**53)), (-(2**53), str(-(2**53)))),
-    *limits((1e16, "10000000000000000"), (1e300, "1" + "0" * 300)),
-    *(
-        ({"dry": dry}, [param("X-Dry.Run", text)])
-        for dry, text in ((True, "True"), (True, "1"), (False, ""), (True, "false"))
-    ),
+    *limits((42, utf_8("٤٢")), *((42, encoded(text)) for text in ("٤٢", "4٢", "42.\u0660"))),
+    *limits((1, "true"), (2**53, str(2**53)), (2**53 - 1, str(2**53)), (1e300, "1" + "0" * 300)),
+    *(({"dry": dry}, [param("X-Dry.Run", text)]) for dry, text in ((True, "True"), (True, "1"), (False, ""))),
     # of a type that no header has
     *regions((["eu"], "eu"), ({"a": 1}, '{"a":1}')),
 ]
@@ -266,45 +230,34 @@ async def test_parameter_headers_that_differ_are_refused_by_name_without_their_v
 @pytest.mark.requirement("HEAD-23", "HEAD-24")
 async def test_invalid_arguments_are_reported_as_such(server: Served) -> None:
     """Null has no header, and the type of a mirrored argument does not allow it."""
-    region = param("Region", "5")
     for arguments, fields, problem in (
-        ({"region": 5}, [region], "region: must be a string"),
-        ({"limit": 4.5}, [param("Limit", "4.5")], "limit: must be an integer"),
-        ({"region": None}, [], "region: must be a string"),
+        ({"region": 5}, [param("Region", "5")], "region: must be a string"),
         ({"where": {"tenant": None}}, [], "where.tenant: must be a string"),
     ):
         done = await send(server, "mirrored_sql", arguments, *fields)
         assert done.result["isError"] is True
         assert done.result["content"][0]["text"] == f"Invalid arguments:\n{problem}"
     assert (await send(server, "mirrored_sql", [1])).last["error"]["code"] == -32602
-    one = modern(message("tools/call", {"name": [], "arguments": {"region": "eu"}}))
-    async with await server.connect() as line:
-        done = await exchange(line, json.dumps(one).encode(), mirrored(one, Mcp_Name=""))
-    assert done.last["error"]["code"] == -32602
 
 
 async def test_hidden_tools_other_methods_and_sessions_mirror_nothing(server: Served) -> None:
     arguments = {"region": "eu"}
-    assert (await send(server, "mirrored_typed", {})).result["content"][0]["text"] == "none"
     assert (await send(server, "mirrored_typed", arguments)).refused == REFUSED
     assert (await send(server, "mirrored_typed", arguments, param("Region", "eu"))).result["isError"] is False
-    for tool in ("mirrored_nothing", "mirrored_wrong", "mirrored_secret"):
+    for tool in ("mirrored_nothing", "mirrored_secret"):
         assert (await send(server, tool, arguments)).last["error"]["code"] == -32602
     assert (await send(server, "mirrored_secret", arguments, server.proof)).refused == REFUSED
-    assert (await send(server, "mirrored_sql", arguments, Mcp_Name="mirrored_plain")).refused == REFUSED
     assert await refused(server, modern(message("prompts/get", {"name": "mirrored_sql"}))) == (404, -32601)
     session = Session(server)
     await session.open()
-    for fields in ([], [param("Region", "us")]):
-        done = await session.post(call("mirrored_sql", arguments), *fields)
-        assert json.loads(done.result["content"][0]["text"]) == arguments
+    done = await session.post(call("mirrored_sql", arguments), param("Region", "us"))
+    assert json.loads(done.result["content"][0]["text"]) == arguments
 
 
 @pytest.mark.requirement("HEAD-21", "SCHEMA-04", "SCHEMA-11", "TOOL-18")
 async def test_schemas_of_the_author_are_listed_unchanged_and_enforced(server: Served) -> None:
     tools = {tool["name"]: tool for tool in (await ask(server, LIST)).result["tools"]}
     assert tools["mirrored_sql"]["inputSchema"] == mirrored_kit.SQL
-    assert tools["mirrored_typed"]["inputSchema"]["properties"]["region"]["x-mcp-header"] == "Region"
     assert "mirrored_wrong" not in tools
     assert json.dumps(tools["mirrored_old"]["inputSchema"]) == json.dumps(mirrored_kit.DRAFT_07)
     done = await send(server, "mirrored_old", {"pair": [1, 2]})
@@ -314,13 +267,12 @@ async def test_schemas_of_the_author_are_listed_unchanged_and_enforced(server: S
     assert (broken["isError"], "structuredContent" in broken) == (True, False)
 
 
-MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-ASCII = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=20)
+FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.requirement("HEAD-10", "HEAD-22")
-@MANY
-@given(text=st.text(max_size=40), other=ASCII)
+@FEW
+@given(text=st.text(max_size=40), other=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=20))
 async def test_any_text_passes_as_clients_encode_it_and_no_other_text_does(
     server: Served, text: str, other: str
 ) -> None:
@@ -334,20 +286,8 @@ async def test_any_text_passes_as_clients_encode_it_and_no_other_text_does(
         assert done.refused == REFUSED
 
 
-@pytest.mark.requirement("HEAD-19")
-@MANY
-@given(number=st.integers(-(2**60), 2**60), zeros=st.integers(0, 3))
-async def test_integers_of_the_safe_range_pass(server: Served, number: int, zeros: int) -> None:
-    header = str(number) + ("." + "0" * zeros if zeros else "")
-    done = await send(server, "mirrored_sql", {"limit": number}, param("Limit", header))
-    if abs(number) < 2**53:
-        assert done.result["structuredContent"] == {"limit": number}
-    else:
-        assert done.refused == REFUSED
-
-
 @pytest.mark.requirement("HEAD-12")
-@MANY
+@FEW
 @given(raw=st.binary(max_size=30).filter(lambda raw: not set(raw) & set(b"\r\n")))
 async def test_no_bytes_in_a_header_cause_an_internal_error(server: Served, raw: bytes) -> None:
     """The HTTP library refuses control characters itself."""
