@@ -42,37 +42,28 @@ def token_file(home: Path) -> Path:
 async def test_serving_creates_a_private_token_once_and_the_command_prints_it(
     fixture_site: Path, tmp_path: Path
 ) -> None:
-    home = {"HOME": str(tmp_path)}
-    async with Served(fixture_site, env=home):
+    async with Served(fixture_site, env={"HOME": str(tmp_path)}):
         first = token_file(tmp_path).read_text().strip()
         assert stat.S_IMODE(token_file(tmp_path).stat().st_mode) == 0o600
-    async with Served(fixture_site, env=home):
-        assert token_file(tmp_path).read_text().strip() == first
-    assert [run(tmp_path, "operator-token").stdout for _ in range(2)] == [f"{first}\n"] * 2
+    assert run(tmp_path, "operator-token").stdout == f"{first}\n"
     shown = run(tmp_path, "operator-token", "--json").stdout
     assert first in shown
     assert str(token_file(tmp_path)) in shown
 
 
-@pytest.mark.parametrize(
-    ("content", "mode", "said"),
-    [
-        ("", 0o600, "does not contain an operator token"),
-        ("x" * 43, 0o600, "does not contain"),
-        (None, 0o644, "others can read"),
-    ],
-)
-def test_a_token_that_others_may_know_stops_the_start(
-    tmp_path: Path, content: str | None, mode: int, said: str
-) -> None:
-    given = run(tmp_path, "operator-token").stdout
-    token_file(tmp_path).write_text(given if content is None else content)
-    token_file(tmp_path).chmod(mode)
+def test_a_token_that_others_may_know_stops_the_start(tmp_path: Path) -> None:
+    run(tmp_path, "operator-token")
+    token_file(tmp_path).chmod(0o644)
     for command in ("operator-token", "serve"):
         done = run(tmp_path, command)
         assert done.returncode == 3
-        assert said in done.stderr
+        assert "others can read" in done.stderr
         assert "remove " in done.stderr
+        token_file(tmp_path).chmod(0o644)
+    token_file(tmp_path).chmod(0o600)
+    token_file(tmp_path).write_text("x" * 43)
+    done = run(tmp_path, "serve")
+    assert (done.returncode, "does not contain an operator token" in done.stderr) == (3, True)
 
 
 @SERVED
@@ -91,9 +82,6 @@ async def test_without_a_state_directory_there_is_no_token_and_authenticators_ac
 
 
 # --- Unix sockets
-
-
-FORWARDED = ("X-Forwarded-For", "203.0.113.9")
 
 
 async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -> bool:
@@ -155,11 +143,10 @@ NO_MCP = "[plugins.mcp]\nhttp = false\n"
 @pytest.mark.parametrize(
     ("http", "env"),
     [
-        (ANYWHERE, {}),
+        (ANYWHERE, ENGINE),
         ("port = 0", {"PEGBOARD__PLUGINS__HTTP__HOST": "0.0.0.0"}),
         ('port = 0\ntrusted_proxies = ["127.0.0.1"]', {}),
         ('socket = "s"\ntrusted_proxies = ["unix"]', {}),
-        (ANYWHERE, ENGINE),
     ],
 )
 async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
@@ -175,13 +162,7 @@ async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
 @SERVED
 @pytest.mark.parametrize(
     ("more", "env", "mcp", "worker"),
-    [
-        (OPEN_MCP, {}, 200, 404),
-        (OPEN_MCP + DOOR, {}, 401, 404),
-        (DOOR, ENGINE, 401, 401),
-        (NO_MCP, ENGINE, 404, 401),
-        (NO_MCP, {}, 404, 404),
-    ],
+    [(OPEN_MCP, {}, 200, 404), (DOOR, ENGINE, 401, 401), (NO_MCP, ENGINE, 404, 401)],
 )
 async def test_it_starts_where_every_policy_has_an_authenticator_or_needs_none(
     fixture_site: Path, more: str, env: dict[str, str], mcp: int, worker: int
@@ -193,20 +174,12 @@ async def test_it_starts_where_every_policy_has_an_authenticator_or_needs_none(
 
 
 @SERVED
-@pytest.mark.parametrize(
-    ("host", "env", "arguments"),
-    [
-        ("", {}, ["--safe"]),
-        ('disabled_plugins = ["auth_*"]', {}, []),
-        ("", {"PEGBOARD__HOST__DISABLED_PLUGINS": '["auth_token"]'}, []),
-    ],
-    ids=["--safe", "a glob", "a variable"],
-)
+@pytest.mark.parametrize(("host", "arguments"), [("", ["--safe"]), ('disabled_plugins = ["auth_*"]', [])])
 async def test_routes_stay_closed_while_their_authenticator_is_disabled(
-    fixture_site: Path, host: str, env: dict[str, str], arguments: list[str]
+    fixture_site: Path, host: str, arguments: list[str]
 ) -> None:
     command: list[str | Path] = [PEGBOARD, "serve", *arguments]
-    async with Served(fixture_site, http_config(host=host, more=DOOR), env=env, command=command) as served:
+    async with Served(fixture_site, http_config(host=host, more=DOOR), command=command) as served:
         refused = await served.request("POST", "/mcp")
         told = "This is closed because an authenticator is disabled: auth_token. Its operator can enable it.\n"
         assert (refused.status, refused.text) == (403, told)
@@ -214,33 +187,19 @@ async def test_routes_stay_closed_while_their_authenticator_is_disabled(
         assert "it may authenticate callers of the policy 'mcp', which does not open without it" in served.stderr
 
 
-@SERVED
-async def test_an_authenticator_disabled_by_its_name_is_not_required(fixture_site: Path) -> None:
-    config = http_config(host='disabled_plugins = ["auth_token"]', more=DOOR)
-    async with Served(fixture_site, config, env={"ARCADE_SERVER_HOST": "0.0.0.0"}) as served:
-        assert "://127.0.0.1:" in served.url  # a variable of the existing system opens no address
-        assert (await ask(served, LIST)).status == 200
-
-
 # --- rate limits
-
-RARELY = (
-    "[plugins.rate_limit]\ncalls_per_minute = 0.01\nburst = 2\ncompletions_per_minute = 0.01\ncompletion_burst = 1\n"
-)
 
 
 @SERVED
 @pytest.mark.requirement("TOOL-10")
 async def test_calls_beyond_the_rate_limit_fail_with_the_time_to_wait(fixture_site: Path) -> None:
-    """Callers of this machine are exempt unless the configuration says otherwise."""
     one = call("fixture_echo", {"text": "x"})
-    async with Served(fixture_site, http_config(more=f"{RARELY}local = true\n")) as served:
+    limit = "[plugins.rate_limit]\ncalls_per_minute = 0.01\nburst = 2\nlocal = true\n"
+    async with Served(fixture_site, http_config(more=limit)) as served:
         session = Session(served)
         await session.open()
-        assert [(await ask(served, one)).result["isError"], (await session.post(one)).result["isError"]] == [
-            False,
-            False,
-        ]
+        for allowed in (await ask(served, one), await session.post(one)):
+            assert allowed.result["isError"] is False
         for refused in (await ask(served, one), await session.post(one)):
             assert refused.result["isError"] is True
             assert refused.result["content"][0]["text"].startswith("Too many calls of this tool. Try again in ")
@@ -248,8 +207,3 @@ async def test_calls_beyond_the_rate_limit_fail_with_the_time_to_wait(fixture_si
             assert (detail["kind"], detail["canRetry"], detail["statusCode"]) == ("TOOL_RUNTIME_RETRY", True, 429)
             assert 0 < detail["retryAfterMs"] <= 6_000_000
         assert (await ask(served, call("fixture_add", {"a": 1, "b": 2}))).result["isError"] is False
-    for operator in (True, False):
-        async with Served(fixture_site, http_config(more=RARELY), operator=operator) as served:
-            for _ in range(4):
-                assert (await ask(served, one)).result["isError"] is False
-            assert (await ask(served, LIST)).status == 200

