@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support import acme_login
 from tests.support.distributions import make_distribution
-from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of
+from tests.support.mcp_client import NEWEST, McpServer, text_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-GUARDED = ["desk_elsewhere", "desk_fails", "desk_greet", "desk_guarded", "desk_leaks"]
-ALL = [*GUARDED, "desk_plain", "desk_who"]
 
 
 @pytest.fixture(scope="session")
@@ -35,20 +31,9 @@ def serving(transport: str, site: Path, mode: str = "token", *, operator: bool =
     return McpServer(transport, site, host='user = "ann"', more=more, operator=operator)
 
 
-async def names(client: McpClient) -> list[str]:
-    return [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
-
-
-def required(provider: str, *scopes: str) -> dict[str, Any]:
-    return {"authorization": {"provider": provider, "type": "oauth2", "scopes": list(scopes)}}
-
-
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(
-    transport: str, site: Path, revision: str
-) -> None:
+async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(transport: str, site: Path) -> None:
     async with serving(transport, site) as server:
-        client = await server.client(revision)
+        client = await server.client(NEWEST[1])
         assert await client.text("desk_greet") == "hello ann, True"
         assert await client.text("desk_guarded") == "done"  # the operator has every scope
         refused = await client.call("desk_fails")
@@ -61,22 +46,16 @@ async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(
             assert acme_login.CANARY not in str(failed)
         await server.said(r"no good: \*\*\*\*")
         assert acme_login.CANARY not in server.stderr
-        tools = (await client.result("tools/list"))["tools"]
-        assert {tool["name"]: tool.get("_meta", {}).get("pegboard/requirements") for tool in tools} == {
-            "desk_elsewhere": required("github"),
-            "desk_fails": required("acme"),
-            "desk_greet": required("acme", "read", "write"),
-            "desk_guarded": {"scopes": ["work"]},
-            "desk_leaks": required("acme"),
-            "desk_plain": None,
-            "desk_who": None,
-        }
+        tools = {tool["name"]: tool.get("_meta", {}) for tool in (await client.result("tools/list"))["tools"]}
+        acme = {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["read", "write"]}}
+        requirements = {name: meta.get("pegboard/requirements") for name, meta in tools.items()}
+        assert requirements["desk_greet"] == acme
+        assert (requirements["desk_guarded"], requirements["desk_plain"]) == ({"scopes": ["work"]}, None)
 
 
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_without_a_token_the_caller_learns_how_to_authorize(transport: str, site: Path, revision: str) -> None:
+async def test_without_a_token_the_caller_learns_how_to_authorize(transport: str, site: Path) -> None:
     async with serving(transport, site, "page") as server:
-        client = await server.client(revision)
+        client = await server.client()
         page, none = await client.call("desk_greet"), await client.call("desk_elsewhere")
         url = "https://acme.example/login?who=ann"
         assert page["isError"] is none["isError"] is True
@@ -91,18 +70,14 @@ async def test_without_a_token_the_caller_learns_how_to_authorize(transport: str
         assert detail["authorizationRequired"] == {**asked, "url": url, "authorizationId": "a-1"}
         missing = none["_meta"]["pegboard/error"]["authorizationRequired"]
         assert missing == {"provider": "github", "scopes": [], "status": "not_started"}
-        assert "a token of GitHub, and there is none for you." in text_of(none)
         await server.said(
             r"desk_greet requires a token of acme \(scopes: read write\), and user 'ann' has none: pending"
         )
 
 
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_a_broken_token_source_is_masked_for_the_caller_and_logged(
-    transport: str, site: Path, revision: str
-) -> None:
-    async with serving(transport, site, "broken") as server:
-        failed = await (await server.client(revision)).call("desk_greet")
+async def test_a_broken_token_source_is_masked_for_the_caller_and_logged(site: Path) -> None:
+    async with serving("http", site, "broken") as server:
+        failed = await (await server.client()).call("desk_greet")
         detail = failed["_meta"]["pegboard/error"]
         assert (detail["authorizationRequired"]["status"], detail["canRetry"]) == ("failed", True)
         assert "the vault" not in text_of(failed)
@@ -117,7 +92,8 @@ async def test_a_broken_token_source_is_masked_for_the_caller_and_logged(
 async def test_unknown_callers_do_not_see_tools_with_scopes_and_learn_why_they_may_have_no_token(site: Path) -> None:
     async with serving("http", site, operator=False) as server:
         client = await server.client(NEWEST[1])
-        assert await names(client) == [name for name in ALL if name != "desk_guarded"]
+        names = [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
+        assert ("desk_guarded" in names, "desk_greet" in names) == (False, True)
         hidden = await client.error("tools/call", {"name": "desk_guarded", "arguments": {}})
         assert hidden["message"] == "Unknown tool: desk_guarded"
         refused = await client.call("desk_greet")
@@ -130,20 +106,20 @@ def user(name: str, scopes: str = "", expires: int = 0) -> list[tuple[str, str]]
     return [("X-User", name), ("X-Scopes", scopes), ("X-Expires", str(expires))]
 
 
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_a_call_has_the_scopes_of_its_own_token(site: Path, revision: str) -> None:
+async def test_a_call_has_the_scopes_of_its_own_token(site: Path) -> None:
     async with serving("http", site, "door", operator=False) as server:
-        client = await server.client(revision, fields=user("ann"))
-        for scopes, allowed in (("", False), ("other", False), ("work other", True)):
-            client.fields = user("ann", scopes)
-            reply = await client.request("tools/call", {"name": "desk_guarded", "arguments": {}})
-            if allowed:
-                assert reply.text == "done"
-            else:
-                assert (reply.error["code"], reply.error["data"]) == (-32602, {"requiredScopes": ["work"]})
-        for scopes, expires, told in (("a", 1, "ann ['a'] 1.0"), ("b", 2, "ann ['b'] 2.0")):
-            client.fields = user("ann", scopes, expires)  # a renewed token opens the same session
-            assert await client.text("desk_who") == told
-        client.fields = user("bob", "a", 1)
-        asked = await client.request("tools/call", {"name": "desk_who", "arguments": {}})
-        assert asked.text == "bob ['a'] 1.0" if client.modern else asked.status == 404
+        for revision in NEWEST:
+            client = await server.client(revision, fields=user("ann"))
+            for scopes, allowed in (("", False), ("other", False), ("work other", True)):
+                client.fields = user("ann", scopes)
+                reply = await client.request("tools/call", {"name": "desk_guarded", "arguments": {}})
+                if allowed:
+                    assert reply.text == "done"
+                else:
+                    assert (reply.error["code"], reply.error["data"]) == (-32602, {"requiredScopes": ["work"]})
+            for scopes, expires, told in (("a", 1, "ann ['a'] 1.0"), ("b", 2, "ann ['b'] 2.0")):
+                client.fields = user("ann", scopes, expires)  # a renewed token opens the same session
+                assert await client.text("desk_who") == told
+            client.fields = user("bob", "a", 1)
+            asked = await client.request("tools/call", {"name": "desk_who", "arguments": {}})
+            assert asked.text == "bob ['a'] 1.0" if client.modern else asked.status == 404

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.protocol.conftest import Start
+from tests.protocol.conftest import Servers
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, values
 from tests.support.pool import GROWING
-from tests.support.schemas import LEGACY, MODERN, definitions
+from tests.support.schemas import MODERN, definitions
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -19,7 +20,6 @@ LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "
 METHODS = {kind: method for method, kind in LISTS.items()}
 DEFINITIONS = {"tools": "Tool", "resources": "Resource", "prompts": "Prompt"}
 IDENTIFIERS = {"tools": "name", "resources": "uri", "prompts": "name"}
-TWO = "page_size = 2\n"
 
 
 async def pages(client: McpClient, method: str, modern: bool | None = None) -> list[dict[str, Any]]:
@@ -31,13 +31,11 @@ async def pages(client: McpClient, method: str, modern: bool | None = None) -> l
 
 
 @pytest.mark.requirement("ERA-15", "ERA-17", "LIST-01", "LIST-02", "LIST-03", "LIST-04", "LIST-08")
-@pytest.mark.parametrize("revision", NEWEST)
-async def test_pages_together_are_the_whole_list_on_any_instance(
-    server: McpServer, start: Start, revision: str
-) -> None:
-    whole = await server.shared(revision)
-    async with start(host=TWO) as short, start(host=TWO) as another:
-        client, other = await short.client(revision), await another.client(revision)
+async def test_pages_together_are_the_whole_list_on_any_instance(servers: Servers, sites: dict[str, Path]) -> None:
+    whole = await (await servers.get("http", "fixture")).shared(NEWEST[1])
+    short, another = [McpServer("http", sites["fixture"], host="page_size = 2\n") for _ in range(2)]
+    async with short, another:
+        client, other = await short.client(NEWEST[1]), await another.client(NEWEST[1])
         for method, kind in LISTS.items():
             found = await pages(client, method)
             assert {len(page[kind]) for page in found[:-1]} == {2}
@@ -45,15 +43,14 @@ async def test_pages_together_are_the_whole_list_on_any_instance(
             items = [item for page in found for item in page[kind]]
             assert items == (await whole.result(method))[kind]
             assert len({item[IDENTIFIERS[kind]] for item in items}) == len(items) > 2
-            for cursor in values("nonsense", "MTA=!", "0", 5, 0, False, [], {}, "\u00e9", "//79"):
+            for cursor in values("nonsense", "MTA=!", "0", 5, False, [], {}, "\u00e9", "//79"):
                 assert (await client.error(method, {"cursor": cursor}))["code"] == -32602, cursor
         first = await client.result("tools/list")
         assert (await client.result("tools/list", {"cursor": ""}))["tools"] == first["tools"]
         cursor = {"cursor": first["nextCursor"]}
         assert (await client.error("resources/list", cursor))["code"] == -32602
-        assert (await client.result("tools/list", cursor))["tools"] == (await other.result("tools/list", cursor))[
-            "tools"
-        ]
+        again = await other.result("tools/list", cursor)
+        assert (await client.result("tools/list", cursor))["tools"] == again["tools"]
 
 
 def nulls(value: Any, path: str = "") -> Iterator[str]:
@@ -73,21 +70,14 @@ async def test_lists_hold_only_fields_of_the_revision_and_no_null(every: McpClie
     """One null in an optional field, or one bad tool, fails a whole list in real clients."""
     known = definitions(every.revision)
     for method, kind in LISTS.items():
-        for params in (None, {"_meta": {"progressToken": 1}}):
-            assert (await every.result(method, params))[kind]
-        result = await every.result(method, {})
+        result = await every.result(method, {"_meta": {"progressToken": 1}})
         for item in result[kind]:
             assert item.keys() <= known[DEFINITIONS[kind]]["properties"].keys()
             if "annotations" in item:
                 assert item["annotations"].keys() <= known["ToolAnnotations"]["properties"].keys()
         assert [path for path in nulls(result) if not path.endswith("default")] == []
-    for method, params in values(
-        ("resources/read", {"uri": "fixture://text"}),
-        ("prompts/get", {"name": "fixture_exchange"}),
-        ("tools/call", {"name": "fixture_nothing"}),
-        ("tools/call", {"name": "fixture_refuse", "arguments": {"reason": "x"}}),
-    ):
-        assert set(nulls(await every.result(method, params))) <= {".structuredContent"}
+    for tool in ("fixture_nothing", "fixture_refuse"):
+        assert set(nulls(await every.call(tool))) <= {".structuredContent"}
     assert (await every.result("resources/templates/list"))["resourceTemplates"] == []
     tools = (await every.result("tools/list"))["tools"]
     assert [tool["name"] for tool in tools] == sorted(tool["name"] for tool in tools)
@@ -139,10 +129,9 @@ async def shrink(client: McpClient, kind: str, *names: str) -> None:
 
 
 @pytest.fixture
-def growing(start: Start) -> Any:
+def growing(sites: dict[str, Path]) -> Any:
     """Start a host whose only tools are `grow` and `shrink`."""
-
-    return lambda more="": start(more, site="growing", host=GROWING + TWO)
+    return lambda more="": McpServer("http", sites["growing"], more=more, host=GROWING + "page_size = 2\n")
 
 
 @pytest.mark.requirement("LIST-01", "LIST-08", "LIST-09")
@@ -176,30 +165,23 @@ async def test_a_list_shows_the_current_tools_though_pages_are_cached(growing: A
 
 
 @pytest.mark.requirement("ERA-07", "ERA-08", "ERA-09", "PROMPT-07")
-@pytest.mark.parametrize("revision", [*LEGACY, *MODERN])
-@pytest.mark.parametrize(("kind", "name"), [("resources", "x://late"), ("prompts", "late")])
-async def test_a_capability_comes_with_the_first_of_its_kind_and_to_later_sessions(
-    growing: Any, kind: str, name: str, revision: str
-) -> None:
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_a_capability_comes_with_the_first_of_its_kind_and_to_later_sessions(growing: Any, revision: str) -> None:
     """A session has what its handshake advertised; a capability that is not advertised has no methods."""
     async with growing() as server:
-        client = await server.client(revision)
-        assert kind not in (await client.server())["capabilities"]
-        assert (await client.error(METHODS[kind]))["code"] == -32601
-        await grow(client, kind, name)
-        if client.modern:
-            assert kind in (await client.server())["capabilities"]
-        else:
+        for kind, name in (("resources", "x://late"), ("prompts", "late")):
+            client = await server.client(revision)
+            assert kind not in (await client.server())["capabilities"]
             assert (await client.error(METHODS[kind]))["code"] == -32601
-            if server.transport == "stdio":
-                return
-            later = await server.client(revision)
-            assert kind in later.opened["capabilities"]
-            client = later
-        assert await listed(client, kind) == [name]
-        await shrink(client, kind, name)
-        assert await listed(client, kind) == []
-        assert kind in (await client.server())["capabilities"]
+            await grow(client, kind, name)
+            if not client.modern:
+                assert (await client.error(METHODS[kind]))["code"] == -32601
+                client = await server.client(revision)
+            assert kind in (await client.server())["capabilities"]
+            assert await listed(client, kind) == [name]
+            await shrink(client, kind, name)
+            assert await listed(client, kind) == []
+            assert kind in (await client.server())["capabilities"]
 
 
 @pytest.mark.requirement("LIST-05", "LIST-06", "LIST-11")

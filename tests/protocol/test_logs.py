@@ -6,7 +6,6 @@ import json
 import re
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 INFO = 'log_level = "info"'
 FORGED = "x\n2026-01-01T00:00:00.000Z ERROR pegboard: forged\r\x1b[2J\x9b2J\u2028\u202egnp.exe"
-TOOLS = [f"logs_{name}" for name in ("tell", "crash", "upstream", "warn", "end_thread", "break_finalizer")]
+TOOLS = [f"logs_{name}" for name in ("tell", "crash", "upstream", "warn", "end_thread", "break_finalizer", FORGED)]
 LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z [A-Z]+ ([\w.]+)(?: \[[^]]*\])?: |    |pegboard: ")
 
 
@@ -30,13 +29,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_site(tmp_path_factory.mktemp("logs"), {"logs": logs_kit})
 
 
-@pytest.mark.parametrize("tool", [*TOOLS, f"logs_{FORGED}"])
-async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(transport: str, site: Path, tool: str) -> None:
-    arguments = {"text": FORGED} | ({"status": 404} if tool == "logs_upstream" else {})
+async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(transport: str, site: Path) -> None:
     async with McpServer(transport, site, host=INFO) as server:
-        await (await server.client(MODERN[-1])).request("tools/call", {"name": tool, "arguments": arguments})
-        await server.said("forged")
-        await server.said(r"pegboard\.calls|Unknown tool|refused|unknown")
+        client = await server.client(MODERN[-1])
+        for number, tool in enumerate(TOOLS):
+            arguments = {"text": f"{FORGED} {number}"} | ({"status": 404} if tool == "logs_upstream" else {})
+            await client.request("tools/call", {"name": tool, "arguments": arguments})
+            await server.said(r"Unknown tool.*forged" if FORGED in tool else rf"forged.* {number}\b")
     lines = server.stderr.split("\n")[:-1]
     assert [line for line in lines if not LINE.match(line)] == []
     assert [line for line in lines if re.match(r"2026-01-01|.* ERROR pegboard: forged$", line)] == []
@@ -46,12 +45,10 @@ async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(transpo
 async def test_a_failing_service_takes_one_line_and_each_line_names_its_request(transport: str, site: Path) -> None:
     async with McpServer(transport, site, host=INFO, operator=True) as server:
         client = await server.client(MODERN[-1])
-        for status in (404, 429, 503):
-            text = f"GET api.example/issues/{status}"
-            result = await client.call("logs_upstream", status=status, text=text)
-            line = (await server.said(rf".*{text}.*\n"))[0]
-            assert " WARNING pegboard [" in line
-            assert not [word for word in ("rror id", "errorId") if word in str(result)]
+        result = await client.call("logs_upstream", status=404, text="GET api.example/issues")
+        line = (await server.said(r".*GET api.example/issues.*\n"))[0]
+        assert " WARNING pegboard [" in line
+        assert "rror id" not in str(result)
         assert "Traceback" not in server.stderr
         before = len(server.stderr)
         reply = await client.request("tools/call", {"name": "logs_tell", "arguments": {"text": "it"}}, id="mine")
@@ -61,9 +58,7 @@ async def test_a_failing_service_takes_one_line_and_each_line_names_its_request(
     about = {LINE.match(line)[1]: re.findall(r"(\w+)=(\S+?)[] ]", line) for line in lines}  # type: ignore[index]  # all are
     assert set(about) == {"pegboard.tools.logs_tell", "logs.own", "pegboard.calls"}
     peer = "stdio" if transport == "stdio" else "127.0.0.1"
-    assert {str(one) for one in about.values()} == {
-        f"[('request_id', 'mine'), ('caller', 'operator'), ('peer', '{peer}')]"
-    }
+    assert all(one == [("request_id", "mine"), ("caller", "operator"), ("peer", peer)] for one in about.values())
 
 
 # --- `pegboard serve`
@@ -71,10 +66,7 @@ async def test_a_failing_service_takes_one_line_and_each_line_names_its_request(
 REFUSED = {
     421: ("POST", "/mcp", [("Host", "evil.example")], b"", "(Host: evil.example)"),
     403: ("POST", "/mcp", [("Origin", "http://evil.example")], b"", "(Origin: http://evil.example)"),
-    404: ("GET", "/nothing", [], b"", "There is nothing here."),
-    405: ("PUT", "/mcp", [], b"", ""),
     413: ("POST", "/mcp", [("Content-Length", "99999999")], b"", "The body is larger than"),
-    415: ("POST", "/mcp", [("Content-Type", "text/plain")], b"{}", ""),
     400: ("POST", "/mcp", [("Content-Type", "application/json")], b"{", "The body is not valid JSON"),
     431: ("GET", "/healthz", [("X-Long", "x" * 100_000)], b"", "LineTooLong"),
 }
@@ -95,41 +87,35 @@ async def test_refusals_are_logged_with_reason_and_peer_and_without_tokens(site:
     assert "canary" not in served.stderr
 
 
-def lines_of(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
-
-
 async def test_json_puts_one_object_on_each_line_and_the_access_log_has_every_request(site: Path) -> None:
     more = '[plugins.logging]\naccess = true\nformat = "json"'
     async with Served(site, http_config(host=INFO, more=more)) as served:
         await ask(served, call("logs_crash", {"text": "a\nb\x1b"}))
         await served.request("GET", "/nothing?token=canary")
-        await served.request("GET", "/healthz", [("X-Long", "x" * 100_000)])
-        await served.said('Traceback(.|\n)*"status":(400|431)')
-    lines = lines_of(served.stderr)
+        await served.said('Traceback(.|\n)*"status":404')
+    lines = [json.loads(line) for line in served.stderr.splitlines()]
     (failed,) = [line for line in lines if line["level"] == "error"]
     assert failed["data"].keys() == {"error_id", "method", "name", "kind"}
     assert failed["exception"].startswith("Traceback")
     assert failed["peer"] == "127.0.0.1"
     access = [line for line in lines if line["logger"] == "pegboard.access"]
-    assert [" ".join(line["message"].split()[:3]) for line in access][:2] == ["POST /mcp 200", "GET /nothing 404"]
+    assert [" ".join(line["message"].split()[:3]) for line in access] == ["POST /mcp 200", "GET /nothing 404"]
     assert {line["peer"] for line in access} == {"127.0.0.1"}
-    assert "trusted" in access[0]["caller"]
     assert set(access[0]["data"]) == {"method", "path", "status", "bytes", "duration_ms"}
-    assert access[0]["data"]["bytes"] > 100
     assert "canary" not in served.stderr
 
 
 async def test_a_log_file_is_private_and_may_be_rotated(site: Path, tmp_path: Path) -> None:
     file = tmp_path / "pegboard.log"
-    more = '[plugins.logging]\nfile = "pegboard.log"\nformat = "json"'
-    async with Served(site, http_config(host=INFO, more=more), cwd=tmp_path) as served:
+    async with Served(
+        site, http_config(host=INFO, more='[plugins.logging]\nfile = "pegboard.log"'), cwd=tmp_path
+    ) as served:
         await ask(served, call("logs_tell", {"text": "before"}))
         file.rename(tmp_path / "pegboard.log.1")
         await ask(served, call("logs_tell", {"text": "after"}))
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert "it said before" in (tmp_path / "pegboard.log.1").read_text()
-        assert "it said after" in {line["message"] for line in lines_of(file.read_text())}
+        assert "it said after" in file.read_text()
         assert "it said" not in served.stderr
 
 
@@ -137,11 +123,9 @@ async def test_a_full_disk_is_reported_once_and_an_invalid_log_stops_the_start(s
     async with Served(site, http_config(host=INFO, more='[plugins.logging]\nfile = "/dev/full"')) as served:
         for _ in range(3):
             assert (await ask(served, call("logs_tell", {"text": "it"}))).result["content"][0]["text"] == "told"
-    assert re.findall(r"pegboard: the log file cannot be written, .*: No space left on device\n", served.stderr) == [
-        "pegboard: the log file cannot be written, and records are lost: No space left on device\n"
-    ]
-    nowhere = "/nowhere/x.log cannot be written: No such file or directory; choose another file"
-    for section, problem in (('file = "/nowhere/x.log"', nowhere), ('format = "xml"', "plugins.logging.format")):
-        async with Served(site, http_config(more=f"[plugins.logging]\n{section}"), ready=False) as served:
-            assert await served.wait() == 3
-        assert problem in served.stderr
+    lost = "pegboard: the log file cannot be written, and records are lost: No space left on device\n"
+    assert served.stderr.count(lost) == 1
+    nowhere = http_config(more='[plugins.logging]\nfile = "/nowhere/x.log"')
+    async with Served(site, nowhere, ready=False) as served:
+        assert await served.wait() == 3
+    assert "/nowhere/x.log cannot be written: No such file or directory; choose another file" in served.stderr

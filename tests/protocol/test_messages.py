@@ -31,28 +31,22 @@ def echo(client: McpClient, arguments: str, request_id: str = "mine") -> bytes:
 
 NOT_JSON = [
     b"{bad",
-    b'{"jsonrpc":"2.0","id":1,"method":"ping"',
     b'{"jsonrpc":"2.0","id":1,"method":"ping"} {}',
-    b"{'jsonrpc':'2.0'}",
     b'{"jsonrpc":"2.0","id":1,"method":"ping",}',
     b"\x00",
     b"[" * 100_000,
-    b"[" * 100_000 + b"]" * 100_000,
     b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
     b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}',
-    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":-Infinity}}',
     b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e400}}',
     b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}',
-    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[' + b"9" * 5000 + b"]}",
     b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
     b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}',
     b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}',
     '{"jsonrpc":"2.0","id":1,"method":"ping"}'.encode("utf-16"),
 ]
 NO_MESSAGES: list[Any] = [
-    *({"foo": 1}, {}, {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": {}}),
-    *([], None, "ping", 5),
+    *({}, {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": {}}, [], None, "ping", 5),
     *(ping(id=wrong) for wrong in values(None, 1.5, 1.0, True, {}, [1])),
 ]
 
@@ -72,9 +66,7 @@ async def test_bytes_that_are_no_message_are_refused_without_an_id(client: McpCl
 @pytest.mark.requirement("MSG-09")
 async def test_a_malformed_request_with_an_id_gets_its_id_back(client: McpClient) -> None:
     """JSON-RPC 2.0, section 5: a client that gets no id back waits until its own timeout."""
-    wrong: list[dict[str, Any]] = [{"jsonrpc": one} for one in (None, "1.0", 2.0)]
-    wrong += [{"method": one} for one in values(None, 5, ["ping"])]
-    wrong += [{"params": one} for one in values([], "x", 5)]
+    wrong: list[dict[str, Any]] = [{"jsonrpc": "1.0"}, {"method": None}, {"method": ["ping"]}, {"params": []}]
     for changes in wrong:
         reply = await client.send_raw(json.dumps({**ping(id="mine"), **changes}).encode(), id="mine")
         assert reply.message["id"] in ("mine", None)
@@ -83,77 +75,61 @@ async def test_a_malformed_request_with_an_id_gets_its_id_back(client: McpClient
 
 
 @pytest.mark.requirement("SEC-07")
-@pytest.mark.parametrize("twice", ['"id":2', '"method":"tools/list"', '"jsonrpc":"2.0"', '"params":{}'])
-async def test_a_duplicate_member_is_refused(client: McpClient, twice: str) -> None:
+async def test_a_duplicate_member_is_refused(client: McpClient) -> None:
     """RFC 8259 section 4 leaves open which of the two counts, so two programs could see two different requests."""
-    reply = await client.send_raw(f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{}},{twice}}}'.encode())
-    assert reply.error["code"] in {-32600, -32700}
-
-
-@pytest.mark.requirement("SEC-07")
-async def test_a_duplicate_member_inside_params_is_refused_under_the_id(client: McpClient) -> None:
-    for arguments in (
-        '{"text":"a","text":"b"}',
-        '{"text":"a: b","x":[{"a":1,"\\u0061":1}]}',
-        '{"text":"a","te\\u0078t":"a"}',
-    ):
+    for twice in ('"id":2', '"method":"tools/list"', '"params":{}'):
+        reply = await client.send_raw(f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{}},{twice}}}'.encode())
+        assert reply.error["code"] in {-32600, -32700}
+    for arguments in ('{"text":"a","text":"b"}', '{"text":"a: b","x":[{"a":1,"\\u0061":1}]}'):
         assert (await client.send_raw(echo(client, arguments), id="mine")).error["code"] == -32602
 
 
-async def test_meta_must_be_an_object_and_params_may_be_null(session: McpClient) -> None:
+async def test_meta_must_be_an_object_and_params_may_be_null(legacy: McpClient) -> None:
     for method in ("tools/list", "ping"):
-        for meta in values(None, [], "x", 5):
-            assert (await session.error(method, {"_meta": meta}))["code"] == -32602
-        assert (
-            "result"
-            in (await session.send_raw(json.dumps(ping(method=method, id="n", params=None)).encode(), id="n")).message
-        )
-    await session.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": None})
-    assert await session.settle() == []
+        for meta in values(None, [], 5):
+            assert (await legacy.error(method, {"_meta": meta}))["code"] == -32602
+        null = json.dumps(ping(method=method, id="n", params=None)).encode()
+        assert "result" in (await legacy.send_raw(null, id="n")).message
 
 
 async def test_half_a_character_is_refused_in_an_argument_and_replaced_in_a_result(client: McpClient) -> None:
-    for raw in ('"\\ud800"', '"a\\udc00b"', '"\\ud83d\\ud83d"'):
+    for raw in ('"\\ud800"', '"\\ud83d\\ud83d"'):
         assert (await client.send_raw(echo(client, f'{{"text":{raw}}}'))).error["code"] in {-32700, -32602}
     assert (await client.text("hostile_surrogate")).startswith("half ")
 
 
-async def test_large_integers_stay_exact(client: McpClient) -> None:
+async def test_large_integers_stay_exact(either: McpClient) -> None:
     for number in (int("9" * 4000), 2**64, -(2**63) - 1):
-        assert json.loads(await client.text("fixture_add", a=number, b=0)) == number
+        assert json.loads(await either.text("fixture_add", a=number, b=0)) == number
 
 
 @pytest.mark.requirement("MSG-02", "STDIO-01")
-@pytest.mark.parametrize("escaped", [True, False])
-async def test_any_text_comes_back_as_it_was_sent(client: McpClient, escaped: bool) -> None:
+async def test_any_text_comes_back_as_it_was_sent(client: McpClient) -> None:
     for text in (
-        "naïve, größer, 日本語, Ω",
-        "🧰 and 👩‍🔧",
+        "naïve, größer, 日本語 🧰 and 👩‍🔧",
         "one\ntwo\r\nthree\u2028four\u2029\x85five",
-        "\x00\x01\x1b[31m\x7f",
-        '"\\/{}[]',
+        '\x00\x01\x1b[31m\x7f"\\/{}[]',
         "",
     ):
-        arguments = json.dumps({"text": text}, ensure_ascii=escaped)
-        assert (await client.send_raw(echo(client, arguments), id="mine")).text == text
+        for escaped in (True, False):
+            arguments = json.dumps({"text": text}, ensure_ascii=escaped)
+            assert (await client.send_raw(echo(client, arguments), id="mine")).text == text
 
 
-async def test_six_megabytes_in_base64_are_served_by_default_and_ten_come_back(client: McpClient) -> None:
-    assert await client.text("fixture_length", text="x" * 8 * 2**20) == str(8 * 2**20)
-    assert len(await client.text("fixture_large", size=10_000_000)) == 10_000_000
+async def test_six_megabytes_in_base64_are_served_by_default_and_ten_come_back(legacy: McpClient) -> None:
+    assert await legacy.text("fixture_length", text="x" * 8 * 2**20) == str(8 * 2**20)
+    assert len(await legacy.text("fixture_large", size=10_000_000)) == 10_000_000
 
 
 # --- ids
 
 
 @pytest.mark.requirement("MSG-07")
-@pytest.mark.parametrize(
-    "request_id", [0, 1, -1, 2**53, 2**70, "", "0", "listen:0", "ünïcode", "a" * 1000, 'quo"te'], ids=repr
-)
-async def test_an_id_comes_back_as_it_was_sent(client: McpClient, request_id: Any) -> None:
-    for _ in range(2):  # it may be used again once it is answered
-        found = (await client.request("tools/list", id=request_id)).message["id"]
-        assert (found, type(found)) == (request_id, type(request_id))
+async def test_an_id_comes_back_as_it_was_sent(client: McpClient) -> None:
+    for request_id in (0, -1, 2**53, 2**70, "", "0", "ünïcode", "a" * 1000, 'quo"te'):
+        for _ in range(2):  # it may be used again once it is answered
+            found = (await client.request("tools/list", id=request_id)).message["id"]
+            assert (found, type(found)) == (request_id, type(request_id))
 
 
 @pytest.mark.requirement("MSG-05", "MSG-07")
@@ -175,28 +151,21 @@ async def test_many_requests_at_once_are_all_answered(client: McpClient) -> None
 
 @pytest.mark.requirement("HTTP-07", "MSG-11")
 async def test_notifications_get_no_answer_even_malformed_ones_and_those_with_the_name_of_a_request(
-    every: McpClient,
+    client: McpClient,
 ) -> None:
     messages: list[dict[str, Any]] = [
-        *(
-            {"method": f"notifications/{name}"}
-            for name in ("unheard-of", "initialized", "roots/list_changed", "cancelled")
-        ),
+        *({"method": f"notifications/{name}"} for name in ("unheard-of", "initialized", "cancelled")),
         {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
-        *(
-            {"method": "notifications/cancelled", "params": {"requestId": one}}
-            for one in values(None, {}, "never-sent")
-        ),
-        {"method": "tools/list"},
+        *({"method": "notifications/cancelled", "params": {"requestId": one}} for one in values({}, "never-sent")),
         {"method": "tools/call", "params": {"name": "fixture_echo", "arguments": {"text": "x"}}},
         {"method": "initialize", "params": {}},
         {"method": "nonsense"},
     ]
     for message in messages:
-        assert await every.send({"jsonrpc": "2.0", **message}) in (None, 202)
+        assert await client.send({"jsonrpc": "2.0", **message}) in (None, 202)
     for message in ({"result": {}}, {"error": {"code": -32603, "message": "no such request"}}):
-        await every.send({"jsonrpc": "2.0", "id": 99, **message})
-    assert await every.settle() == []
+        await client.send({"jsonrpc": "2.0", "id": 99, **message})
+    assert await client.settle() == []
 
 
 async def test_a_request_without_an_id_is_not_run(start: Start) -> None:
@@ -209,15 +178,15 @@ async def test_a_request_without_an_id_is_not_run(start: Start) -> None:
 
 
 @pytest.mark.requirement("TOOL-15")
-@pytest.mark.parametrize("tool", ["burst", "burst_async", "burst_inline"])
-async def test_exceptions_that_no_tool_should_raise_lose_that_call_only(client: McpClient, tool: str) -> None:
+async def test_exceptions_that_no_tool_should_raise_lose_that_call_only(legacy: McpClient) -> None:
     """Out of a task, SystemExit and KeyboardInterrupt would end the event loop."""
-    waiting = await client.begin_call("fixture_wait", progress=True)
+    waiting = await legacy.begin_call("fixture_wait", progress=True)
     await waiting.next()
-    for kind in OUTBURSTS:
-        result = await client.call(f"hostile_{tool}", kind=kind)
-        assert result["isError"] is True, kind
-        assert "canary" not in text_of(result)
-    assert await client.settle() == []
-    await client.call("fixture_release")
+    for tool in ("burst", "burst_async", "burst_inline"):
+        for kind in OUTBURSTS:
+            result = await legacy.call(f"hostile_{tool}", kind=kind)
+            assert result["isError"] is True, kind
+            assert "canary" not in text_of(result)
+    assert await legacy.settle() == []
+    await legacy.call("fixture_release")
     assert await waiting.text() == "released"
