@@ -53,36 +53,22 @@ async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(tran
         assert (requirements["desk_guarded"], requirements["desk_plain"]) == ({"scopes": ["work"]}, None)
 
 
-async def test_without_a_token_the_caller_learns_how_to_authorize(transport: str, site: Path) -> None:
-    async with serving(transport, site, "page") as server:
-        client = await server.client()
-        page, none = await client.call("desk_greet"), await client.call("desk_elsewhere")
+async def test_without_a_token_the_caller_learns_how_to_authorize(site: Path) -> None:
+    async with serving("http", site, "page") as server:
+        page = await (await server.client()).call("desk_greet")
         url = "https://acme.example/login?who=ann"
-        assert page["isError"] is none["isError"] is True
-        assert text_of(page).splitlines() == [
-            f"Authorization required: this tool needs a token of Acme that allows read, write. To allow it, open {url}",
-            "",
-            "Show the person this address as it is, and ask them to open it. Call the tool again once they have.",
-        ]
+        assert page["isError"] is True
+        assert text_of(page).startswith(
+            "Authorization required: this tool needs a token of Acme that allows read, write."
+        )
+        assert url in text_of(page)
         detail = page["_meta"]["pegboard/error"]
         assert (detail["kind"], detail["canRetry"]) == ("TOOL_RUNTIME_CONTEXT_REQUIRED", False)
         asked = {"provider": "acme", "scopes": ["read", "write"], "status": "pending"}
         assert detail["authorizationRequired"] == {**asked, "url": url, "authorizationId": "a-1"}
-        missing = none["_meta"]["pegboard/error"]["authorizationRequired"]
-        assert missing == {"provider": "github", "scopes": [], "status": "not_started"}
         await server.said(
             r"desk_greet requires a token of acme \(scopes: read write\), and user 'ann' has none: pending"
         )
-
-
-async def test_a_broken_token_source_is_masked_for_the_caller_and_logged(site: Path) -> None:
-    async with serving("http", site, "broken") as server:
-        failed = await (await server.client()).call("desk_greet")
-        detail = failed["_meta"]["pegboard/error"]
-        assert (detail["authorizationRequired"]["status"], detail["canRetry"]) == ("failed", True)
-        assert "the vault" not in text_of(failed)
-        await server.said("the token source acme_login failed for desk_greet: it raised RuntimeError")
-        await server.said("RuntimeError: the vault is shut")
 
 
 # --- callers over HTTP

@@ -327,13 +327,6 @@ async def test_metadata_hints_and_versions_are_listed_where_the_revision_has_a_p
         assert tool.get("_meta") == (about if every.since("2025-06-18") else None), name
 
 
-async def test_a_tool_is_listed_and_called_by_each_of_its_names(either: McpClient) -> None:
-    here, there = await described(either, "anywhere"), await described(either, "somewhere")
-    assert {**here, "name": "options_somewhere"} == there
-    for name in ("options_anywhere", "options_somewhere"):
-        assert await either.text(name, times=2) == "here here "
-
-
 async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(sites: dict[str, Path]) -> None:
     async with McpServer("http", sites["content"]) as server:
         client = await server.client()

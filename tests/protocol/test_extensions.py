@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.jobs import ADDED, CONFIG, DECLARED, JOBS, make_jobs_site
-from tests.support.mcp_client import NEWEST, TRANSPORTS, HttpClient, McpClient, McpServer, until
+from tests.support.mcp_client import NEWEST, HttpClient, McpClient, McpServer, until
 from tests.support.peer import META, Message
 from tests.support.schemas import MODERN
 
@@ -25,9 +25,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_jobs_site(tmp_path_factory.mktemp("jobs"))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=TRANSPORTS)
-async def jobs(site: Path, request: pytest.FixtureRequest) -> AsyncIterator[McpServer]:
-    async with McpServer(request.param, site, more=CONFIG, added=ADDED) as server:
+@pytest_asyncio.fixture(loop_scope="session")
+async def jobs(site: Path) -> AsyncIterator[McpServer]:
+    async with McpServer("http", site, more=CONFIG, added=ADDED) as server:
         yield server
 
 
@@ -61,10 +61,12 @@ class Declaring:
         return detail
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=NEWEST)
-async def client(jobs: McpServer, request: pytest.FixtureRequest) -> Declaring:
+@pytest_asyncio.fixture(loop_scope="session", params=[("stdio", NEWEST[0]), ("http", NEWEST[1])], ids=str)
+async def client(site: Path, request: pytest.FixtureRequest) -> AsyncIterator[Declaring]:
     """A client that declares the extension."""
-    return Declaring(await jobs.client(request.param, DECLARED))
+    transport, revision = request.param
+    async with McpServer(transport, site, more=CONFIG, added=ADDED) as server:
+        yield Declaring(await server.client(revision, DECLARED))
 
 
 @pytest.mark.requirement("EXT-04")
@@ -161,12 +163,11 @@ async def test_a_subscription_hears_of_the_extension(jobs: McpServer) -> None:
 
 
 @pytest.mark.requirement("EXT-08")
-async def test_the_name_of_a_job_is_mirrored_in_a_header(site: Path) -> None:
-    async with McpServer("http", site, more=CONFIG, added=ADDED) as server:
-        client = Declaring(await server.client(MODERN[-1], DECLARED))
-        job = await client.begun(corn="rye")
-        assert (await client.result("jobs/get", jobId=job))["status"] == "working"
-        for name, params in ((None, {"jobId": job}), ("another", {"jobId": job}), (job, {})):
-            client.client.fields = [] if name is None else [("Mcp-Name", name)]  # type: ignore[attr-defined]
-            reply = await client.client.request("jobs/get", params)
-            assert (reply.status, reply.error["code"]) == (400, -32020)
+async def test_the_name_of_a_job_is_mirrored_in_a_header(jobs: McpServer) -> None:
+    client = Declaring(await jobs.client(MODERN[-1], DECLARED))
+    job = await client.begun(corn="rye")
+    assert (await client.result("jobs/get", jobId=job))["status"] == "working"
+    for name, params in ((None, {"jobId": job}), ("another", {"jobId": job}), (job, {})):
+        client.client.fields = [] if name is None else [("Mcp-Name", name)]  # type: ignore[attr-defined]
+        reply = await client.client.request("jobs/get", params)
+        assert (reply.status, reply.error["code"]) == (400, -32020)

@@ -116,11 +116,6 @@ async def test_any_text_comes_back_as_it_was_sent(client: McpClient) -> None:
             assert (await client.send_raw(echo(client, arguments), id="mine")).text == text
 
 
-async def test_six_megabytes_in_base64_are_served_by_default_and_ten_come_back(legacy: McpClient) -> None:
-    assert await legacy.text("fixture_length", text="x" * 8 * 2**20) == str(8 * 2**20)
-    assert len(await legacy.text("fixture_large", size=10_000_000)) == 10_000_000
-
-
 # --- ids
 
 
@@ -141,12 +136,6 @@ async def test_an_id_in_use_is_refused_and_the_first_request_goes_on(legacy: Mcp
         assert "result" in (await legacy.request("tools/list", id=other)).message
         await legacy.call("fixture_release")
         assert await first.text() == "released"
-
-
-@pytest.mark.requirement("ERA-16")
-async def test_many_requests_at_once_are_all_answered(client: McpClient) -> None:
-    pending = [await client.begin_call("fixture_echo", text=str(number)) for number in range(100)]
-    assert [await one.text() for one in pending] == [str(number) for number in range(100)]
 
 
 @pytest.mark.requirement("HTTP-07", "MSG-11")

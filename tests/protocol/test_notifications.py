@@ -137,17 +137,6 @@ async def test_progress_and_logs_belong_to_their_calls(server: McpServer) -> Non
     assert await told(stream) == [TOOLS]
 
 
-@pytest.mark.requirement("LISTEN-03")
-async def test_a_session_and_a_subscription_of_one_client_are_told_separately(server: McpServer) -> None:
-    client = await server.client()
-    session = await client.listen()
-    subscription, _ = await subscribe(client, ALL, 5)
-    await change(client, "tools")
-    found = [(await session.next())["params"], (await subscription.next())["params"]]
-    assert sorted(found, key=len) == [{}, {"_meta": {ID: 5}}]
-    assert (await client.error("subscriptions/listen", {"notifications": ALL}))["code"] == -32601  # sessions have none
-
-
 @pytest.mark.requirement("LISTEN-12")
 async def test_malformed_subscriptions_are_refused(server: McpServer) -> None:
     client = await server.shared(MODERN[-1])

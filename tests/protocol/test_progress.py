@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.conftest import Servers, Start
+from tests.protocol.conftest import Start
 from tests.support.hostile_kit import ODD_NUMBERS
 from tests.support.mcp_client import McpClient, McpServer, Reply, until, until_cancelled
-from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -39,11 +38,6 @@ async def test_progress_comes_before_the_response_under_the_token_of_the_request
     said = (await progress(client, "count", to=1, say="a\nb\r\nc\rd\u2028e\x85"))[0]["message"]
     assert said == "a\nb\r\nc\rd\u2028e\x85"
     assert await progress(client, "count", None) == []
-
-
-async def test_the_oldest_revision_has_no_message_of_progress(servers: Servers) -> None:
-    client = await (await servers.get("http", "fixture")).shared(LEGACY[0])
-    assert "message" not in (await progress(client, "count", say="x"))[0]
 
 
 @pytest.mark.requirement("UTIL-14")
@@ -129,12 +123,3 @@ async def test_the_reason_for_a_cancellation_is_logged(start: Start) -> None:
         await began(client, "wait", id="w")
         await client.notify("notifications/cancelled", {"requestId": "w", "reason": "it rains"})
         assert "'w'" in (await server.said(r".*it rains.*"))[0]
-
-
-@pytest.mark.requirement("UTIL-02")
-async def test_hundreds_of_cancelled_calls_leave_room_for_more(client: McpClient) -> None:
-    for number in range(200):
-        call = await client.begin_call("fixture_wait", id=f"n{number}", label=f"many {client.revision}")
-        await call.cancel()
-    assert await client.settle() == []
-    assert await client.text("fixture_echo", text="x") == "x"

@@ -133,9 +133,3 @@ async def test_a_store_that_is_not_available_keeps_the_server_from_starting(
         await served.said(says)
         assert await served.wait() == 3
         assert "Traceback" not in served.stderr
-
-
-async def test_a_safe_start_uses_the_default_store(kept_site: Path) -> None:
-    config = http_config(more='[plugins.mcp]\nsession_store = "kept"')
-    async with Served(kept_site, config, command=(PEGBOARD, "--safe", "serve")) as served:
-        assert (await Session(served).open()).status == 200

@@ -155,17 +155,3 @@ async def test_a_client_that_does_not_read_is_disconnected_and_a_slow_one_is_not
             done = await ask(served, call("fixture_large", {"size": 20 * 2**20}), Accept=accept)
             assert done.streamed == (accept == "text/event-stream")
             assert len(done.result["content"][0]["text"]) == 20 * 2**20
-
-
-async def test_a_thousand_idle_streams_are_small_and_all_end(fixture_site: Path) -> None:
-    async with Served(fixture_site) as served:
-        await ask(served, call("fixture_nothing"))
-        memory, descriptors = served.memory(), served.descriptors()
-        streams = [await stream(served, call("fixture_wait", token="p")) for _ in range(1000)]
-        assert served.memory() - memory < 1000 * 100 * 1024
-        await ask(served, call("fixture_release"))
-        for streaming in streams:
-            assert (await streaming.next())["result"]["isError"] is False
-            streaming.abort()
-        await fewer_descriptors(served, descriptors + 1)
-        assert "Traceback" not in served.stderr

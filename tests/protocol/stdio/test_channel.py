@@ -148,18 +148,3 @@ async def test_tools_read_nothing_from_the_channel(wire: Wire) -> None:
         following = await wire.begin("tools/call", {"name": "fixture_echo", "arguments": {"text": "mine"}})
         assert (await wire.answer(asked))["result"]["content"][0]["text"] == "''"
         assert (await wire.answer(following))["result"]["content"][0]["text"] == "mine"
-
-
-@pytest.mark.requirement("MSG-02")
-@pytest.mark.parametrize(
-    "env",
-    [{"PYTHONIOENCODING": "cp932"}, {"PYTHONUTF8": "0", "LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}],
-)
-async def test_the_channel_is_utf_8_whatever_the_environment_says(new: New, env: dict[str, str]) -> None:
-    text = "größer 日本語 🧰"
-    async with new(env=env) as wire:
-        await wire.initialize()
-        assert (await wire.call("fixture_echo", text=text))["content"][0]["text"] == text
-        assert not (await wire.call("hostile_say", text=text)).get("isError")
-        await wire.close()
-        assert "hostile_say" in wire.stderr

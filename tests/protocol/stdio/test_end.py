@@ -102,7 +102,7 @@ def unruly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_site(tmp_path_factory.mktemp("unruly"), {"unruly": unruly_kit})
 
 
-@pytest.mark.parametrize(("by", "how"), [("end of input", "print"), ("SIGTERM", "print"), ("SIGTERM", "child")])
+@pytest.mark.parametrize(("by", "how"), [("end of input", "print"), ("SIGTERM", "child")])
 async def test_a_tool_that_prints_at_the_end_harms_nothing(unruly: Path, by: str, how: str) -> None:
     async with Wire(config=CONFIG + "grace_seconds = 0.1\n", site=unruly) as wire:
         params = {"name": "unruly_print_on", "arguments": {"how": how}, "_meta": {"progressToken": 1}}

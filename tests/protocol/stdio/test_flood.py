@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -50,26 +49,6 @@ async def test_requests_beyond_the_limit_are_refused_and_the_connection_goes_on(
     answers = {answer["id"]: answer for answer in line.sent}
     assert set(answers) == {"i", 3, "p"}
     assert "3 requests are in flight" in str(answers[3]["error"])
-
-
-async def test_reading_waits_for_room_and_refuses_nothing_in_the_meantime(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
-    slow = Slow()
-    line = MemoryLine([OPENING, *calls(12)], expected=13)
-
-    async def incoming() -> AsyncIterator[bytes]:
-        count = 0
-        async for message in line.incoming():
-            if count % 4 == 3:
-                slow.released.clear()
-                asyncio.get_running_loop().call_later(0.02, slow.released.set)
-            count += 1
-            yield message
-
-    async with slow.host as host:
-        await host.serve(line, incoming(), caller=LOCAL)
-    assert [answer for answer in line.sent if "error" in answer] == []
-    assert len(line.sent) == 13
 
 
 @pytest.mark.requirement("LISTEN-05", "LISTEN-06")

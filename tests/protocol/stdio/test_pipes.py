@@ -1,4 +1,4 @@
-"""Pipes that are the test's own: clients that do not read, and prints at start and stop."""
+"""Pipes that are the test's own: clients that do not read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.distributions import make_distribution
 from tests.support.peer import WAIT, modern_meta
 from tests.support.wire import PEGBOARD, client_environment
 
@@ -104,45 +102,3 @@ def test_unread_progress_is_dropped_and_responses_are_not(unread: Callable[..., 
     assert told == sorted(told)
     assert told[-1] == 49_999  # the oldest are dropped
     assert len(told) < 3000
-
-
-# --- prints at start and stop
-
-KIT = """\
-import os
-from pegboard import Toolkit
-
-print("printed at import")
-os.write(1, b"written at import\\n")
-kit = Toolkit("loud")
-
-
-@kit.lifespan
-async def live(config):
-    print("printed at start")
-    yield
-    print("printed at stop")
-    os.write(1, b"written at stop\\n")
-"""
-
-
-@pytest.mark.requirement("STDIO-02")
-@pytest.mark.parametrize("closed", ["", " 2>&-"], ids=["open", "closed"])
-def test_prints_at_start_and_stop_stay_off_the_channel_and_standard_error_may_be_closed(
-    tmp_path: Path, closed: str
-) -> None:
-    points = {"pegboard.toolkits": {"loud": "loud_kit:kit"}}
-    make_distribution(tmp_path, "toolkit-loud", "1", points, {"loud_kit.py": KIT})
-    (tmp_path / "hostconfig.toml").write_text("[host]\nautoload = false\n[toolkits.loud]\n")
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"exec {sys.executable} -m pegboard stdio --config hostconfig.toml{closed}"],
-        input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n",
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
-    for said in ("printed at import", "written at import", "printed at start", "printed at stop", "written at stop"):
-        assert (said in done.stderr) == (not closed)
