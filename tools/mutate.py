@@ -98,7 +98,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     },
     "jsonrpc_messages": (
         f"{MCP}/jsonrpc_messages.py",
-        ["protocol/test_messages", "protocol/test_batches"],
+        ["protocol/test_messages"],
     ),
     "stateless": (
         f"{MCP}/stateless.py",
@@ -121,10 +121,8 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         f"{MCP}/message_stream.py",
         [
             "protocol/test_messages",
-            "protocol/test_batches",
             "protocol/test_eras",
             "protocol/test_progress",
-            "protocol/stdio/test_flood",
             "protocol/test_asking",
             "protocol/test_notifications",
             "protocol/stdio/test_channel",

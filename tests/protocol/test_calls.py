@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from tests.protocol.conftest import Start
-from tests.support import unruly_kit
 from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import CANARY, ERRORS
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, until_cancelled, values
 from tests.support.peer import META
-from tests.support.pool import make_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -173,14 +171,6 @@ async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(sites: 
             await until_cancelled(client, tool)
 
 
-async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(tmp_path: Path) -> None:
-    async with McpServer("http", make_site(tmp_path, {"unruly": unruly_kit})) as server:
-        client = await server.client(NEWEST[1])
-        failed = [how for how in unruly_kit.EXITS if (await client.call("unruly_exits", how=how))["isError"]]
-        assert failed[:5] == list(unruly_kit.EXITS)[:5]
-        assert await client.text("unruly_nap") == "rested"
-
-
 # --- large results
 
 
@@ -199,13 +189,6 @@ async def test_a_result_beyond_the_limit_fails_with_advice_and_is_logged(sites: 
         said = await server.said(r"the result of hostile_flood is too large: (\d+) bytes or more; .*_bytes\) is (\d+)")
         assert (int(said[1]), int(said[2])) == (50_000, 5000)
         assert "Traceback" not in server.stderr
-
-
-async def test_an_endless_iterator_is_refused(either: McpClient) -> None:
-    for kind in ("itself", "dict", "model"):
-        result = await either.call("hostile_endless", kind=kind)
-        assert result["isError"] is True
-        assert "iterator" in text_of(result)
 
 
 async def test_a_result_far_beyond_the_limit_is_never_copied(sites: dict[str, Path]) -> None:

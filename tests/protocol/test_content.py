@@ -330,14 +330,13 @@ async def test_metadata_hints_and_versions_are_listed_where_the_revision_has_a_p
 async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(sites: dict[str, Path]) -> None:
     async with McpServer("http", sites["content"]) as server:
         client = await server.client()
-        for one in ("by_option", "by_decorator"):
-            name = f"options_deprecated_{one}"
+        for name in ("options_deprecated_by_option", "options_deprecated_by_decorator"):
             text = f"{name} is deprecated: use somewhere instead"
             for modern in (False, True):
                 meta = {f"{OWN}logLevel": "warning"} if modern else {}
                 reply = await client.request("tools/call", {"name": name, "_meta": meta}, modern=modern)
                 told = [told["params"] for told in reply.told if told["params"]["data"] == text]
                 assert told == [{"level": "warning", "logger": name, "data": text}]
-            listed = await described(client, f"deprecated_{one}")
+            listed = await described(client, name.removeprefix("options_"))
             assert listed["description"] == "[DEPRECATED: use somewhere instead] Be old."
             assert server.stderr.count(f"{name} is deprecated") == 1

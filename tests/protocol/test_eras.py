@@ -17,12 +17,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SERVED = [*MODERN, *reversed(LEGACY)]
 CLIENT: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
-CAPABILITIES = {
-    "tools": {"listChanged": True},
-    "resources": {"listChanged": True, "subscribe": True},
-    "prompts": {"listChanged": True},
-    "logging": {},
-}
+LISTS = {kind: {"listChanged": True} for kind in ("tools", "prompts")}
+CAPABILITIES = {**LISTS, "resources": {"listChanged": True, "subscribe": True}, "logging": {}}
 
 # --- the handshake
 

@@ -85,32 +85,6 @@ async def test_lists_hold_only_fields_of_the_revision_and_no_null(every: McpClie
     assert all(len(tool["name"]) <= 64 for tool in tools)
 
 
-@pytest.mark.requirement("TOOL-21")
-async def test_a_tool_is_listed_as_the_revision_describes_it(every: McpClient) -> None:
-    tools = {tool["name"]: tool for tool in (await every.result("tools/list"))["tools"]}
-    expected: dict[str, Any] = {
-        "name": "fixture_echo",
-        "description": "Say it back.",
-        "inputSchema": {
-            "type": "object",
-            "properties": {"text": {"type": "string", "description": "what to say back"}},
-            "required": ["text"],
-            "additionalProperties": False,
-        },
-    }
-    if every.since("2025-03-26"):
-        hints = {"title": "Echo it", "readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
-        expected["annotations"] = hints
-    if every.since("2025-06-18"):
-        expected["title"] = "Echo"
-    assert tools["fixture_echo"] == expected
-    assert tools["fixture_greet"]["inputSchema"]["properties"].keys() == {"name"}  # the context is no parameter
-    kinds = {tool["outputSchema"].get("type") for tool in tools.values() if "outputSchema" in tool} - {None, "null"}
-    assert kinds == (
-        {"object", "array", "integer"} if every.modern else {"object"} if every.since("2025-06-18") else set()
-    )
-
-
 # --- lists that change
 
 

@@ -35,30 +35,11 @@ async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(transpo
         for number, tool in enumerate(TOOLS):
             arguments = {"text": f"{FORGED} {number}"} | ({"status": 404} if tool == "logs_upstream" else {})
             await client.request("tools/call", {"name": tool, "arguments": arguments})
-            await server.said(r"Unknown tool.*forged" if FORGED in tool else rf"forged.* {number}\b")
+            await server.said(r"forged.*NotFoundError" if FORGED in tool else rf"forged.* {number}\b")
     lines = server.stderr.split("\n")[:-1]
     assert [line for line in lines if not LINE.match(line)] == []
     assert [line for line in lines if re.match(r"2026-01-01|.* ERROR pegboard: forged$", line)] == []
     assert [char for line in lines for char in line if char in "\r\x1b\x9b\u2028\u202e"] == []
-
-
-async def test_a_failing_service_takes_one_line_and_each_line_names_its_request(transport: str, site: Path) -> None:
-    async with McpServer(transport, site, host=INFO, operator=True) as server:
-        client = await server.client(MODERN[-1])
-        result = await client.call("logs_upstream", status=404, text="GET api.example/issues")
-        line = (await server.said(r".*GET api.example/issues.*\n"))[0]
-        assert " WARNING pegboard [" in line
-        assert "rror id" not in str(result)
-        assert "Traceback" not in server.stderr
-        before = len(server.stderr)
-        reply = await client.request("tools/call", {"name": "logs_tell", "arguments": {"text": "it"}}, id="mine")
-        assert reply.text == "told"
-        await server.said(r"pegboard\.calls \[request_id=mine")
-        lines = [line for line in server.stderr[before:].splitlines() if "request_id=mine" in line]
-    about = {LINE.match(line)[1]: re.findall(r"(\w+)=(\S+?)[] ]", line) for line in lines}  # type: ignore[index]  # all are
-    assert set(about) == {"pegboard.tools.logs_tell", "logs.own", "pegboard.calls"}
-    peer = "stdio" if transport == "stdio" else "127.0.0.1"
-    assert all(one == [("request_id", "mine"), ("caller", "operator"), ("peer", peer)] for one in about.values())
 
 
 # --- `pegboard serve`
@@ -115,13 +96,9 @@ async def test_a_log_file_is_private_and_may_be_rotated(site: Path, tmp_path: Pa
         assert "it said" not in served.stderr
 
 
-async def test_a_full_disk_is_reported_once_and_an_invalid_log_stops_the_start(site: Path) -> None:
+async def test_a_full_disk_is_reported_once(site: Path) -> None:
     async with Served(site, http_config(host=INFO, more='[plugins.logging]\nfile = "/dev/full"')) as served:
         for _ in range(3):
             assert (await ask(served, call("logs_tell", {"text": "it"}))).result["content"][0]["text"] == "told"
     lost = "pegboard: the log file cannot be written, and records are lost: No space left on device\n"
     assert served.stderr.count(lost) == 1
-    nowhere = http_config(more='[plugins.logging]\nfile = "/nowhere/x.log"')
-    async with Served(site, nowhere, ready=False) as served:
-        assert await served.wait() == 3
-    assert "/nowhere/x.log cannot be written: No such file or directory; choose another file" in served.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.audit import make_audit_site
-from tests.support.mcp_client import McpClient, McpServer, text_of
+from tests.support.mcp_client import McpClient, McpServer
 from tests.support.schemas import LEGACY, MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -46,13 +46,6 @@ async def test_it_sees_requests_nested_calls_and_notifications(transport: str, s
         await client.notify("notifications/made/up")
         heard = [line for line in await trail(client) if line.startswith("notifications/")]
         assert heard == ([] if client.modern else ["notifications/initialized"]) + ["notifications/cancelled"]
-
-
-async def test_it_refuses_calls(site: Path) -> None:
-    async with McpServer("http", site, more='[plugins.acme_audit]\nstopped = ["audit_nested"]') as server:
-        refused = await (await server.client()).call("audit_nested")
-        assert (refused["isError"], text_of(refused)) == (True, "This tool has been stopped.")
-        assert refused["_meta"]["pegboard/error"]["kind"] == "TOOL_RUNTIME_FATAL"
 
 
 @pytest.mark.requirement("TOOL-09")

@@ -126,26 +126,8 @@ async def test_questions_are_withdrawn_after_their_time_and_with_their_call(clie
     assert (await call.result())["isError"] is True
 
 
-async def test_several_questions_at_once_in_turn_and_in_nested_calls(client: McpClient) -> None:
-    call = await begin(client, "at_once")
-    questions = [await call.next() for _ in range(3)]
-    for one in reversed(questions):
-        await client.respond(one, result=willing(one["method"], one.get("params", {})))
-    assert await call.text() == "Ann, Paris, 2 roots"
-    call = await begin(client, "in_turn")
-    for _ in range(3):
-        await answered(client, call)
-    assert await call.text() == "Ann 7 accept"
-    call = await begin(client, "outer")
-    for name in ("A", "B", "C"):
-        await answered(client, call, lambda *_, name=name: accept(value=name))
-    assert await call.text() in ("Hi, A | Ho, B | Hello, C", "Hi, B | Ho, A | Hello, C")
-
-
 async def test_prompts_and_resources_ask_and_nothing_is_kept_for_the_next_call(client: McpClient) -> None:
-    ignored = {"name": "asks_name", "arguments": {}, "requestState": 5, "inputResponses": None}
-    requests: list[tuple[str, dict[str, Any]]] = [("prompts/get", {"name": "asks_welcome"}), ("tools/call", ignored)]
-    for method, params in (*requests, ("resources/read", {"uri": "asks://cards/7"})):
+    for method, params in (("prompts/get", {"name": "asks_welcome"}), ("resources/read", {"uri": "asks://cards/7"})):
         call = await client.begin(method, params)
         await answered(client, call, lambda *_: accept(value="Ann"))
         assert "Ann" in str(await call.result())

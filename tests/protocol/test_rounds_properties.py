@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -93,24 +92,6 @@ def test_any_answers_yield_a_question_a_result_or_an_error_of_the_client(
         assert "never go out" not in json.dumps(answer)
     if isinstance(responses, dict) and not all(isinstance(one, dict) for one in responses.values()):
         assert "error" in answer
-
-
-STATES = st.one_of(
-    JSON,
-    st.text("ABCabc019-_=+/.v \n", max_size=60),
-    st.binary(max_size=80).map(lambda data: "v1." + base64.urlsafe_b64encode(data).decode().rstrip("=")),
-)
-
-
-@pytest.mark.requirement("ROUND-07")
-@FEW
-@given(st.sampled_from(CALLS), STATES)
-def test_a_state_that_was_not_made_here_is_refused(
-    exchanges: Exchanges, call: tuple[str, dict[str, Any]], state: Any
-) -> None:
-    method, params = call
-    answer = exchanges.request(method, {**params, "requestState": state, "inputResponses": ANN})
-    assert answer["error"]["code"] == -32602
 
 
 @pytest.mark.requirement("ROUND-07")

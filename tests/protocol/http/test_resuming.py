@@ -255,8 +255,8 @@ async def test_subscriptions_are_streams_kept_alive_that_tell_slow_readers_each_
         assert all(event.id is None and event.retry is None for event in streams[1].events)
 
 
-async def test_sessions_that_come_and_go_and_streams_without_a_reader_take_little_memory(asking_site: Path) -> None:
-    async def come_and_go(served: Served, many: int) -> None:
+async def test_sessions_that_come_and_go_leave_nothing_behind(asking_site: Path) -> None:
+    async def come_and_go(many: int) -> None:
         for _ in range(many):
             session = await opened(served)
             streaming = await session.listen()
@@ -264,19 +264,11 @@ async def test_sessions_that_come_and_go_and_streams_without_a_reader_take_littl
             streaming.abort()
             assert (await served.request("DELETE", "/mcp", session.fields())).status == 204
 
-    async with Served(asking_site, config("", "port = 0\nsend_seconds = 0.2")) as served:
-        await come_and_go(served, 30)
+    async with Served(asking_site, config("")) as served:
+        await come_and_go(30)
         before, descriptors = served.memory(), served.descriptors()
-        await come_and_go(served, 100)
+        await come_and_go(100)
         assert served.memory() - before < 4 * 2**20
         async with asyncio.timeout(WAIT):
             while served.descriptors() > descriptors:
                 await served.request("GET", "/healthz")
-        session = await opened(served)
-        await rest(await session.begin(log("x", times=50)))
-        before = served.memory()
-        for _ in range(10):
-            lost = await session.begin(log("a", "x" * 10_000, times=500))
-            lost.line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
-        assert (await session.post(message("ping"))).result == {}
-        assert served.memory() - before < 60 * 2**20

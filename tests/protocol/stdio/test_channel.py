@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pegboard import Host, Toolkit
+from pegboard.types import LOCAL
+from pegboard_plugins.mcp import message_stream
 from tests.protocol.stdio.conftest import New
 from tests.support.hostile_kit import SAID
+from tests.support.memory_line import MemoryLine, request
 from tests.support.peer import modern_meta
 from tests.support.pool import ASKING, CONFIG
 from tests.support.wire import Wire
@@ -48,17 +53,6 @@ async def test_lines_may_end_in_cr_lf_be_blank_come_in_pieces_and_many_at_once(w
     assert await wire.settle() == []
     await wire.close()
     assert wire.stderr == ""  # all is well
-
-
-async def test_ten_megabytes_in_one_argument_are_served_and_their_memory_is_returned(new: New) -> None:
-    async with new("\n[plugins.stdio]\nmax_message_bytes = 11_000_000\n") as wire:
-        await wire.initialize()
-        before = resident(wire)
-        for turn in range(4):
-            result = await wire.call("fixture_length", text="x" * 10_000_000, modern=bool(turn % 2))
-            assert result["content"][0]["text"] == "10000000"
-        await wire.settle()
-        assert resident(wire) - before < 25  # the C library keeps up to twice the size of what was freed
 
 
 @pytest.mark.requirement("SEC-03")
@@ -104,16 +98,6 @@ async def test_an_unsupported_version_is_refused_before_its_method(new: New) -> 
                 assert (error["code"], error["data"]) == (-32022, {"supported": served, "requested": version})
 
 
-async def test_progress_of_a_batch_comes_before_its_responses(new: New) -> None:
-    async with new() as wire:
-        await wire.initialize("2025-03-26")
-        params = {"name": "fixture_count", "arguments": {"to": 2}, "_meta": {"progressToken": 7}}
-        await wire.send([{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}])
-        told = [await wire.receive() for _ in range(3)]
-        assert [message["params"]["progress"] for message in told[:2]] == [1, 2]
-        assert told[2][0]["result"]["content"][0]["text"] == "counted"
-
-
 async def test_an_answer_beyond_the_limit_fails_the_call_that_waits_for_it(sites: dict[str, Path]) -> None:
     async with Wire(config=CONFIG + ASKING, site=sites["asking"]) as wire:
         await wire.initialize(capabilities={"sampling": {}})
@@ -148,3 +132,49 @@ async def test_tools_read_nothing_from_the_channel(wire: Wire) -> None:
         following = await wire.begin("tools/call", {"name": "fixture_echo", "arguments": {"text": "mine"}})
         assert (await wire.answer(asked))["result"]["content"][0]["text"] == "''"
         assert (await wire.answer(following))["result"]["content"][0]["text"] == "mine"
+
+
+# --- any stream of messages, in process
+
+
+def waiting() -> Host:
+    """Return a host with a tool that never ends by itself."""
+    kit = Toolkit("slow")
+
+    @kit.tool
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.Event().wait()
+
+    return Host({"host": {"autoload": False}}, toolkits={"slow": kit})
+
+
+@pytest.mark.requirement("SEC-03")
+async def test_requests_beyond_the_limit_are_refused_and_the_connection_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
+    monkeypatch.setattr(message_stream, "MAX_CAPACITY_WAIT_SECONDS", 0.01)
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "flood", "version": "1"}}
+    calls = [request(number, "tools/call", name="slow_wait") for number in range(4)]
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}
+    sent = [request("i", "initialize", **client), *calls, json.dumps(cancel).encode(), request("p", "ping")]
+    line = MemoryLine(sent)
+    async with waiting() as host:
+        await host.serve(line, line.incoming(), caller=LOCAL)
+    answers = {answer["id"]: answer for answer in line.sent}
+    assert set(answers) == {"i", 3, "p"}
+    assert "3 requests are in flight" in str(answers[3]["error"])
+
+
+@pytest.mark.requirement("LISTEN-05", "LISTEN-06")
+async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
+    wanted = {"toolsListChanged": True}
+    line = MemoryLine([request("l", "subscriptions/listen", notifications=wanted, _meta=modern_meta())])
+    async with waiting() as host:
+        await host.serve(line, line.incoming(), caller=LOCAL)
+        assert [one.get("method", one.get("id")) for one in line.sent] == [
+            "notifications/subscriptions/acknowledged",
+            "l",
+            "notifications/cancelled",
+        ]
