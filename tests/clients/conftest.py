@@ -65,9 +65,9 @@ class Place:
         return run_client(line, scenario, command, self.folder(), mode=mode, env=self.env, **plan)
 
     @contextmanager
-    def serving(self, port: int = 0, more: str = "") -> Iterator[Server]:
+    def serving(self, more: str = "") -> Iterator[Server]:
         """Start a host that serves over HTTP. It must end properly when asked to."""
-        with Server(self.pegboard, self.folder(), CONFIG + more, self.env, port) as server:
+        with Server(self.pegboard, self.folder(), CONFIG + more, self.env) as server:
             yield server
             assert server.end() == 0, server.stderr
 

@@ -6,8 +6,6 @@ One run of a client does everything once. Each test checks one part of its obser
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -182,29 +180,6 @@ def test_a_client_may_leave_while_a_call_runs(place: Place, client: Client, tool
     assert run.exit_code() == int(client[0] == "1")  # the second line cancels its calls before it closes
 
 
-@pytest.mark.parametrize("client", [CLIENTS[0], CLIENTS[2]])
-def test_a_server_restarted_under_a_client(place: Place, client: Client) -> None:
-    """A stateless client notices nothing; a session is gone with its server, and a fresh client opens another."""
-    with ExitStack() as stack:
-        first = stack.enter_context(place.serving())
-
-        def restart() -> None:
-            assert first.end() == 0, first.stderr
-            stack.enter_context(place.serving(first.port))
-
-        run = place.connect(client, "restarted", first, meanwhile=restart)
-        assert run.said["before"]["content"][0]["text"] == "before"
-        if is_stateless(client):
-            assert run.said["after"]["result"]["content"][0]["text"] == "after"
-            assert set(run.statuses()) == {"POST 200"}
-            assert [message["method"] for message in run.sent()].count("server/discover") == 1
-        else:
-            assert abs(run.said["after"]["error"]["code"]) == 32600  # the first line makes up its own, without the sign
-            assert "POST 404" in run.statuses()
-            fresh = place.connect(client, "asked", first, calls={"echo": ("call", "fixture_echo", {"text": "x"})})
-            assert fresh.said["echo"]["result"]["content"][0]["text"] == "x"
-
-
 @pytest.mark.parametrize("client", CLIENTS[:2])
 def test_a_client_resumes_a_stream_until_its_call_is_answered(place: Place, client: Client) -> None:
     """The SDK comes back by itself, as often as it has to, with the id of the last event."""
@@ -214,11 +189,3 @@ def test_a_client_resumes_a_stream_until_its_call_is_answered(place: Place, clie
     assert run.said["result"]["content"][0]["text"] == "told"
     assert run.said["logged"] == ["a"]
     assert run.statuses().count("GET 200") >= 4
-
-
-def test_several_clients_of_one_server_are_isolated(place: Place) -> None:
-    """They use the same ids at the same time, and each has its own log level."""
-    with place.serving() as server, ThreadPoolExecutor(len(CLIENTS)) as pool:
-        runs = pool.map(lambda client: place.connect(client, "everything", server, **PLAN), CLIENTS)
-        for client, run in zip(CLIENTS, runs, strict=True):
-            assert run.said["logged"]["None"] == ([] if is_stateless(client) else LEVELS[1:])

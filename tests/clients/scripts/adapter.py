@@ -5,12 +5,10 @@ Runs in the client's environment. `types` is the SDK's module of types.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
-import anyio.to_thread
 
 Json = dict[str, Any]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -127,9 +125,3 @@ async def begun(client: Adapter, name: str, arguments: Json, tasks: anyio.abc.Ta
     tasks.start_soon(client.call, name, arguments, progress)
     with anyio.fail_after(10):
         await started.wait()
-
-
-async def told_to_go_on() -> None:
-    """Say "called", and wait until told to go on."""
-    print("called", flush=True)
-    await anyio.to_thread.run_sync(sys.stdin.readline)

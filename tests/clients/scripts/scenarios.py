@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
-from adapter import Adapter, Json, attempt, begun, pages, told_to_go_on  # type: ignore[import-not-found]  # of the client's environment
+from adapter import Adapter, Json, attempt, begun, pages  # type: ignore[import-not-found]  # of the client's environment
 
 WAIT = 20.0
 """Seconds in which what must come has come."""
@@ -76,13 +76,6 @@ async def abandon(client: Adapter, plan: Json) -> Json:
         await begun(client, plan["tool"], {}, tasks)
         tasks.cancel_scope.cancel()
     return {"left": True}
-
-
-async def restarted(client: Adapter, plan: Json) -> Json:
-    """Call, wait while the server is restarted, and call again."""
-    before = await client.call("fixture_echo", {"text": "before"})
-    await told_to_go_on()
-    return {"before": before, "after": await attempt(client, client.call("fixture_echo", {"text": "after"}))}
 
 
 async def asked(client: Adapter, plan: Json) -> Json:
