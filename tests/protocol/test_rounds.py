@@ -149,6 +149,9 @@ async def test_malformed_answers_are_refused_and_better_ones_taken(client: Round
         refused(await client.call(tool, **given), "inputResponses")
         if tool == "name":
             assert (await client.call("name", **given | {"inputResponses": ANN})).text == "Hello, Ann"
+    for tool, content in (("name", {"value": "\ud800"}), ("person", {"name": "x", "age": 10**400})):
+        given = {"inputResponses": {"question-1": accept(**content)}, "requestState": await client.state(tool)}
+        assert (await client.call(tool, **given)).error["code"] in (-32602, -32700)
 
 
 async def test_answers_steps_and_rounds_are_limited(client: RoundsClient) -> None:
@@ -210,9 +213,9 @@ def flipped(state: str, place: int) -> str:
 
 
 def tampered(state: str) -> Iterator[Any]:
-    """Change a state in ways that `test_rounds_properties` does not find by chance."""
+    """Change a state in many ways."""
     body = state[3:]
-    yield from ("v2." + body, "V1." + body, body, "", "v1.AAAA", state.swapcase(), state + "=")
+    yield from ("v2." + body, "V1." + body, body, "", "v1.AAAA", "v1.\x00é", state.swapcase(), state + "=", state[:-4])
     yield "v1." + body.replace("-", "+").replace("_", "/") + "+"
     yield from (flipped(state, place) for place in (0, 11, 12, 20, -17, -16, -1))
     last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -298,7 +298,8 @@ async def test_serving_runs_on_uvloop_where_it_is_installed_and_stdio_on_asyncio
     async with Wire((PEGBOARD, "serve"), config=config, site=tmp_path) as wire:
         await wire.initialize()
         assert (await wire.call("loops_name"))["content"][0]["text"].startswith("asyncio.")
-    for site, loop in ((tmp_path, "uvloop"), (without_uvloop(tmp_path), "asyncio")):
-        async with Served(site) as served:
+    for loop in ("uvloop", "asyncio"):
+        async with Served(tmp_path) as served:
             name = (await ask(served, call("loops_name"))).result["content"][0]["text"]
             assert name.startswith(loop)
+        without_uvloop(tmp_path)
