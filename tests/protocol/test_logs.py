@@ -73,7 +73,7 @@ async def test_the_access_log_has_every_request_without_its_query(site: Path) ->
     async with Served(site, http_config(host=INFO, more=more)) as served:
         await ask(served, call("logs_tell", {"text": "a\nb\x1b"}))
         await served.request("GET", "/nothing?token=canary")
-        await served.said('"status":404')
+        await served.said("GET /nothing 404")
     lines = [json.loads(line) for line in served.stderr.splitlines()]
     access = [line for line in lines if line["logger"] == "pegboard.access"]
     assert [" ".join(line["message"].split()[:3]) for line in access] == ["POST /mcp 200", "GET /nothing 404"]
