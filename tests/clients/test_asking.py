@@ -56,7 +56,7 @@ def check_rounds(run: Run, client: Client) -> None:
 @pytest.mark.parametrize("action", ["decline", "fail", ""])
 @pytest.mark.parametrize("client", [CLIENTS[0], CLIENTS[2]])
 def test_a_client_that_does_not_agree_or_cannot_answer(place: Place, client: Client, action: str) -> None:
-    calls = {"name": ("call", "asks_name", {})}
+    calls: dict[str, Any] = {"name": ("call", "asks_name", {})}
     run = place.stdio(client, "asked", calls=calls, **({"answers": True, "action": action} if action else {}))
     found = run.said["name"]
     if action == "decline":

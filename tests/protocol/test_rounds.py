@@ -16,7 +16,7 @@ from pegboard.types import Call, Caller, InputRequired, Question, Round
 from pegboard_plugins.mcp import sealing
 from pegboard_plugins.mcp.round_trips import RoundTrips
 from tests.protocol.conftest import Servers
-from tests.support.mcp_client import McpServer, Reply, until
+from tests.support.mcp_client import McpServer, Reply, until, values
 from tests.support.mcp_rounds import RoundsClient, accept, questions, willing
 from tests.support.schemas import MODERN
 
@@ -131,8 +131,8 @@ async def test_a_state_keeps_the_answers_of_earlier_rounds(client: RoundsClient)
 
 
 MALFORMED: list[tuple[str, Any]] = [
-    *(("name", one) for one in (None, [], {"question-1": None}, {**ANN, "other": None})),
-    *(("name", {"question-1": one}) for one in ({}, {"action": "accept"}, {"action": ["accept"]})),
+    *(("name", one) for one in values(None, [], {"question-1": None}, {**ANN, "other": None})),
+    *(("name", {"question-1": one}) for one in values({}, {"action": "accept"}, {"action": ["accept"]})),
     *(("name", {"question-1": accept(value=one)}) for one in (5, None)),
     ("consent", {"question-1": {"action": "accept", "content": "yes"}}),
     ("sample", {"question-1": {"role": "assistant", "model": "m"}}),
@@ -175,7 +175,8 @@ async def test_answers_steps_and_rounds_are_limited(client: RoundsClient) -> Non
 
 @pytest.mark.requirement("ASK-01", "ASK-18", "ASK-23", "ERA-19", "ERA-20", "ROUND-06")
 async def test_a_client_without_a_capability_is_told_which_is_missing(client: RoundsClient) -> None:
-    form, url = {"elicitation": {"form": {}}}, {"elicitation": {"url": {}}}
+    form: Any = {"elicitation": {"form": {}}}
+    url: Any = {"elicitation": {"url": {}}}
     cases: list[tuple[str, Any, Any, Any]] = [
         ("name", {}, {}, form),
         ("name", {}, url, form),
@@ -314,7 +315,7 @@ async def test_a_state_is_for_its_caller_alone_and_until_its_last_second(monkeyp
     monkeypatch.setattr(time, "time", lambda: now)
     trips, asked = RoundTrips([], 60), Round(1, {"q": "digest"})
     question = Question("elicitation/create", {"mode": "form", "message": "x"})
-    subjects = (None, "", "bo", "ann")
+    state, subjects = "", (None, "", "bo", "ann")
     for subject in subjects:
         state = trips.result(call(subject), InputRequired({"q": question}, asked))["requestState"]
         for other in subjects:

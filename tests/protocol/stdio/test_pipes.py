@@ -33,7 +33,7 @@ def unread(sites: dict[str, Path], tmp_path: Path) -> Callable[..., Any]:
     @contextmanager
     def started(*lines: bytes) -> Iterator[Process]:
         env, pipe = client_environment(tmp_path, {"PYTHONPATH": str(sites["fixture"])}), subprocess.PIPE
-        command = [PEGBOARD, "stdio"]
+        command = [str(PEGBOARD), "stdio"]
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=env) as process:
             try:
                 assert process.stdin
