@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -53,44 +54,27 @@ class Worded(ToolExecutionError):
         return self.text.decode()
 
 
-def tool(function: Any) -> Any:
+def tool(function: Any, name: str | None = None) -> Any:
     """Add a tool that declares all secrets."""
-    function.__doc__ = "Tell what must not be told."
-    return kit.tool(requires_secrets=SECRETS)(function)
+    return kit.tool(name=name, description="Show secrets.", requires_secrets=SECRETS)(function)
 
 
-@tool
-def accident(context: Context) -> str:
-    raise ValueError(everything(context))
+def raising(make: Callable[[str, dict[str, str]], BaseException]) -> Callable[..., None]:
+    def fail(context: Context) -> None:
+        raise make(everything(context), written(context)) from KeyError(everything(context))
+
+    return fail
 
 
-@tool
-async def caused(context: Context) -> str:
-    try:
-        raise KeyError(everything(context))
-    except KeyError as error:
-        raise RuntimeError(f"because of {written(context)}") from error
-
-
-@tool
-def purpose(context: Context) -> str:
-    told = everything(context)
-    raise RetryableToolError(told, told, told, 5, {"told": [told], told: written(context)})
-
-
-@tool
-def worded(context: Context) -> str:
-    raise Worded(everything(context).encode())
-
-
-@tool
-def protocol(context: Context) -> str:
-    raise ProtocolError(4711, everything(context), {"told": everything(context)})
-
-
-@tool
-def leaving(context: Context) -> str:
-    raise SystemExit(everything(context))
+ERRORS: dict[str, Callable[[str, dict[str, str]], BaseException]] = {
+    "accident": lambda plain, forms: ValueError(f"{plain} because of {forms}"),
+    "purpose": lambda plain, forms: RetryableToolError(plain, plain, plain, 5, {"list": [plain], plain: forms}),
+    "worded": lambda plain, forms: Worded(plain.encode()),
+    "protocol": lambda plain, forms: ProtocolError(4711, plain, {"data": plain}),
+    "leaving": lambda plain, forms: SystemExit(plain),
+}
+for name, make in ERRORS.items():
+    tool(raising(make), name)
 
 
 @tool

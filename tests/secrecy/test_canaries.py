@@ -43,7 +43,7 @@ token = {{ env = "LEAKY_TOKEN" }}
 sealed = {json.dumps(CANARIES["sealed"])}
 address = "https://me:{MARK}-in-the-address@127.0.0.1/"
 """
-TOOLS = ["accident", "caused", "purpose", "worded", "protocol", "leaving", "status", "misfit", "logged"]
+TOOLS = [*leaky_kit.ERRORS, "status", "misfit", "logged"]
 EXPOSED = dict.fromkeys(VARIABLES.values(), ACKNOWLEDGEMENT)
 """The variables that show details for the log to models."""
 

@@ -66,6 +66,8 @@ def test_the_meta_of_an_interface() -> None:
     view = ResourceUi(
         connect_domains=["https://api.example.com", "wss://live.example.com:8443"],
         resource_domains=["https://*.example.com"],
+        frame_domains=["https://www.example.org"],
+        base_uri_domains=["https://cdn.example.com"],
         permissions=["camera", "clipboardWrite"],
         domain="a904794854a047f6.example.com",
         prefers_border=False,
@@ -76,6 +78,8 @@ def test_the_meta_of_an_interface() -> None:
             "csp": {
                 "connectDomains": ["https://api.example.com", "wss://live.example.com:8443"],
                 "resourceDomains": ["https://*.example.com"],
+                "frameDomains": ["https://www.example.org"],
+                "baseUriDomains": ["https://cdn.example.com"],
             },
             "permissions": {"camera": {}, "clipboardWrite": {}},
             "domain": "a904794854a047f6.example.com",

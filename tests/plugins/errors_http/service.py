@@ -98,22 +98,14 @@ async def with_aiohttp(url: str, timeout: float = MAX_SECONDS) -> str:  # noqa: 
         return await response.text()
 
 
-async def with_httpx_async(url: str, timeout: float = MAX_SECONDS) -> str:  # noqa: ASYNC109 - as above
+async def with_httpx(url: str, timeout: float = MAX_SECONDS) -> str:  # noqa: ASYNC109 - as above
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
         return (await client.get(url)).raise_for_status().text
 
 
-def with_httpx(url: str, timeout: float = MAX_SECONDS) -> str:
-    return _with(httpx, url, timeout)
-
-
 def with_httpx2(url: str, timeout: float = MAX_SECONDS) -> str:
-    return _with(httpx2, url, timeout)
-
-
-def _with(library: Any, url: str, timeout: float) -> str:
-    with library.Client(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
-        return str(client.get(url).raise_for_status().text)
+    with httpx2.Client(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
+        return client.get(url).raise_for_status().text
 
 
 def with_requests(url: str, timeout: float = MAX_SECONDS) -> str:
@@ -140,5 +132,5 @@ def with_urllib(url: str, timeout: float = MAX_SECONDS) -> str:
 
 
 LIBRARIES: tuple[Callable[..., Any], ...] = (
-    with_aiohttp, with_httpx_async, with_httpx, with_httpx2, with_requests, with_urllib3, with_urllib,
+    with_aiohttp, with_httpx, with_httpx2, with_requests, with_urllib3, with_urllib,
 )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -11,6 +10,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http import aiohttp_internals
 from pegboard_plugins.http.http_connection import HttpServer
+from tests.support.peer import WAIT
 
 NAMES = {name: value for name, value in vars(aiohttp_internals).items() if name.isupper()}
 
@@ -20,36 +20,32 @@ def test_the_installed_aiohttp_has_the_attributes() -> None:
     assert set(NAMES.values()) <= known
 
 
-def make_request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
-    return web.BaseRequest(message, payload, protocol, writer, task, asyncio.get_running_loop())
-
-
-async def answer(request: web.BaseRequest) -> web.Response:
+async def respond(request: web.BaseRequest) -> web.Response:
     return web.Response(body=await request.read())
 
 
 @pytest.mark.parametrize("missing", [(), tuple(NAMES)], ids=["all", "none"])
-async def test_requests_are_answered_without_the_attributes(
+async def test_requests_are_served_without_the_attributes(
     missing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in missing:
         monkeypatch.setattr(aiohttp_internals, name, "_missing")
+    loop = asyncio.get_running_loop()
     served = HttpServer(
-        answer,
-        request_factory=make_request,
+        respond,
+        request_factory=lambda *parts: web.BaseRequest(*parts, loop),
         handler_cancellation=True,
         header_seconds=60,
         proves=lambda transport: False,
         max_field_size=1024,
     )
-    listener = await asyncio.get_running_loop().create_server(served, "127.0.0.1", 0)
+    listener = await loop.create_server(served, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(WAIT):
         for body in (b"", b"x" * 200_000):
             head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body)
-            for part in (head[:20], head[20:], body[:10], body[10:]):
+            for part in (head[:20], head[20:], body):
                 writer.write(part)
-                await writer.drain()
                 await asyncio.sleep(0)
             received = await reader.readuntil(b"\r\n\r\n")
             assert received.startswith(b"HTTP/1.1 200")
