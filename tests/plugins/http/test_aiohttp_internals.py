@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -20,6 +21,10 @@ def test_the_installed_aiohttp_has_the_attributes() -> None:
     assert set(NAMES.values()) <= known
 
 
+def make_request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+    return web.BaseRequest(message, payload, protocol, writer, task, asyncio.get_running_loop())
+
+
 async def respond(request: web.BaseRequest) -> web.Response:
     return web.Response(body=await request.read())
 
@@ -30,16 +35,15 @@ async def test_requests_are_served_without_the_attributes(
 ) -> None:
     for name in missing:
         monkeypatch.setattr(aiohttp_internals, name, "_missing")
-    loop = asyncio.get_running_loop()
     served = HttpServer(
         respond,
-        request_factory=lambda *parts: web.BaseRequest(*parts, loop),
+        request_factory=make_request,
         handler_cancellation=True,
         header_seconds=60,
         proves=lambda transport: False,
         max_field_size=1024,
     )
-    listener = await loop.create_server(served, "127.0.0.1", 0)
+    listener = await asyncio.get_running_loop().create_server(served, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
     async with asyncio.timeout(WAIT):
         for body in (b"", b"x" * 200_000):
