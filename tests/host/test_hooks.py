@@ -20,7 +20,6 @@ from pegboard import (
     ResourceResult,
     ToolExecutionError,
     ToolResult,
-    hookspecs,
 )
 from pegboard.plugin import (
     ConfigError,
@@ -39,18 +38,7 @@ from pegboard.plugin import (
     around,
     hookimpl,
 )
-from pegboard.types import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    Caller,
-    CallNext,
-    EventStream,
-    Failure,
-    Outcome,
-    Request,
-    Response,
-)
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, EventStream, Failure, Outcome, Request, Response
 from tests.host.hosting import failure, make_host, plugin_of, value
 
 
@@ -388,53 +376,3 @@ async def test_an_authenticator_for_this_machine_only_refuses_other_machines_and
     async with make_host(plugins={"p": guarded_by(local, Door("vault", "long"))}) as host:
         assert await requested(host, "POST", "/vault", b"dev Ada", ANONYMOUS) == Response(401, b"long")
         assert (await requested(host, "POST", "/vault", b"long Ada", ANONYMOUS)).status == 200
-
-
-# --- all hooks
-
-REGISTERING = [hook for hook in vars(hookspecs) if hook.startswith("register_")]
-
-
-async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
-    called: list[str] = []
-
-    def noting(hook: str) -> Any:
-        def note(self: Plugin, context: PluginContext) -> list[Any]:
-            called.append(f"{context.name} {hook}")
-            return []
-
-        return hookimpl(note)
-
-    @asynccontextmanager
-    async def lifespan(self: Plugin, context: PluginContext) -> AsyncIterator[None]:
-        called.append(f"{context.name} enters")
-        yield
-        called.append(f"{context.name} leaves")
-
-    members = {hook: noting(hook) for hook in REGISTERING}
-    every = type("Everything", (Plugin,), {**members, "lifespan": hookimpl(lifespan)})
-    async with make_host(plugins={"b": every, "a": every}) as host:
-        contributed = called[:-2]
-        await host.dispatch(Call("tools/list"))
-        assert called[-2:] == ["a enters", "b enters"]
-    assert called[-2:] == ["b leaves", "a leaves"]
-    assert sorted(contributed) == sorted(f"{name} {hook}" for name in "ab" for hook in REGISTERING)
-    assert [line[0] for line in contributed] == ["a"] * len(REGISTERING) + ["b"] * len(REGISTERING)
-
-
-@pytest.mark.parametrize("hook", ["register_tools", "register_secret_stores"])
-def test_a_plugin_whose_hook_raises_is_left_out_and_affects_no_other(hook: str) -> None:
-    def fail(self: Any) -> Any:
-        raise OSError("no disk")
-
-    broken = contributing(register_tools=[ToolDefinition(stumble, name="of_the_broken")])
-    fail.__name__ = hook
-    setattr(broken, hook, hookimpl(fail))
-    host = make_host(plugins={"broken": broken, "good": contributing(register_transports=[OneConnection()])})
-    host.load()
-    assert list(host.assembly.tools) == []
-    assert list(host.assembly.transports) == ["one"]
-    (problem,) = host.problems
-    assert "no disk" in problem.message
-    assert problem.origin is not None
-    assert problem.origin.name == "broken"

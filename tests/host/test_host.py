@@ -18,48 +18,40 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import (
-    ConfigError,
-    Lifespan,
-    Plugin,
-    PluginError,
-    ServerError,
-    hookimpl,
-)
+from pegboard.plugin import ConfigError, Lifespan, Plugin, PluginError, ServerError, hookimpl
 from pegboard.types import Call
 from tests.host.hosting import call, make_host, until, value
+
+Step = Callable[[], Awaitable[Any]]
+
+
+async def nothing() -> None:
+    """Neither wait nor fail."""
+
+
+def raising(error: BaseException) -> Step:
+    async def step() -> None:
+        raise error
+
+    return step
 
 
 class Story(list[str]):
     """The events of lifespans, in order."""
 
-    def kit(
-        self,
-        name: str,
-        *,
-        enter: BaseException | None = None,
-        leave: BaseException | None = None,
-        on_enter: Callable[[], Awaitable[Any]] | None = None,
-        on_leave: Callable[[], Awaitable[Any]] | None = None,
-    ) -> Toolkit:
+    def kit(self, name: str, *, enter: Step = nothing, leave: Step = nothing) -> Toolkit:
         """Return a toolkit whose lifespan records its events, and may wait or fail."""
         kit = Toolkit(name)
 
         @kit.lifespan
         async def live(config: None) -> AsyncIterator[str]:
             self.append(f"enter {name}")
-            if on_enter is not None:
-                await on_enter()
-            if enter is not None:
-                raise enter
+            await enter()
             try:
                 yield f"state of {name}"
             finally:
                 self.append(f"leave {name}")
-            if on_leave is not None:
-                await on_leave()
-            if leave is not None:
-                raise leave
+            await leave()
 
         @kit.tool
         def state(context: Context) -> str:
@@ -106,7 +98,7 @@ async def test_a_lifespan_that_fails_to_end_does_not_affect_the_others(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
     story = Story()
-    host = make_host(story.kit("a"), story.kit("b", leave=error), story.kit("c", leave=error))
+    host = make_host(story.kit("a"), *(story.kit(name, leave=raising(error)) for name in "bc"))
     await host.start()
     with contextlib.suppress(asyncio.CancelledError):
         await host.stop()
@@ -123,7 +115,7 @@ async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> N
         entering.set()
         await asyncio.Event().wait()
 
-    starting = asyncio.create_task(make_host(story.kit("a"), story.kit("b", on_enter=wait)).start())
+    starting = asyncio.create_task(make_host(story.kit("a"), story.kit("b", enter=wait)).start())
     await entering.wait()
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -143,7 +135,7 @@ async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> N
 @pytest.mark.parametrize("error", [ConnectionError("no database"), asyncio.CancelledError(), SystemExit(3)], ids=repr)
 async def test_a_lifespan_that_fails_to_start_is_named(error: BaseException) -> None:
     story = Story()
-    plugins = {"broken": living(story.kit("broken", enter=error))}
+    plugins = {"broken": living(story.kit("broken", enter=raising(error)))}
     with pytest.raises(PluginError, match=rf"plugin 'broken'.*lifespan.*{type(error).__name__}"):
         await make_host(story.kit("a"), plugins=plugins).start()
     assert story == ["enter a", "enter broken", "leave a"]
@@ -255,7 +247,7 @@ async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
         leaving.set()
         await asyncio.Event().wait()
 
-    host = make_host(story.kit("a"), story.kit("b", on_leave=wait))
+    host = make_host(story.kit("a"), story.kit("b", leave=wait))
     await host.start()
     stopping = asyncio.create_task(host.stop())
     await leaving.wait()

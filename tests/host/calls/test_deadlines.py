@@ -209,11 +209,9 @@ async def test_a_nested_call_ends_with_the_limit_of_the_outer_call() -> None:
     assert ended == ["inner"]
 
 
-CLIENT = Client("c", revision="2025-11-25", capabilities={"elicitation": {"form": {}}})
-
-
-def asking_kit() -> Toolkit:
-    kit = Toolkit("x")
+@pytest.mark.parametrize("name", ["x_ask", "x_have_asked"])
+async def test_the_clock_is_paused_while_the_client_is_asked(name: str) -> None:
+    kit, asked, answered = Toolkit("x"), asyncio.Event(), asyncio.Event()
 
     @kit.tool(timeout=SHORT)
     async def ask(context: Context, then_wait: bool) -> str:
@@ -229,24 +227,18 @@ def asking_kit() -> Toolkit:
         """Have another ask, at once."""
         return str(await context.tools.call("x_ask", {"then_wait": then_wait}))
 
-    kit.tool(timeout=SHORT, name="last")(never)
-    return kit
-
-
-@pytest.mark.parametrize("name", ["x_ask", "x_have_asked"])
-async def test_the_clock_is_paused_while_the_client_is_asked(name: str) -> None:
-    asked, answered = asyncio.Event(), asyncio.Event()
-
-    async def ask(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+    async def answer(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
         asked.set()
         await answered.wait()
         return {"action": "accept", "content": {"value": "blue"}}
 
-    async with make_host(asking_kit()) as host:
+    kit.tool(timeout=SHORT, name="last")(never)
+    client = Client("c", revision="2025-11-25", capabilities={"elicitation": {"form": {}}})
+    async with make_host(kit) as host:
         for then_wait in (False, True):
             asked.clear()
             answered.clear()
-            task = asyncio.create_task(call(host, name, {"then_wait": then_wait}, client=CLIENT, ask=ask))
+            task = asyncio.create_task(call(host, name, {"then_wait": then_wait}, client=client, ask=answer))
             await asked.wait()
             for _ in range(2):
                 timeout_of(await call(host, "x_last"))  # it began later, under the same limit
