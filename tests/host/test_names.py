@@ -6,8 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pegboard import Toolkit
 from pegboard.names import (
@@ -15,7 +13,6 @@ from pegboard.names import (
     check_wire_name,
     nearest,
     normal_version,
-    normalise,
     spellings,
     toolkit_spellings,
     wire_name,
@@ -75,18 +72,6 @@ def test_toolkits_are_matched_in_any_spelling_and_tools_without_prefix_by_their_
     for pattern in ("getWeather", "get_weather", "GETWEATHER", "get-weather", "get*"):
         assert Patterns([pattern]).match(spellings("", "getWeather"))
     assert "my_kit" in toolkit_spellings("My-Kit")
-
-
-_NAME = st.from_regex(r"[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){0,3}", fullmatch=True)
-
-
-@given(toolkit=_NAME, tool=_NAME)
-def test_both_wire_names_are_spellings_and_every_spelling_is_in_normal_form(toolkit: str, tool: str) -> None:
-    forms = spellings(toolkit, tool)
-    assert {normalise(form) for form in forms} == set(forms)
-    for style in ("snake", "pascal"):
-        for joined in (name := wire_name(toolkit, tool, style), name.swapcase()):
-            assert normalise(joined) in forms
 
 
 def test_the_matching_pattern_and_the_unmatched_patterns_are_known() -> None:

@@ -60,11 +60,6 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
         assert current_context() is context
         return f"{context.config.greeting} {name} {context.name} {dict(context.arguments)} {context.request_id}"
 
-    @kit.resource("x://static", name="still")
-    def static(context: Context | None = None) -> str:
-        assert context is not None
-        return f"{context.config.greeting} {dict(context.arguments)}"
-
     @kit.prompt
     def ask(name: str, context: Context, b: str = "", c: str = "") -> str:
         """Ask."""
@@ -76,7 +71,6 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
 
     async with make_host(kit, config={"toolkits": {"x": {"greeting": "moin"}}}) as host:
         assert await text(host, "x://ada") == "moin ada x://{name} {'name': 'ada'} 7"
-        assert await text(host, "x://static") == "moin {}"
         asked = await host.dispatch(Call("prompts/get", {"name": "x_ask", "arguments": {"name": "5"}}))
         assert isinstance(asked, PromptResult)
         assert asked.messages[0].content == "moin 5 x_ask {'name': '5'}"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    Context,
     FatalToolError,
     ImageContent,
     RetryableToolError,
@@ -133,11 +132,6 @@ def mistaken() -> list[Any]:
     return [ImageContent(b"x", "image/png")]
 
 
-def asking(context: Context) -> str:
-    """Ask where it cannot."""
-    return str(context.ui.elicit("Who?", str))
-
-
 def told() -> str:
     """Fail on purpose, with words for the log."""
     raise FatalToolError("No.", "the disk is full")
@@ -155,7 +149,6 @@ def caused() -> str:
     ("function", "words"),
     [
         (mistaken, "annotate the result as content"),
-        (asking, "only an async function"),
         (told, "the disk is full"),
         (caused, "No."),
     ],

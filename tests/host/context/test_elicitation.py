@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from pegboard.context.elicitation import form_of, form_problem
 from pegboard.errors import InteractionError
@@ -115,33 +115,20 @@ def test_a_model_has_its_fields_defaults_aliases_and_validators() -> None:
         form_of(Person).convert({"name": " ", "e-mail": "a@b"})
 
 
+class Nested(BaseModel):
+    home: Person
+
+
 @dataclass
 class Trip:
     to: str
-    stops: list[Size] = field(default_factory=list)
+    back: bool = False
 
 
-class Choice(TypedDict):
-    colour: Colour
-    note: NotRequired[str]
-
-
-@pytest.mark.parametrize(
-    ("kind", "content", "value"),
-    [
-        (Trip, {"to": "Bern", "stops": ["small"]}, Trip("Bern", [Size.S])),
-        (Choice, {"colour": "red", "note": "n"}, {"colour": Colour.RED, "note": "n"}),
-        (int | None, {}, None),
-        ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
-    ],
-    ids=str,
-)
-def test_dataclasses_typed_dicts_and_schemas_are_forms(kind: Any, content: Any, value: Any) -> None:
-    assert answered(kind, content) == value
-
-
-class Nested(BaseModel):
-    home: Person
+def test_dataclasses_typed_dicts_and_schemas_are_forms() -> None:
+    assert answered(Trip, {"to": "Bern"}) == Trip("Bern")
+    assert answered(TypedDict("Choice", {"colour": Colour}), {"colour": "red"}) == {"colour": Colour.RED}
+    assert answered(schema_of({"type": "integer"}), {"value": 1, "b": 2}) == {"value": 1, "b": 2}
 
 
 def schema_of(one: Any) -> Any:
@@ -217,4 +204,4 @@ def test_content_is_an_object_with_the_required_fields() -> None:
     contents: list[Any] = [None, [], "x", 5]
     for content in contents:
         assert form_problem({"type": "object", "properties": {}}, content) == "the content must be an object"
-    assert form_problem(form_of(Trip).schema, {"stops": []}) == "to is missing"
+    assert form_problem(form_of(Person).schema, {"name": "Ann"}) == "e-mail is missing"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import re
 import sys
 import threading
-import weakref
 from collections.abc import Iterable, Iterator
-from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -151,27 +148,6 @@ async def test_the_thread_runs_only_during_calls(named: Named) -> None:
         named.spoke.set()
         await call(host, "x_waits")
         assert (host._in_flight.watchdog._listening, host._in_flight.watchdog._beat) == (False, None)
-
-
-async def test_it_keeps_nothing_of_the_call_that_woke_it(named: Named) -> None:
-    class Something:
-        """An object in a context variable of a call."""
-
-    variable: ContextVar[Something] = ContextVar("variable")
-    kept: list[weakref.ref[Something]] = []
-
-    async def one() -> None:
-        something = Something()
-        kept.append(weakref.ref(something))
-        variable.set(something)
-        await value(host, "x_fine")
-
-    async with host_of(named, blocked_loop_seconds=WAIT) as host:
-        await asyncio.create_task(one())
-        await asyncio.sleep(0)  # the loop lets go of the task
-        gc.collect()
-        assert host._in_flight.watchdog._beat is not None
-        assert kept[0]() is None
 
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:
