@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
 
+from tests.support.forks import Done, forks
 from tools.install import ROOT
 
 
@@ -48,6 +49,11 @@ class Page(str):  # noqa: SLOT000 - it has attributes
         code = self.files.get(block) or self.blocks[block]
         exec(compile(code, block, "exec", dont_inherit=True), vars(module))
         return module
+
+
+def pegboard(*arguments: str, cwd: Path, path: Path | None = None, **options: Any) -> Done:
+    """Run a command in a folder, with another folder on the module path."""
+    return forks().run(arguments, cwd, {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}, **options)
 
 
 @contextmanager

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from pegboard_plugins.http import HttpConfig
 from tests.docs.pages import Page
 from tests.plugins.auth_token import door_kit
 from tests.support.http import Answer, Served
@@ -55,18 +53,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=["port", "socket"])
-async def proxied(
-    request: pytest.FixtureRequest, site: Path, certificate: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Proxied]:
-    settings, nginx = SETTINGS.replace("port = 8000", "port = 0"), SITE
-    if request.param == "socket":
-        path = f"{tmp_path_factory.mktemp('run')}/pegboard.sock"
-        settings = PAGE.blocks["toml socket"].replace("/run/pegboard/pegboard.sock", path)
-        settings += SETTINGS[SETTINGS.index("[plugins.auth_token]") :]
-        (server,) = re.findall(r"`(server unix:\S+;)`", PAGE)
-        nginx = nginx.replace("server 127.0.0.1:8000;", server.replace("/run/pegboard/pegboard.sock", path))
-    nginx = nginx.replace("    location / {", PREFIX + "\n    location / {")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def proxied(site: Path, certificate: Path) -> AsyncIterator[Proxied]:
+    settings = SETTINGS.replace("port = 8000", "port = 0")
+    nginx = SITE.replace("    location / {", PREFIX + "\n    location / {")
     env = {"DOOR_TOKEN": TOKEN}
     async with Proxied(site, HOST + settings, nginx=nginx, certificate=certificate, env=env) as proxied:
         yield proxied
@@ -84,6 +74,18 @@ async def test_calls_and_sessions(proxied: Proxied) -> None:
     await session.open()
     assert (await session.post(call("fixture_echo", {"text": "x"}))).result["isError"] is False
     assert (await listed(proxied, BEARER, path="/tools/mcp")).status == 200
+
+
+async def test_a_unix_socket_behind_the_proxy(site: Path, certificate: Path, tmp_path: Path) -> None:
+    path = f"{tmp_path}/pegboard.sock"
+    settings = PAGE.blocks["toml socket"].replace("/run/pegboard/pegboard.sock", path)
+    settings += SETTINGS[SETTINGS.index("[plugins.auth_token]") :]
+    (server,) = re.findall(r"`(server unix:\S+;)`", PAGE)
+    nginx = SITE.replace("server 127.0.0.1:8000;", server.replace("/run/pegboard/pegboard.sock", path))
+    env = {"DOOR_TOKEN": TOKEN}
+    async with Proxied(site, HOST + settings, nginx=nginx, certificate=certificate, env=env) as proxied:
+        assert (await listed(proxied)).status == 401
+        assert (await ask(proxied, call("fixture_length", {"text": "x"}), Authorization=BEARER[1])).status == 200
 
 
 async def test_events_pass_at_once(proxied: Proxied) -> None:
@@ -148,12 +150,3 @@ async def test_a_stranger_behind_a_plain_proxy_is_not_the_operator(tmp_path: Pat
         assert refused["isError"] is True
         assert "characters" not in str(refused)
         assert "operator-token" in refused["content"][0]["text"]
-
-
-async def test_the_settings_are_settings() -> None:
-    for name in ("toml file=hostconfig.toml", "toml socket"):
-        HttpConfig.model_validate(tomllib.loads(PAGE.blocks[name])["plugins"]["http"])
-    defaults = HttpConfig()
-    assert f"client_max_body_size {defaults.max_body_bytes // 2**20}m;" in SITE
-    assert f"large_client_header_buffers 4 {defaults.max_header_bytes // 2**10}k;" in SITE
-    assert f"`stream_ping_seconds` ({defaults.stream_ping_seconds:g})" in PAGE

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Context, Toolkit
+from pegboard import Context
 from pegboard.context.log import Log
-from pegboard.types import Change
 from tests.docs.pages import Page
-from tests.host.hosting import make_host, value
 from tests.support.distributions import make_distribution
 from tests.support.pool import CONFIG
 from tests.support.wire import Wire
@@ -41,28 +39,6 @@ async def test_a_session_hears_what_the_toolkit_tells(site: Path) -> None:
         assert [one["params"] for one in told if one["method"].endswith("updated")] == [{"uri": "errands://all"}]
         (message,) = (await wire.result("prompts/get", {"name": "errands_plan"}))["messages"]
         assert message["content"]["text"] == 'Put this in a good order: ["bread","milk"]'
-
-
-async def test_its_settings_hold(site: Path) -> None:
-    async with Wire(config=f"{CONFIG}\n[toolkits.errands]\nmost = 0\n", site=site) as wire:
-        await wire.initialize()
-        assert (await wire.call("errands_add", what="bread"))["content"][0]["text"] == "There are 0 already."
-
-
-async def test_notifications_may_be_kept_for_later() -> None:
-    kit, kept = Toolkit("sample"), []
-    changes: list[Change] = []
-
-    @kit.tool
-    def keep(context: Context) -> None:
-        """Keep the way to clients."""
-        kept.append(context.notifications)
-
-    async with make_host(kit) as host:
-        await value(host, "sample_keep")
-        host.watch(changes.append)
-        kept[0].resources.updated("x://a")
-        assert changes == [Change("resource", "x://a")]
 
 
 def test_everything_that_a_context_has_is_named() -> None:

@@ -6,7 +6,6 @@ import asyncio
 import ftplib
 import json
 import sqlite3
-from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -39,9 +38,6 @@ def plugin_of(name: str) -> type[Plugin]:
     classes = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Plugin))
     (found,) = (one for one in classes if one.__module__ == module.__name__)
     return found
-
-
-# --- the contract tests of each kind
 
 
 class TestTransport(kit_testing.TransportContract):
@@ -142,8 +138,6 @@ class TestAuthProvider(kit_testing.AuthProviderContract):
         return load("token_source").Acme
 
 
-# --- in a host
-
 SETTINGS: dict[str, dict[str, Any]] = {
     "transport": {"path": "a.sock"},
     "authenticator": {"keys": {"ada": "key-of-ada-0123456789"}},
@@ -197,7 +191,3 @@ async def test_the_protocol_calls_tools() -> None:
     async with Host(disabled, toolkits={"say": kit}, plugins={"words": plugin_of("protocol")}) as host:
         await host.serve(client, messages())
     assert client.received == [b"Hello.", b"error: Unknown tool: goodbye"]
-
-
-def test_the_command_greets() -> None:
-    assert load("command").greet(Namespace(name="Ada", loud=True)) == "Hello, Ada!"

@@ -8,81 +8,52 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard import Toolkit
 from pegboard.testing import Asked, cancel, connect, decline
-from tests.support.wire import PEGBOARD
+from tests.docs.pages import pegboard
+from tests.support.forks import forks
 from tools.install import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples"
 FILES = sorted(path.name for path in EXAMPLES.glob("*.py"))
 
 
-def commands() -> Iterator[tuple[str, str]]:
-    """Every command that an example shows, with what it prints."""
-    for name in FILES:
-        shown = (EXAMPLES / name).read_text("utf-8").split('"""')[1]
-        for found in re.finditer(r"^\$ (.*)\n((?:[^$\n].*\n)*)", shown, re.M):
-            yield found[1], found[2]
-
-
-def load(name: str) -> Toolkit:
-    """The toolkit of an example."""
+def client_of(name: str, revision: str, **options: Any) -> connect:
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
     spec.loader.exec_module(module)
-    assert isinstance(module.kit, Toolkit)
-    return module.kit
+    return connect(module.kit, revision=revision, **options)
 
 
 @pytest.fixture(params=["2026-07-28", "2025-11-25"])
 def revision(request: pytest.FixtureRequest) -> str:
-    """A revision of each era."""
     return str(request.param)
 
 
-def test_the_page_lists_them_all() -> None:
+def test_each_example_is_a_server_and_the_page_lists_it() -> None:
     page = (EXAMPLES / "README.md").read_text("utf-8")
     assert sorted(re.findall(r"^\| \[(\S+)\]\(\1\) \|", page, re.M)) == FILES
+    for name in FILES:
+        done = pegboard("list", "--file", name, cwd=EXAMPLES)
+        assert (done.code, "error" in done.err) == (0, False), done.err
+        assert "kit.run()" in (EXAMPLES / name).read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_each_is_a_server_without_a_fault(name: str) -> None:
-    done = subprocess.run([PEGBOARD, "list", "--file", name], cwd=EXAMPLES, capture_output=True, text=True, check=False)
-    assert (done.returncode, "error" in done.stderr) == (0, False), done.stderr
-    assert "kit.run()" in (EXAMPLES / name).read_text("utf-8")
-
-
-@pytest.mark.parametrize(("command", "printed"), list(commands()))
-def test_commands_print_what_is_shown(command: str, printed: str, tmp_path: Path) -> None:
-    variables = dict(re.findall(r"^(\w+)=(\S+) ", command))
-    _, *arguments = shlex.split(re.sub(r"^\w+=\S+ ", "", command))
-    done = subprocess.run(
-        [PEGBOARD, *arguments],
-        cwd=EXAMPLES,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **variables},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert [line.strip() for line in done.stdout.splitlines()] == printed.splitlines()
-
-
-# --- what a client sees
-
-
-def client_of(name: str, revision: str, **options: Any) -> connect:
-    return connect(load(name), revision=revision, **options)
+def test_the_commands_of_each_example_print_the_shown_output(tmp_path: Path) -> None:
+    for name in FILES:
+        shown = (EXAMPLES / name).read_text("utf-8").split('"""')[1]
+        for command, printed in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", shown, re.M):
+            env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **dict(re.findall(r"^(\w+)=(\S+) ", command))}
+            _, *arguments = shlex.split(re.sub(r"^\w+=\S+ ", "", command))
+            done = forks().run(arguments, EXAMPLES, env, merged=True)
+            assert [line.strip() for line in done.out.splitlines()] == printed.splitlines(), command
 
 
 FILLED = {"name": "Ada", "day": "2026-07-28", "people": 3}

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.docs.pages import Page, serving
+from pegboard import cli
+from tests.docs.pages import Page, pegboard, serving
 from tests.support.distributions import make_distribution
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tools.install import ROOT
@@ -21,26 +19,7 @@ README = Page("README.md")
 BLOCKS = re.findall(r"^```(\w+(?: http)?)(?: file=(\S+))?\n(.*?)^```$", README, re.M | re.S)
 
 
-def pegboard(*arguments: str, cwd: Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pegboard", *arguments]
-    environ = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
-    nothing = subprocess.DEVNULL
-    return subprocess.run(command, cwd=cwd, env=environ, stdin=nothing, capture_output=True, text=True, check=False)
-
-
-def test_every_kind_of_code_is_there() -> None:
-    assert set(README.files) == {
-        "hostconfig.toml",
-        "pyproject.toml",
-        "src/toolkit_dice/__init__.py",
-        "src/pegboard_loud/__init__.py",
-        "demo.py",
-        "embedded.py",
-        "test_dice.py",
-    }
-
-
-def test_the_toolkit_installs_and_its_tool_runs(tmp_path: Path) -> None:
+def test_the_toolkit_installs_its_tool_runs_and_its_test_passes(tmp_path: Path) -> None:
     source = tmp_path / "dice"
     for name in ("pyproject.toml", "src/toolkit_dice/__init__.py"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,21 +29,15 @@ def test_the_toolkit_installs_and_its_tool_runs(tmp_path: Path) -> None:
     rolled = json.loads(run(command, "call", "dice_roll", "sides:=20", "dice:=3", "--json", cwd=tmp_path))["result"]
     assert len(rolled) == 3
     assert all(1 <= value <= 20 for value in rolled)
-    refused = subprocess.run(
-        [command, "call", "dice_roll", "dice:=101"], check=False, cwd=tmp_path, capture_output=True, text=True
-    )
-    assert refused.returncode == 1
-    assert "That is more than 100 dice; roll fewer." in refused.stderr
-
-
-def test_the_test_of_the_toolkit_passes(tmp_path: Path) -> None:
     (tmp_path / "toolkit_dice.py").write_text(README.files["src/toolkit_dice/__init__.py"])
+    refused = pegboard("call", "--file", "toolkit_dice.py", "dice_roll", "dice:=101", cwd=tmp_path)
+    assert (refused.code, "That is more than 100 dice; roll fewer." in refused.err) == (1, True)
     (tmp_path / "test_dice.py").write_text(README.files["test_dice.py"])
     (tmp_path / "conftest.py").touch()
-    assert " 1 passed " in run(sys.executable, "-m", "pytest", "-p", "no:asyncio", cwd=tmp_path)
+    assert " 1 passed " in run(sys.executable, "-m", "pytest", "-p", "no:asyncio", "test_dice.py", cwd=tmp_path)
 
 
-def test_the_plugin_runs_once_it_is_named(tmp_path: Path) -> None:
+def test_the_plugin_runs_only_when_the_configuration_names_it(tmp_path: Path) -> None:
     make_distribution(
         tmp_path,
         "pegboard-loud",
@@ -73,53 +46,40 @@ def test_the_plugin_runs_once_it_is_named(tmp_path: Path) -> None:
         {"pegboard_loud/__init__.py": README.files["src/pegboard_loud/__init__.py"]},
     )
     (tmp_path / "note.txt").write_text("quiet words")
-    quiet = pegboard("call", "files_read", "path=note.txt", cwd=tmp_path, path=tmp_path)
-    assert "quiet words" in quiet.stdout
+    read = ("call", "files_read", "path=note.txt")
+    assert "quiet words" in pegboard(*read, cwd=tmp_path, path=tmp_path).out
     (tmp_path / "hostconfig.toml").write_text("[plugins.loud]\n")
-    named = ("--config", "hostconfig.toml")
-    loud = pegboard("call", "files_read", "path=note.txt", *named, cwd=tmp_path, path=tmp_path)
-    assert "QUIET WORDS" in loud.stdout
+    assert "QUIET WORDS" in pegboard(*read, "--config", "hostconfig.toml", cwd=tmp_path, path=tmp_path).out
 
 
-def test_the_configuration_is_in_order(tmp_path: Path) -> None:
+def test_the_configuration_is_valid(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_text(README.files["hostconfig.toml"])
     (tmp_path / ".env").touch()
     checked = pegboard("config", "check", "--config", "hostconfig.toml", cwd=tmp_path)
-    assert checked.returncode == 0, checked.stderr
-    assert "files_search" not in pegboard("list", "--config", "hostconfig.toml", cwd=tmp_path).stdout
+    assert checked.code == 0, checked.err
+    assert "files_search" not in pegboard("list", "--config", "hostconfig.toml", cwd=tmp_path).out
 
 
-def test_the_server_in_one_file_serves_itself_and_is_served(tmp_path: Path) -> None:
+def test_the_server_in_one_file_and_the_embedded_host_run(tmp_path: Path) -> None:
     (tmp_path / "demo.py").write_text(README.files["demo.py"])
+    (tmp_path / "embedded.py").write_text(README.files["embedded.py"])
     (line,) = re.findall(r"pegboard (call --file [^`]*)`", README)
-    assert pegboard(*line.split(), cwd=tmp_path).stdout == "3\n"
+    assert pegboard(*line.split(), cwd=tmp_path).out == "3\n"
     request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
     for command in ([sys.executable, "-m", "pegboard", "stdio", "demo.py"], [sys.executable, "demo.py"]):
         done = subprocess.run(command, cwd=tmp_path, input=request, capture_output=True, text=True, check=False)
         assert (done.returncode, json.loads(done.stdout)["id"]) == (0, 1)
-
-
-def test_the_embedded_host_greets(tmp_path: Path) -> None:
-    (tmp_path / "embedded.py").write_text(README.files["embedded.py"])
     assert "Hello, Ada!" in run(sys.executable, tmp_path / "embedded.py", cwd=tmp_path)
 
 
-@pytest.mark.parametrize(
-    "line", re.findall(r"^pegboard [^\n]*", "\n".join(text for kind, _, text in BLOCKS if kind == "sh"), re.M)
-)
-def test_commands_shown_succeed(line: str) -> None:
-    shown = shlex.split(line, comments=True)[1:]
-    done = pegboard(*shown, "--config", "hostconfig.toml", cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-
-
-def test_the_clients_settings_are_json_and_the_command_takes_them() -> None:
+def test_the_commands_and_the_settings_of_a_client_work() -> None:
+    for line in re.findall(r"^pegboard [^\n]*", "\n".join(text for kind, _, text in BLOCKS if kind == "sh"), re.M):
+        done = pegboard(*shlex.split(line, comments=True)[1:], "--config", "hostconfig.toml", cwd=ROOT)
+        assert (done.code, bool(done.out)) == (0, True), done.err
     (settings,) = (json.loads(text) for kind, _, text in BLOCKS if kind == "json")
     arguments = settings["mcpServers"]["pegboard"]["args"]
     arguments[arguments.index("--config") + 1] = str(ROOT / "hostconfig.toml")
-    done = pegboard(*arguments, cwd=ROOT)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert pegboard(*arguments, cwd=ROOT) == (0, "", "")
 
 
 def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
@@ -130,27 +90,17 @@ def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
     assert shown.endswith("ready\n")
 
 
-def test_exit_codes_are_those_of_the_command() -> None:
-    from pegboard import cli
-
+def test_the_tables_of_commands_and_exit_codes_are_complete() -> None:
+    table = README.partition("## Commands")[2].partition("| exit code")[0]
+    commands = set(re.findall(r"^    (\w+) ", pegboard("--help", cwd=ROOT).out, re.M))
+    assert commands
+    assert all(re.search(rf"\b{command}\b", table) for command in commands)
     codes = {cli.OK, cli.FAILED, cli.USAGE, cli.CANNOT_START, cli.CANNOT_OPEN, cli.INTERRUPTED}
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.M)} == codes
 
 
-def test_commands_listed_are_those_of_the_command() -> None:
-    table = README.partition("## Commands")[2].partition("| exit code")[0]
-    shown = pegboard("--help", cwd=ROOT).stdout
-    named = set(re.findall(r"^    (\w+) ", shown, re.M))
-    assert named
-    assert all(re.search(rf"\b{command}\b", table) for command in named)
-
-
-def test_it_leads_to_every_page() -> None:
+def test_it_links_to_every_page_and_no_command_installs_our_names_from_an_index() -> None:
     pages = [page.relative_to(ROOT) for page in (ROOT / "docs").glob("*.md")]
     assert [str(page) for page in pages if f"]({page})" not in README] == []
-
-
-def test_no_command_asks_an_index_for_our_names() -> None:
-    pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
-    for page in pages:
+    for page in (README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))):
         assert not re.search(r"(install|add|uvx|pipx run) (\S+ )*(pegboard|toolkit-\w+)(\s|$)", page)

@@ -46,18 +46,11 @@ async def test_the_tool_knows_who_writes() -> None:
         assert await value(host, "letters_sender") == "ada <ada@example.com>"
 
 
-def test_the_default_order_is_the_one_that_holds() -> None:
-    shown = tomllib.loads(PAGE.blocks["toml stores"])
-    assert shown["host"]["secret_stores"] == defaults()["host"]["secret_stores"]
-
-
-def test_the_table_has_every_store_that_comes_with_pegboard() -> None:
+def test_the_page_lists_every_store_in_the_default_order_and_every_reserved_name() -> None:
     shown = re.findall(r"^\| `(secrets_\w+)` \|", PAGE, re.M)
-    there = {origin.name for origin in find_plugins().origins if origin.distribution == "pegboard"}
-    assert sorted(shown) == sorted(name for name in there if name.startswith("secrets_"))
-
-
-def test_every_name_that_is_kept_for_the_host_is_told() -> None:
+    names = {origin.name for origin in find_plugins().origins if origin.distribution == "pegboard"}
+    assert sorted(shown) == sorted(name for name in names if name.startswith("secrets_"))
+    assert tomllib.loads(PAGE.blocks["toml stores"])["host"]["secret_stores"] == defaults()["host"]["secret_stores"]
     assert all(f"`{name}`" in PAGE for name in (*reserved_secrets(), *RESERVED_PREFIXES))
 
 

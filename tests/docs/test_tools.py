@@ -16,7 +16,7 @@ from pegboard.types import options as contracts
 from pegboard_plugins.auth_providers import AuthProvidersPlugin, GitHub
 from tests.docs.pages import Page
 from tests.host.hosting import make_host, value
-from tools.reference import Option, attributes, options
+from tools.reference import Option, options
 
 PAGE = Page("docs/tools.md")
 
@@ -28,9 +28,6 @@ KINDS: dict[str, Any] = {
 OPTIONS = [pytest.param(kind, one, id=f"{kind}-{one.name}") for kind in KINDS for one in options(kind)]
 
 
-# --- the tables
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_has_every_option_and_no_other(kind: str) -> None:
     """`ui` is something said for an extension; the function and the URI are what is decorated."""
@@ -39,26 +36,6 @@ def test_the_table_has_every_option_and_no_other(kind: str) -> None:
     assert set(getattr(contracts, kind).__annotations__) == known
     table = PAGE.partition(f"<!-- options: {kind} -->\n")[2].partition("<!-- end -->")[0]
     assert set(re.findall(r"^\| `(\w+)`", table, re.M)) == known
-
-
-def test_what_is_documented_is_there() -> None:
-    for documented in (
-        contracts.CommonOptions,
-        contracts.ToolOptions,
-        contracts.ResourceOptions,
-        contracts.PromptOptions,
-    ):
-        own = documented.__annotations__.keys()
-        assert attributes(documented).keys() <= own
-    said = ToolDefinition._fields
-    assert list(attributes(ToolDefinition)) == list(said)
-
-
-@pytest.mark.parametrize(("kind", "option"), OPTIONS)
-def test_an_option_has_a_meaning_and_an_example(kind: str, option: Option) -> None:
-    """The example is the last line of what the docstring says of it."""
-    assert option.meaning.endswith(".")
-    assert option.example.startswith(f"{option.name}=")
 
 
 class Settings(PluginConfig):
@@ -94,31 +71,25 @@ def read_one(game: str) -> str:
     return game
 
 
-def decorate(kit: Toolkit, kind: str, option: Option) -> None:
-    """Say what the example says of a function."""
+@pytest.mark.parametrize(("kind", "option"), OPTIONS)
+async def test_the_example_of_an_option_works(kind: str, option: Option) -> None:
+    assert option.meaning.endswith(".")
+    assert option.example.startswith(f"{option.name}=")
+    kit = Toolkit("dice", config=Settings)
     names = NAMES | {"kit": kit}
     if kind == "ResourceOptions":
         uri = URIS.get(option.name, "dice://all")
         eval(f"kit.resource({uri!r}, {option.example})", names)(read_one if "{" in uri else read)
     else:
         eval(f"kit.{kind.removesuffix('Options').lower()}({option.example})", names)(rolled)
-
-
-@pytest.mark.parametrize(("kind", "option"), OPTIONS)
-async def test_an_example_works(kind: str, option: Option) -> None:
-    kit = Toolkit("dice", config=Settings)
-    decorate(kit, kind, option)
-    given: list[Any] = [*kit.register_tools()]
-    given += [*kit.register_resources(), *kit.register_prompts()]
-    assert getattr(given[0], "extensions" if option.name == "ui" else option.name) not in (None, (), False, EMPTY)
+    registered: list[Any] = [*kit.register_tools()]
+    registered += [*kit.register_resources(), *kit.register_prompts()]
+    (definition,) = registered
+    assert getattr(definition, "extensions" if option.name == "ui" else option.name) not in (None, (), False, EMPTY)
     plugins = {"providers": AuthProvidersPlugin}
     async with make_host(kit, plugins=plugins, config={"toolkits": {"dice": {"write": True}}}) as host:
         assert [str(one) for one in host.problems if one.level == "error"] == []
-        assembly = host.assembly
-        assert [*assembly.tools, *assembly.resources, *assembly.prompts]
-
-
-# --- the rest of the page
+        assert [*host.assembly.tools, *host.assembly.resources, *host.assembly.prompts]
 
 
 async def test_tools_that_belong_to_no_toolkit() -> None:
@@ -140,18 +111,10 @@ async def test_what_kind_of_tool_it_is() -> None:
         assert list(tool.meta) == ["pegboard/metadata"]
 
 
-async def test_versions_and_tools_that_grow_old() -> None:
+async def test_versions_and_deprecated_tools() -> None:
     async with make_host(PAGE.module("grown_old.py").kit) as host:
         assert host.problems == ()
         tools = {name: one.tool for name, one in host.assembly.tools.items()}
-        assert {name: tool.version for name, tool in tools.items()} == {
-            "games_roll": "2.1.0",
-            "games_roll_dice": "1.0.0",
-        }
-        assert {tool.deprecated for tool in tools.values()} == {"use throw_dice instead"}
-        assert tools["games_roll_dice"].meta == {"pegboard/version": "1.0.0"}
-
-
-def test_there_is_no_execution() -> None:
-    with pytest.raises(TypeError, match="the host does not support tasks"):
-        Toolkit("x").tool(execution={"taskSupport": "optional"})  # type: ignore[call-overload]
+    versions = {name: tool.version for name, tool in tools.items()}
+    assert versions == {"games_roll": "2.1.0", "games_roll_dice": "1.0.0"}
+    assert {tool.deprecated for tool in tools.values()} == {"use throw_dice instead"}

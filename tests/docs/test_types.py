@@ -21,8 +21,6 @@ from pydantic import AnyUrl, Base64Bytes, BaseModel
 from typing_extensions import TypedDict
 
 from pegboard import Toolkit
-from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS
-from pegboard.catalogue.shown_texts import MAX_PROPERTY_CHARACTERS
 from pegboard.testing import connect
 from tests.docs.pages import Page
 
@@ -74,6 +72,10 @@ def rows() -> list[tuple[str, str, str, str]]:
     return [row for row in found if row[0] not in ("Enum", "Flag", "TypedDict", "NamedTuple")]
 
 
+def test_the_table_has_many_rows() -> None:
+    assert len(rows()) > 35
+
+
 @pytest.mark.parametrize(("kind", "schema", "sent", "arrives"), rows(), ids=[row[0] for row in rows()])
 async def test_a_row_of_the_table(kind: str, schema: str, sent: str, arrives: str) -> None:
     def tool(a: Any) -> str:
@@ -93,34 +95,28 @@ async def test_a_row_of_the_table(kind: str, schema: str, sent: str, arrives: st
 
 
 LAX = [
-    (int, "4", "4"), (int, 4.0, "4"), (float, "4", "4.0"), (datetime.date, 86400, "datetime.date(1970, 1, 2)"),
-    (datetime.timedelta, 60, "datetime.timedelta(seconds=60)"),
-    (set[int], [1, 1], "{1}"), (Spot, {"x": 1}, "Spot(x=1)"),
-    *((bool, text, "True") for text in ("true", "YES", "on", "y", "t", "1", 1)),
-    *((bool, text, "False") for text in ("False", "no", "off", "n", "f", "0", 0)),
+    (int, "4", "4"), (int, 4.0, "4"), (datetime.date, 86400, "datetime.date(1970, 1, 2)"), (set[int], [1, 1], "{1}"),
+    (Spot, {"x": 1}, "Spot(x=1)"), (bool, "YES", "True"), (bool, 0, "False"),
     (int, True, None), (str, 4, None), (float, "nan", None), (float, "inf", None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "sent", "arrives"), LAX, ids=[f"{one[0]} {one[1]!r}" for one in LAX])
-async def test_what_is_taken_for_what(kind: Any, sent: Any, arrives: str | None) -> None:
-    def lax(a: Any) -> str:
+async def test_lax_and_strict_conversion(kind: Any, sent: Any, arrives: str | None) -> None:
+    def tool(a: Any) -> str:
         """Take it."""
         return repr(a)
 
-    def strict(a: Any) -> str:
-        """Take it."""
-        return repr(a)
-
-    kit = Toolkit("kit")
-    for one in (lax, strict):
-        one.__annotations__["a"] = kind
-        kit.tool(strict=one is strict)(one)
-    async with connect(kit) as client:
-        taken = await client.call("lax", {"a": sent})
-        assert taken.is_error if arrives is None else taken.value == arrives
-        if kind in (int, float, bool, str, datetime.date, datetime.timedelta):
-            assert (await client.call("strict", {"a": sent})).is_error
+    tool.__annotations__["a"] = kind
+    for strict in (False, True):
+        kit = Toolkit("kit")
+        kit.tool(strict=strict)(tool)
+        async with connect(kit) as client:
+            result = await client.call("tool", {"a": sent})
+        if strict and kind not in (set[int], Spot):
+            assert result.is_error
+        elif not strict:
+            assert result.is_error if arrives is None else result.value == arrives
 
 
 async def test_the_example_and_what_it_tells() -> None:
@@ -132,13 +128,3 @@ async def test_the_example_and_what_it_tells() -> None:
         wrong = {"city": "Porto", "day": "soon", "passengers": [{}], "seat": "roof", "to": 1}
         told = PAGE.partition("<!-- told -->\n```\n")[2].partition("\n```")[0]
         assert (await client.call("book", wrong)).text == told
-
-
-def test_limits_and_the_number_of_rows() -> None:
-    assert len(rows()) > 35
-    for limit, what in (
-        (MAX_DESCRIPTION_CHARACTERS, "description has at most"),
-        (MAX_TITLE_CHARACTERS, "title"),
-        (MAX_PROPERTY_CHARACTERS, "name"),
-    ):
-        assert f"{what} {limit:,}" in PAGE

@@ -239,18 +239,20 @@ class Streaming:
 
     async def event(self) -> Event | None:
         """Return the next event, which may be empty; None at the end of the stream."""
-        while b"\n\n" not in self._unread:
+        while True:
+            block, end, rest = self._unread.partition(b"\n\n")
+            if end:
+                self._unread = rest
+                if block.startswith(b":"):  # a comment keeps the stream open
+                    continue
+                (event,) = parsed(block + end)
+                self.events.append(event)
+                return event
             chunk = await self.line.chunk()
             if not chunk:
                 assert not self._unread
                 return None
             self._unread += chunk
-            while self._unread.startswith(b":"):
-                self._unread = self._unread.partition(b"\n\n")[2]
-        block, _, self._unread = self._unread.partition(b"\n\n")
-        (event,) = parsed(block + b"\n\n")
-        self.events.append(event)
-        return event
 
     async def rest(self) -> AsyncIterator[Any]:
         while (one := await self.next()) is not None:
