@@ -78,9 +78,9 @@ class ScopesConfig(PluginConfig):
     def _check_methods(cls, given: Scopes) -> Scopes:
         for name in given:
             if name in _UNGUARDED:
-                raise ValueError(f"{name} cannot be guarded: {_UNGUARDED[name]}")
+                raise ValueError(f"{name} cannot require scopes: {_UNGUARDED[name]}")
             if name.startswith("notifications/"):
-                raise ValueError(f"{name} cannot be guarded: a notification has no response")
+                raise ValueError(f"{name} cannot require scopes: a notification has no response")
         return given
 
 

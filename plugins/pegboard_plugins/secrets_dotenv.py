@@ -37,7 +37,7 @@ class SecretsDotenvConfig(PluginConfig):
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())
         if not path.is_file():
-            raise ValueError(f"there is no file {path}")
+            raise ValueError(f"the file {path} does not exist")
         return str(path)
 
 
@@ -87,7 +87,7 @@ class DotenvStore:
             return {}
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            logger.warning("%s cannot be read, so no secret comes from it: %s", self._file, reason)
+            logger.warning("%s cannot be read, so its secrets are missing: %s", self._file, reason)
             return {}
 
     def _read(self, path: Path) -> Mapping[str, str | None]:
@@ -96,11 +96,11 @@ class DotenvStore:
         with path.open(encoding="utf-8") as file:
             risk = others_can_change(path, os.fstat(file.fileno()))
             if risk and not self._named:
-                advice = "change its owner or permissions, or name it in [plugins.secrets_dotenv] file"
-                logger.warning("%s is not used, because %s; %s", path, risk, advice)
+                advice = "Change its owner or permissions, or name it in [plugins.secrets_dotenv] file"
+                logger.warning("%s is not used: %s. %s", path, risk, advice)
                 return {}
             if risk:
-                logger.warning("%s: %s; change its owner or permissions", path, risk)
+                logger.warning("%s: %s. Change its owner or permissions", path, risk)
             from dotenv import dotenv_values
 
             self.files_read.append(path)

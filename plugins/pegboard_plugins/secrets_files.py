@@ -37,7 +37,7 @@ class SecretsFilesConfig(PluginConfig):
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())
         if not path.is_dir():
-            raise ValueError(f"there is no folder {path}")
+            raise ValueError(f"the folder {path} does not exist")
         return str(path)
 
 
@@ -94,7 +94,7 @@ class FileStore:
         except (OSError, ValueError):  # the file does not exist, or the name is invalid
             return None
         if not inside:
-            logger.warning("%s leads out of %s, so it is not used", self._directory / name, self._directory)
+            logger.warning("%s is not used: it leads out of %s", self._directory / name, self._directory)
             return None
         return path
 
@@ -109,7 +109,7 @@ def _read(path: Path, called: str) -> str | None:
     else:
         _log_permissions(called, mode)
         return text
-    logger.warning("%s cannot be read, so no secret comes from it: %s", called, reason)
+    logger.warning("%s cannot be read, so its secrets are missing: %s", called, reason)
     return None
 
 
@@ -142,6 +142,10 @@ def _open_nonblocking(path: str, flags: int) -> int:
 
 def _log_permissions(called: str, mode: int) -> None:
     if mode & stat.S_IWOTH:
-        logger.warning("%s holds a secret, but every user of this machine may write to it", called)
+        logger.warning(
+            "%s contains a secret, but every user of this machine can write to it: restrict its permissions", called
+        )
     elif mode & stat.S_IROTH:
-        logger.info("%s holds a secret, but every user of this machine may read it", called)
+        logger.info(
+            "%s contains a secret, but every user of this machine can read it: restrict its permissions", called
+        )

@@ -37,7 +37,7 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
     """
     function = _innermost(definition.function)
     if isinstance(function, classmethod):
-        raise ToolDefinitionError("it is a class method without its class; use `Class.method`")
+        raise ToolDefinitionError("it is a class method without its class: use `Class.method`")
     if not callable(function):
         raise ToolDefinitionError(f"{function!r} is not a function")
     name = definition.name or getattr(function, "__name__", type(function).__name__)

@@ -77,7 +77,7 @@ def _checked_metadata(metadata: object) -> ToolMetadata:
             raise _wrong(f"its extras must be a dict, not {extras!r}")
         extras = _own_json(extras, "its metadata: extras")
     if strict and behavior is not None and (complaint := _contradiction(behavior, domains)):
-        raise _wrong(f"{complaint}; correct one of them, or set strict=False if both are true")
+        raise _wrong(f"{complaint}: change one of the two values, or set strict=False to keep both")
     return ToolMetadata(domains, behavior, extras, strict)
 
 
@@ -105,7 +105,7 @@ def _checked_behavior(given: object) -> Behavior:
     operations = tuple(_texts(given.operations, "operations"))
     for one in operations:
         if one not in set(Operation):
-            raise _wrong(f"unknown operation {one!r}; there are: {', '.join(Operation)}")
+            raise _wrong(f"unknown operation {one!r}: use one of {', '.join(Operation)}")
     for name in HINTS:
         if not isinstance(getattr(given, name), bool | None):
             raise _wrong(f"its {name} must be true or false, not {getattr(given, name)!r}")
@@ -124,14 +124,14 @@ def _texts(given: object, name: str) -> Iterable[str]:
 def _contradiction(behavior: Behavior, classification: Classification | None) -> str | None:
     changing = [one for one in behavior.operations if one not in (Operation.READ, Operation.OPAQUE)]
     if behavior.read_only and changing:
-        return f"it is read_only, but its operations change something: {', '.join(changing)}"
+        return f"read_only=True contradicts the operations: {', '.join(changing)}"
     if behavior.read_only and Operation.OPAQUE in behavior.operations:
-        return "it is read_only, but its operations are opaque"
+        return "read_only=True contradicts the operation opaque"
     if behavior.destructive is False and Operation.DELETE in behavior.operations:
-        return "it is not destructive, but it deletes"
+        return "destructive=False contradicts the operation delete"
     if behavior.open_world is False and classification is not None and classification.service_domains:
         domains = ", ".join(classification.service_domains)
-        return f"it stays within this process (open_world=False), but works on a service: {domains}"
+        return f"open_world=False contradicts the service domains {domains}"
     return None
 
 
@@ -151,7 +151,7 @@ def _merged_hints(annotations: ToolAnnotations | None, metadata: ToolMetadata) -
             hints = hints._replace(**{name: other})
         elif metadata.strict and None not in (own, other) and own is not other:
             contradiction = f"its annotations say {name}={own} and its metadata {name}={other}"
-            raise ToolDefinitionError(f"{contradiction}; remove one, or set strict=False in the metadata")
+            raise ToolDefinitionError(f"{contradiction}. Remove one, or set strict=False in the metadata")
     if metadata.strict:
         check_sense(hints)
     return None if hints == ToolAnnotations() else hints
@@ -183,7 +183,7 @@ def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
         own = key if key in _OWN_ARGUMENTS.values() else _OWN_ARGUMENTS.get(key)
         if own is not None:
             raise ToolDefinitionError(
-                f"its annotations: {key!r} is not allowed in extra; write ToolAnnotations({own}=...)"
+                f"its annotations: {key!r} is not allowed in extra. Write ToolAnnotations({own}=...)"
             )
         if not str(key).strip() or not str(key).isprintable():
             raise ToolDefinitionError(

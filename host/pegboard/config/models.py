@@ -185,7 +185,7 @@ def _complaint_of_icon(icon: Any) -> str | None:
     if not isinstance(icon, dict):
         return "expected an address or a table"
     if unknown := sorted(icon.keys() - set(members)):
-        return f'unknown member "{unknown[0]}"; use {", ".join(members)}'
+        return f'unknown member "{unknown[0]}": use {", ".join(members)}'
     if not str(icon.get("src")).startswith(("https://", "http://", "data:")):
         return "expected a src that begins with https://, http:// or data:"
     sizes = icon.get("sizes", [])

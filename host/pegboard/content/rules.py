@@ -50,7 +50,7 @@ def checked(item: object) -> Content:
         return of_object(item)
     check = _CHECKS.get(type(item))
     if check is None:
-        raise ContentError(f"{type(item).__name__} is not content; use str, {', '.join(_named(_CHECKS))}")
+        raise ContentError(f"{type(item).__name__} is not content: use str, {', '.join(_named(_CHECKS))}")
     check(item)
     _check_about(item)
     return item  # type: ignore[return-value]  # one of the types just looked up
@@ -243,7 +243,7 @@ def of_object(item: Mapping[str, Any]) -> Content:
     """
     reads = _OBJECTS.get(str(item.get("type")))
     if reads is None:
-        raise ContentError(f"unknown content type {item.get('type')!r}; use {', '.join(map(repr, _OBJECTS))}")
+        raise ContentError(f"unknown content type {item.get('type')!r}: use {', '.join(map(repr, _OBJECTS))}")
     make, required, optional = reads
     fields = members(item, f"content of type {item['type']!r}", {"type": "type"} | required, optional | _ABOUT)
     fields.pop("type")

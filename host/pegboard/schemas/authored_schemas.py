@@ -72,10 +72,10 @@ def compile_arguments(
     properties = schema.schema.get("properties", {})
     for parameter in parameters:
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
-            raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional; make it a keyword parameter")
+            raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional: make it a keyword parameter")
     if context_parameter in properties:
         raise ToolInputSchemaError(
-            f"the property {context_parameter!r} and the Context parameter have the same name; rename the parameter"
+            f"the property {context_parameter!r} and the Context parameter have the same name: rename the parameter"
         )
     if len(parameters) == 1 and _takes_all(parameters[0], hints) and parameters[0].name not in properties:
         return Arguments(schema, parameters[0].name, None, context_parameter)
@@ -86,13 +86,14 @@ def compile_arguments(
         named = frozenset(parameter.name for parameter in parameters)
         if strange := sorted(set(properties) - named):
             raise ToolInputSchemaError(
-                f"the function has no parameter for the property {strange[0]!r}; give it one, or `**arguments`"
+                f"the function has no parameter for the property {strange[0]!r}: add the parameter or `**arguments`"
             )
     required = schema.schema.get("required", ())
     for parameter in parameters:
         if parameter.default is parameter.empty and parameter.name not in required:
             raise ToolInputSchemaError(
-                f"parameter {parameter.name!r} has no default, and the input schema does not require it"
+                f"parameter {parameter.name!r} has no default, and the input schema does not require it: "
+                "add a default or require the property"
             )
     return Arguments(schema, None, named, context_parameter)
 

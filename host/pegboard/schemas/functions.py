@@ -38,16 +38,16 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
     """
     if isinstance(function, type):
         raise ToolDefinitionError(
-            f"{function.__name__} is a class; decorate a function, or add an instance that has `__call__`"
+            f"{function.__name__} is a class: decorate a function, or add an instance that has `__call__`"
         )
     if is_generator(function):
         raise ToolDefinitionError(
-            "it is a generator; return a list, and report progress with `context.progress.report`"
+            "it is a generator: return a list, and report progress with `context.progress.report`"
         )
     try:
         found = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        raise ToolDefinitionError("its signature cannot be read; wrap it in a function") from None
+        raise ToolDefinitionError("its signature cannot be read: wrap it in a function") from None
     bound: set[str] = set()
     while isinstance(function, partial):
         bound.update(function.keywords)
@@ -108,7 +108,7 @@ def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -
             typing.get_type_hints(SimpleNamespace(__annotations__={name: annotation}), namespace, names)
         except NameError as lost:
             return ToolDefinitionError(
-                f"{what}: the annotation {annotation!r} names {lost.name!r}, which is not found; import or define it "
+                f"{what}: the annotation {annotation!r} names {lost.name!r}, which is not found. Import or define it "
                 "at the top of the module, not inside a function or below `if TYPE_CHECKING`"
             )
         except Exception as wrong:  # noqa: BLE001 - as above
@@ -135,7 +135,7 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
         if is_context(annotation):
             if context is not None:
                 raise ToolInputSchemaError(
-                    f"parameters {context!r} and {parameter.name!r} both take the Context; remove one"
+                    f"parameters {context!r} and {parameter.name!r} both receive the Context: remove one"
                 )
             context = parameter.name
             continue
@@ -143,7 +143,7 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
             continue
         one = _given(parameter, annotation)
         if one.name in given:
-            raise ToolInputSchemaError(f"two parameters are called {one.name!r}; rename one")
+            raise ToolInputSchemaError(f"two parameters are called {one.name!r}: rename one")
         if one.name != parameter.name:
             renamed[one.name] = parameter.name
         given[one.name] = one
@@ -170,13 +170,13 @@ def is_context(annotation: Any) -> bool:
 def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     name = parameter.name
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        raise ToolInputSchemaError(f"parameter {name!r} takes any number of arguments; declare each argument")
+        raise ToolInputSchemaError(f"parameter {name!r} accepts any number of arguments: declare each argument")
     if parameter.kind is parameter.POSITIONAL_ONLY:
-        raise ToolInputSchemaError(f"parameter {name!r} is positional-only; remove the `/` after it")
+        raise ToolInputSchemaError(f"parameter {name!r} is positional-only: remove the `/` after it")
     if annotation is typing.Self:
-        raise ToolInputSchemaError(f"parameter {name!r}: Self has no meaning here; use the class")
+        raise ToolInputSchemaError(f"parameter {name!r}: Self has no meaning here. Use the class")
     if annotation is parameter.empty:
-        raise ToolInputSchemaError(f"parameter {name!r} has no type annotation; {_advice(name)}")
+        raise ToolInputSchemaError(f"parameter {name!r} has no type annotation: {_advice(name)}")
     if get_origin(annotation) is not Annotated:
         return Parameter(name, annotation, (), None, parameter.default)
     inner, *extras = get_args(annotation)
@@ -196,8 +196,8 @@ def _texts(name: str, extras: Sequence[Any]) -> tuple[str, str | None]:
     texts = [extra for extra in extras if isinstance(extra, str)]
     if len(texts) > 2:
         raise ToolInputSchemaError(
-            f"parameter {name!r} has {len(texts)} strings in Annotated; use a description, or a name and a description"
+            f"parameter {name!r} has {len(texts)} strings in Annotated: use a description, or a name and a description"
         )
     if len(texts) == 2 and not texts[0].strip():
-        raise ToolInputSchemaError(f"parameter {name!r} is renamed to {texts[0]!r}; use a name that is not blank")
+        raise ToolInputSchemaError(f"parameter {name!r} is renamed to {texts[0]!r}: use a name that is not blank")
     return (texts[0] if len(texts) == 2 else name), (texts[-1] if texts else None)

@@ -91,7 +91,7 @@ class _RefusedError(Exception):
 
 def _compiled(schema: Any) -> JsonSchema:
     if not isinstance(schema, dict):
-        raise _RefusedError("it is not an object")
+        raise _RefusedError("it must be an object")
     import jsonschema_rs
 
     named = _dialect(schema)
@@ -123,7 +123,7 @@ def _dialect(schema: Mapping[str, Any]) -> str:
     named = schema.get("$schema", DEFAULT_DIALECT)
     if isinstance(named, str) and named.removesuffix("#") in DIALECTS:
         return named.removesuffix("#")
-    raise _RefusedError(f"its dialect {named!r} is not supported; set $schema to {' or '.join(DIALECTS)}")
+    raise _RefusedError(f"its dialect {named!r} is not supported: set $schema to {' or '.join(DIALECTS)}")
 
 
 def _plain(value: Any, depth: int, count: list[int]) -> Any:

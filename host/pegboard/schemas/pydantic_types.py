@@ -60,7 +60,7 @@ class _Schemas(GenerateJsonSchema):
 
     def generator_schema(self, schema: Any) -> JsonObject:
         raise _RefusedError(
-            "its items would not be validated; use list[...], or Sequence[...] for a list that must not change"
+            "its items would not be validated. Use list[...], or Sequence[...] for a list that must not change"
         )
 
     def is_subclass_schema(self, schema: Any) -> JsonObject:
@@ -94,7 +94,7 @@ class _Schemas(GenerateJsonSchema):
 
     def _check_choice(self, value: Any, is_plain: bool) -> None:
         if not is_plain and self.mode == "validation":
-            raise _RefusedError(f"no JSON value can be converted to {value!r}; use strings or numbers as choices")
+            raise _RefusedError(f"no JSON value can be converted to {value!r}: use strings or numbers as choices")
 
 
 def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]:
@@ -145,7 +145,7 @@ def _check_aliases(given: Mapping[str, Parameter]) -> None:
         shown = next((alias for alias in reversed(said) if isinstance(alias, str)), name)
         if other := known.get(shown):
             raise ToolInputSchemaError(
-                f"parameters {other!r} and {name!r} have the same argument name {shown!r}; rename one argument"
+                f"parameters {other!r} and {name!r} have the same argument name {shown!r}: rename one argument"
             )
         known[shown] = name
 
@@ -157,7 +157,7 @@ def _check_limits(given: Parameter) -> None:
     for extra in (*given.extras, given.default):
         for limit in extra.metadata if isinstance(extra, FieldInfo) else (extra,):
             if isinstance(limit, _SIZES) and any(kind in _SIZELESS for kind in kinds):
-                raise _RefusedError(f"it has no length to limit; limit values with ge and le ({limit})")
+                raise _RefusedError(f"it has no length to limit: limit values with ge and le ({limit})")
 
 
 def _field(given: Parameter) -> Any:
@@ -186,8 +186,8 @@ def _check_unions(schema: JsonObject) -> None:
             members = _members(definitions.get(name, form))
             if same := [other for other, its in known if members and its == members]:
                 raise ToolInputSchemaError(
-                    f"{_owner(one.path)}: {same[0]} and {name} have the same members, so that their values "
-                    "look the same; add a field with its own Literal to each, and "
+                    f"{_owner(one.path)}: {same[0]} and {name} have the same members, so their values "
+                    "cannot be distinguished. Add a field with its own Literal to each, and "
                     'Field(discriminator="that field") to the union'
                 )
             known.append((name, members))
@@ -222,7 +222,7 @@ def _culprit(fields: Mapping[str, Any], given: Mapping[str, Parameter]) -> str |
 
 def _why(annotation: Any, error: Exception) -> str:
     if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
-        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema; {_ADVICE}"
+        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema: {_ADVICE}"
     if isinstance(error, _RefusedError):
         return f"the type {inspect.formatannotation(annotation)} cannot be served: {error}"
     return _in_one_line(error)

@@ -41,7 +41,7 @@ async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
             uri = server.jwks_uri or await discover(server.issuer, "jwks_uri")
             document = await fetch(uri)
     except TimeoutError:
-        raise FetchError(f"it took longer than {seconds:g} seconds") from None
+        raise FetchError(f"no response within {seconds:g} seconds") from None
     keys = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(keys, list):
         raise FetchError(f"{uri} is not a key set")

@@ -81,7 +81,7 @@ class Introspector:
             async with asyncio.timeout(self._config.fetch_seconds), lane.place(peer):
                 response = await self._ask(token)
         except (FetchError, TimeoutError) as error:
-            self._log_problem(str(error) or f"it took longer than {self._config.fetch_seconds:g} seconds")
+            self._log_problem(str(error) or f"no response within {self._config.fetch_seconds:g} seconds")
             raise CheckUnavailableError(self._config.refresh_interval_seconds) from None
         return self._accept(response) if response["active"] else None
 
@@ -95,7 +95,7 @@ class Introspector:
         try:
             response = await fetch(url, {"token": token, "token_type_hint": "access_token"}, _basic(self._login))
             if not isinstance(response, dict) or type(response.get("active")) is not bool:
-                raise FetchError(f"{url} does not say whether a token is active")
+                raise FetchError(f"{url} returned no valid member 'active'")
         except BaseException as error:
             if isinstance(error, FetchError) or self._may_look_again():
                 self._url = self._login.url  # it may have moved
@@ -118,7 +118,7 @@ class Introspector:
         now = monotonic()
         if self._logged_at is None or now - self._logged_at >= self._config.refresh_interval_seconds:
             self._logged_at = now
-            logger.warning("%s cannot be asked about tokens: %s", self._issuer, problem)
+            logger.warning("%s cannot validate tokens: %s", self._issuer, problem)
 
     def _accept(self, response: Mapping[str, Any]) -> VerifiedToken:
         """Return an active token if it is for this resource and time."""

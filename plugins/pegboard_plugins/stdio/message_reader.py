@@ -104,7 +104,7 @@ class MessageReader(ABC):
         if message.is_response:
             return error
         if message.is_notification:
-            logger.warning("ignored a notification that is longer than [plugins.stdio] max_message_bytes")
+            logger.warning("notification ignored: it is longer than [plugins.stdio] max_message_bytes")
         else:
             self._connection.send(error)
         return None

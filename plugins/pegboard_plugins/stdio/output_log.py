@@ -134,7 +134,9 @@ class OutputLog:
         if self._has_room():
             with suppress(Exception):
                 logger.warning(
-                    "left out %d bytes, because they arrived faster than the log could take them, %s...", size, LOG_MARK
+                    "dropped %d bytes of output: they arrived faster than the log could write them, %s...",
+                    size,
+                    LOG_MARK,
                 )
 
     def _has_room(self) -> bool:

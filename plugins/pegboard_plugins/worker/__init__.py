@@ -120,7 +120,7 @@ class WorkerPlugin(Plugin):
 
         secret = self.config.secret.get_secret_value()
         if is_weak_secret(secret):
-            logger.warning("the secret is weak: others can guess it and make tokens")
+            logger.warning("the secret is weak: set a random one, because others can guess it and create tokens")
         token = create_token(secret, options.seconds)
         return encode({"token": token, "expires_in": options.seconds}).decode() if options.json else token
 
@@ -135,7 +135,9 @@ class WorkerPlugin(Plugin):
     def register_routes(self) -> Iterable[Route]:
         """Return the routes for health, tools, calls and resources."""
         if not self.config.secret:
-            logger.warning("not served: a secret is needed even if callers need no token; set ARCADE_WORKER_SECRET")
+            logger.warning(
+                "not served: set ARCADE_WORKER_SECRET, because a secret is required even if callers need no token"
+            )
             return []
         from pegboard_plugins.worker.handlers import WorkerHandlers, method_not_allowed
 

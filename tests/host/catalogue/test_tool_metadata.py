@@ -96,11 +96,17 @@ def test_empty_metadata_is_not_shown() -> None:
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        (ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)), "operations change something: update"),
-        (ToolMetadata(behavior=Behavior(["delete"], destructive=False)), "it is not destructive, but it deletes"),
+        (
+            ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)),
+            "read_only=True contradicts the operations: update",
+        ),
+        (
+            ToolMetadata(behavior=Behavior(["delete"], destructive=False)),
+            "destructive=False contradicts the operation delete",
+        ),
         (
             ToolMetadata(Classification(["email"]), Behavior(open_world=False)),
-            "it stays within this process (open_world=False), but works on a service: email",
+            "open_world=False contradicts the service domains email",
         ),
     ],
 )
@@ -108,7 +114,7 @@ def test_a_contradiction_disables_the_tool_unless_it_is_not_strict(metadata: Too
     complaint = refused(metadata=metadata)
     assert complaint.startswith("its metadata: ")
     assert told in complaint
-    assert complaint.endswith("correct one of them, or set strict=False if both are true")
+    assert complaint.endswith("change one of the two values, or set strict=False to keep both")
     served(metadata=metadata._replace(strict=False))
 
 
@@ -123,7 +129,7 @@ CYCLE["self"] = CYCLE
         ({"behavior": {}}, "it must be ToolMetadata, not dict"),
         (ToolMetadata(WRONG), "its classification must be Classification, not 5"),
         (ToolMetadata(Classification(["Email"])), "did you mean 'email'?"),
-        (ToolMetadata(behavior=Behavior(["write"])), "there are: read, create, update, delete, opaque"),
+        (ToolMetadata(behavior=Behavior(["write"])), "use one of read, create, update, delete, opaque"),
         (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only must be true or false, not 5"),
         (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] must be JSON, not <class 'object'>"),
         (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
@@ -149,7 +155,7 @@ def test_annotations_come_before_metadata() -> None:
 def test_annotations_and_metadata_must_agree_unless_it_is_not_strict() -> None:
     annotations, behavior = ToolAnnotations(open_world=True), Behavior(open_world=False)
     complaint = refused(annotations=annotations, metadata=ToolMetadata(behavior=behavior))
-    assert complaint.startswith("its annotations say open_world=True and its metadata open_world=False; remove one")
+    assert complaint.startswith("its annotations say open_world=True and its metadata open_world=False. Remove one")
     tool = served(annotations=annotations, metadata=ToolMetadata(behavior=behavior, strict=False))
     assert tool.annotations == annotations
 
@@ -166,7 +172,7 @@ def test_a_read_only_tool_cannot_be_destructive() -> None:
     ("annotations", "told"),
     [
         (ToolAnnotations(extra=WRONG), "its annotations: extra must be a dict, not 5"),
-        (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra; write ToolAnnotations(read_only=...)"),
+        (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra. Write ToolAnnotations(read_only=...)"),
         (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as com.example/name"),
     ],
 )

@@ -65,7 +65,7 @@ def test_valid_content_is_unchanged(item: Any) -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        (5, "int is not content; use str, TextContent, ImageContent"),
+        (5, "int is not content: use str, TextContent, ImageContent"),
         (TextContent(5), "TextContent.text: must be a string, not int"),  # type: ignore[arg-type]
         (text(audience="user"), "annotations.audience: must be a list of 'user' or 'assistant', not 'user'"),
         (text(audience=["system"]), "annotations.audience: must be 'user' or 'assistant', not 'system'"),
@@ -117,7 +117,7 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({}, "unknown content type None; use 'text', 'image'"),
+        ({}, "unknown content type None: use 'text', 'image'"),
         ({"type": "text"}, "content of type 'text' lacks text"),
         ({"type": "text", "text": "x", "colour": "red"}, "content of type 'text' has no member 'colour'"),
         (

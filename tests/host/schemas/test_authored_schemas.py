@@ -92,8 +92,8 @@ def generator(**arguments: Any) -> Any:
     ("function", "complaint"),
     [
         (positional, "parameter 'a' is positional"),
-        (a_alone, "no parameter for the property 'b'; give it one, or `\\*\\*arguments`"),
-        (lambda a, b: 1, "parameter 'b' has no default, and the input schema does not require it"),
+        (a_alone, "no parameter for the property 'b': add the parameter or `\\*\\*arguments`"),
+        (lambda a, b: 1, "parameter 'b' has no default, and the input schema does not require it: add a default"),
         (lambda a, c, **more: 1, "parameter 'c' has no default"),
         (context_called_a, "the property 'a' and the Context parameter have the same name"),
         (generator, "generator"),

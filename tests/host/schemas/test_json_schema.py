@@ -98,7 +98,7 @@ def test_the_dialect_decides_what_keywords_mean() -> None:
 @pytest.mark.parametrize(
     ("schema", "complaint"),
     [
-        ([], "not an object"),
+        ([], "must be an object"),
         ({"type": "strin"}, r"not valid in its dialect: type: must be one of .*array"),
         ({"required": "a"}, "required: must be a list"),
         ({"properties": {"a": {"minLength": -1}}}, r"properties\.a\.minLength: must be at least 0"),

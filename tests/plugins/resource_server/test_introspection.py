@@ -179,7 +179,7 @@ async def test_a_silent_server_is_not_looked_up_again_for_each_token(caplog: pyt
         issuer.gate.clear()
         assert {await door.status(f"invented-{number}") for number in range(2)} == {503}
         assert issuer.asked[issuer.where] == 0
-        assert "it took longer than 0.2 seconds" in caplog.text
+        assert "no response within 0.2 seconds" in caplog.text
 
 
 # --- responses that cannot be used
@@ -201,9 +201,9 @@ FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "too large": (answer(b'{"active": true}' + b" " * MAX_DOCUMENT_BYTES), "is larger"),
     "not JSON": (answer(b"<html>"), "is not JSON"),
     "too deep": (answer(b"[" * 100_000), "is not JSON"),
-    "no active": (answer(b'{"sub": "ann"}'), "does not say"),
-    "a string as active": (answer(b'{"active": "true"}'), "does not say"),
-    "a number as active": (answer(b'{"active": 1}'), "does not say"),
+    "no active": (answer(b'{"sub": "ann"}'), "no valid member 'active'"),
+    "a string as active": (answer(b'{"active": "true"}'), "no valid member 'active'"),
+    "a number as active": (answer(b'{"active": 1}'), "no valid member 'active'"),
     "a URL in a private network": (endpoint("http://169.254.169.254/introspect"), UNSAFE),
     "a URL of a file": (endpoint("file:///etc/passwd"), UNSAFE),
     "no URL": (endpoint(None), UNSAFE),
@@ -220,7 +220,7 @@ async def test_without_a_usable_response_tokens_are_503(
         for token in ("one-0123", "two-0123"):
             refused = await door.refusal(token)
             assert (refused.status, refused.headers) == (503, {"Retry-After": "10"})
-        assert caplog.text.count("cannot be asked about tokens: ") == 1
+        assert caplog.text.count("cannot validate tokens: ") == 1
         assert problem in caplog.text
         for hidden in (SECRET, "one-0123", "two-0123"):
             assert hidden not in caplog.text

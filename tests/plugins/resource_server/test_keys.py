@@ -55,8 +55,8 @@ FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "too deep": (lambda one: answer(b"[" * 100_000), "is not JSON"),
     "no keys": (lambda one: answer(b'{"keys": []}'), "has no key"),
     "no list of keys": (lambda one: answer(b'{"keys": {}}'), "is not a key set"),
-    "no response": (lambda one: {"silent": True}, "took longer than 0.2 seconds"),
-    "no end": (lambda one: {"slow": True}, "took longer than 0.2 seconds"),
+    "no response": (lambda one: {"silent": True}, "no response within 0.2 seconds"),
+    "no end": (lambda one: {"slow": True}, "no response within 0.2 seconds"),
     "another issuer": (lambda one: {"metadata": one.metadata | {"issuer": "https://evil.example"}}, "another issuer"),
     "keys in a private network": (
         lambda one: {"metadata": one.metadata | {"jwks_uri": "http://169.254.169.254/keys"}},

@@ -200,11 +200,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"prompts": {"a": []}}, "'a' has no scopes"),
     ({"prompts": {"a": ""}}, "'a' has no scopes"),
     ({"resources": {"a": 5}}, "tuple"),
-    ({"methods": {"ping": ["a"]}}, "ping cannot be guarded: .*use required_scopes"),
-    ({"methods": {"tools/list": ["a"]}}, r"tools/list cannot be guarded: .* guard tools/call \["),
-    ({"methods": {"prompts/list": ["a"]}}, r"cannot be guarded: .*guard prompts/get \["),
-    ({"methods": {"resources/subscribe": ["a"]}}, r"cannot be guarded: .*guard resources/read \["),
-    ({"methods": {"notifications/progress": ["a"]}}, "cannot be guarded: .*a notification has no response"),
+    ({"methods": {"ping": ["a"]}}, "ping cannot require scopes: .*use required_scopes"),
+    ({"methods": {"tools/list": ["a"]}}, r"tools/list cannot require scopes: .* guard tools/call \["),
+    ({"methods": {"prompts/list": ["a"]}}, r"cannot require scopes: .*guard prompts/get \["),
+    ({"methods": {"resources/subscribe": ["a"]}}, r"cannot require scopes: .*guard resources/read \["),
+    ({"methods": {"notifications/progress": ["a"]}}, "cannot require scopes: .*a notification has no response"),
 ]
 
 

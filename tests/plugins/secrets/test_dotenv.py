@@ -79,5 +79,5 @@ async def test_a_named_file_is_relative_to_the_configuration_and_must_exist(proj
     (project / "conf" / "prod.env").write_text("API_KEY=from prod.env\n")
     async with reading_host(project / "conf", "secrets_dotenv", file="prod.env") as host:
         assert await value(host, "x_read") == "from prod.env"
-    with pytest.raises(ConfigError, match=r"file.*there is no file .*missing\.env"):
+    with pytest.raises(ConfigError, match=r"file.*the file .*missing\.env does not exist"):
         await reading_host(project, "secrets_dotenv", file="missing.env").start()

@@ -105,7 +105,7 @@ def test_an_unreadable_file_is_one_warning(
 
 @pytest.mark.parametrize(
     ("mode", "level", "remark"),
-    [(0o640, None, ""), (0o644, "INFO", "may read it"), (0o602, "WARNING", "may write to it")],
+    [(0o640, None, ""), (0o644, "INFO", "can read it"), (0o602, "WARNING", "can write to it")],
 )
 def test_wide_permissions_are_logged(
     mode: int, level: str | None, remark: str, folder: Path, caplog: pytest.LogCaptureFixture
@@ -120,7 +120,7 @@ def test_wide_permissions_are_logged(
 async def test_the_folder_is_relative_to_the_configuration_and_must_exist(folder: Path) -> None:
     async with reading_host(folder.parent, "secrets_files", directory="secrets") as host:
         assert await value(host, "x_read") == "of the folder"
-    with pytest.raises(ConfigError, match=r"directory.*there is no folder .*missing"):
+    with pytest.raises(ConfigError, match=r"directory.*the folder .*missing does not exist"):
         await reading_host(folder, "secrets_files", directory="missing").start()
     (folder / "API_KEY").unlink()
     async with reading_host(folder, "secrets_files", directory=".") as host:

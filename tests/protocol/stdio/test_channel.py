@@ -70,7 +70,7 @@ async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire
     assert await wire.settle() == []
     assert resident(wire) - before < 40  # the limit, twice; and what the C library keeps
     await wire.close()
-    assert "ignored a notification that is longer than [plugins.stdio] max_message_bytes" in wire.stderr
+    assert "notification ignored: it is longer than [plugins.stdio] max_message_bytes" in wire.stderr
 
 
 @pytest.mark.requirement("STDIO-05", "UTIL-04", "UTIL-06")

@@ -123,6 +123,6 @@ IMPOSTOR = Broken(
 SLOPPY = {
     "tool 'undocumented'": "it has no description; write a docstring for the model",
     "resource 'no scheme'": "its URI is not absolute, such as docs://readme (RFC 3986)",
-    "prompt 'questions'": "parameter 'topics' takes any number of arguments; declare each argument",
+    "prompt 'questions'": "parameter 'topics' accepts any number of arguments: declare each argument",
 }
 """Some of the invalid definitions of toolkit-sloppy, and their causes."""

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 HERE = __name__
-NO_SCHEMA = "has no JSON Schema; use plain data, a TypedDict, a dataclass or a pydantic model"
+NO_SCHEMA = "has no JSON Schema: use plain data, a TypedDict, a dataclass or a pydantic model"
 ITERATED = (
-    "cannot be served: its items would not be validated; "
-    "use list[...], or Sequence[...] for a list that must not change"
+    "cannot be served: its items would not be validated. "
+    "Use list[...], or Sequence[...] for a list that must not change"
 )
 NOT_FOUND = (
-    "which is not found; import or define it at the top of the module, "
+    "which is not found. Import or define it at the top of the module, "
     "not inside a function or below `if TYPE_CHECKING`"
 )
 ALIKE = (
-    "Flat and Same have the same members, so that their values look the same; "
-    'add a field with its own Literal to each, and Field(discriminator="that field") to the union'
+    "Flat and Same have the same members, so their values cannot be distinguished. "
+    'Add a field with its own Literal to each, and Field(discriminator="that field") to the union'
 )
-CHOICES = "no JSON value can be converted to <Color.RED: 'red'>; use strings or numbers as choices"
-NO_LENGTH = "it has no length to limit; limit values with ge and le (MinLen(min_length=1))"
-GENERATOR = "it is a generator; return a list, and report progress with `context.progress.report`"
+CHOICES = "no JSON value can be converted to <Color.RED: 'red'>: use strings or numbers as choices"
+NO_LENGTH = "it has no length to limit: limit values with ge and le (MinLen(min_length=1))"
+GENERATOR = "it is a generator: return a list, and report progress with `context.progress.report`"
 
 
 class Opaque:
@@ -103,19 +103,19 @@ NOWHERE = (iter, 5)
 """Objects that are not defined in a file."""
 
 REFUSED: list[tuple[Any, str]] = [
-    (any_number, "parameter 'numbers' takes any number of arguments; declare each argument"),
-    (positional, "parameter 'a' is positional-only; remove the `/` after it"),
-    (unannotated, "parameter 'path' has no type annotation; add one, such as `path: str`"),
-    (lambda a: a, "parameter 'a' has no type annotation; add one, such as `a: str`"),
-    (Kit.method, "parameter 'self' has no type annotation; it seems to be a method: make a tool of `object.method`"),
-    (vars(Kit)["of_class"], "it is a class method without its class; use `Class.method`"),
-    (Opaque, "Opaque is a class; decorate a function, or add an instance that has `__call__`"),
-    (iter, "its signature cannot be read; wrap it in a function"),
+    (any_number, "parameter 'numbers' accepts any number of arguments: declare each argument"),
+    (positional, "parameter 'a' is positional-only: remove the `/` after it"),
+    (unannotated, "parameter 'path' has no type annotation: add one, such as `path: str`"),
+    (lambda a: a, "parameter 'a' has no type annotation: add one, such as `a: str`"),
+    (Kit.method, "parameter 'self' has no type annotation: it seems to be a method: make a tool of `object.method`"),
+    (vars(Kit)["of_class"], "it is a class method without its class: use `Class.method`"),
+    (Opaque, "Opaque is a class: decorate a function, or add an instance that has `__call__`"),
+    (iter, "its signature cannot be read: wrap it in a function"),
     (5, "5 is not a function"),
-    (two_contexts, "parameters 'first' and 'second' both take the Context; remove one"),
-    (renamed_to_nothing, "parameter 'a' is renamed to ' '; use a name that is not blank"),
-    (same_name, "two parameters are called 'a'; rename one"),
-    (same_alias, "parameters 'a' and 'b' have the same argument name 'a'; rename one argument"),
+    (two_contexts, "parameters 'first' and 'second' both receive the Context: remove one"),
+    (renamed_to_nothing, "parameter 'a' is renamed to ' ': use a name that is not blank"),
+    (same_name, "two parameters are called 'a': rename one"),
+    (same_alias, "parameters 'a' and 'b' have the same argument name 'a': rename one argument"),
     (opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
     (explosive, "parameter 'b': no description today"),
     (a_class, "parameter 'b': the type type[int] cannot be served: JSON cannot express classes"),
