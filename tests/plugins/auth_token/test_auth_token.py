@@ -19,7 +19,6 @@ from tests.plugins.auth_token.conftest import ADA, ADA_HOME, BEN, CALLERS, ENV, 
 from tests.support.fields import Fields
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
-from tests.support.peer import modern_meta
 from tests.support.wire import PEGBOARD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -38,7 +37,6 @@ async def test_a_token_has_a_subject_and_scopes(served: Served) -> None:
         ("Bearer", ADA, "ada ['work']"),
         ("bearer", ADA_HOME, "ada []"),
         ("BEARER", BEN, "ben []"),
-        ("Bearer ", BEN, "ben []"),
     ):
         done = await ask(served, call("door_who"), Authorization=f"{scheme} {token}")
         assert done.result["content"][0]["text"] == who
@@ -106,8 +104,8 @@ async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: p
         assert {len(part) for pair in seen for part in pair} == {32}
 
 
-@pytest.mark.requirement("ASK-10", "ROUND-08", "SEC-02")
-async def test_sessions_and_state_belong_to_the_subject(served: Served) -> None:
+@pytest.mark.requirement("ASK-10", "SEC-02")
+async def test_sessions_belong_to_the_subject(served: Served) -> None:
     session = Session(served)
     await session.open(**dict([OWN]))
     for own in (OWN, field(ADA_HOME)):
@@ -117,17 +115,6 @@ async def test_sessions_and_state_belong_to_the_subject(served: Served) -> None:
     assert (await served.request("GET", "/mcp", [*session.fields(takes), field(BEN)])).status == 404
     assert (await served.request("DELETE", "/mcp", [*session.fields(), field(BEN)])).status == 404
     assert (await session.post(call("door_plain"))).status == 401
-    able: Any = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
-    one = call("door_name")
-    one["params"]["_meta"] = {**modern_meta(), **able}
-    asked = (await ask(served, one, Authorization=f"Bearer {ADA}")).result
-    answers = {name: {"action": "accept", "content": {"value": "Ada"}} for name in asked["inputRequests"]}
-    one["params"] |= {"inputResponses": answers, "requestState": asked["requestState"]}
-    refused = (await ask(served, one, Authorization=f"Bearer {BEN}")).last
-    assert refused["error"]["message"].startswith("params.requestState")
-    for token in (ADA, ADA_HOME):
-        done = await ask(served, one, Authorization=f"Bearer {token}")
-        assert done.result["content"][0]["text"] == "Hello, Ada"
 
 
 @pytest.mark.parametrize(
@@ -160,20 +147,16 @@ async def test_a_weak_token_admits_the_operator_only(site: Path) -> None:
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({}, "missing token"),
     ({"token": ""}, "invalid token: use letters"),
-    ({"callers": {"ada": {"token": "line\n"}}}, "invalid token: use letters"),
     ({"token": ADA, "scopes": ["a b"]}, "invalid scope 'a b'"),
-    ({"callers": {"ben": {"token": ADA, "scopes": ["a", ""]}}}, "invalid scope ''"),
     ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have the same token"),
     ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),
 ]
 
 
-@pytest.mark.parametrize(("settings", "told"), BROKEN)
-async def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+@pytest.mark.parametrize(("settings", "problem"), BROKEN)
+async def test_invalid_settings(settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
         AuthTokenConfig.model_validate(settings)
-    config = AuthTokenConfig.model_validate({"token": ADA, "subject": "a", "callers": {"b": {"token": BEN}}})
-    assert [one.subject for one in config.named.values()] == ["a", "b"]
 
 
 async def test_a_missing_variable_stops_the_start(site: Path) -> None:

@@ -176,19 +176,6 @@ async def test_the_set_is_fetched_once_per_interval(source: Source, keys: KeySet
     assert source.asked == 2
 
 
-async def test_old_keys_are_used_while_new_ones_are_fetched(source: Source, keys: KeySet) -> None:
-    assert await keys.find("one", "RS256")
-    source.keys = [TWO]
-    source.now += 300
-    assert await keys.find("one", "RS256")
-    assert source.asked == 1
-    source.now += 0.1
-    assert await keys.find("one", "RS256")
-    assert await keys.find("two", "RS256")
-    assert await keys.find("one", "RS256") == []
-    assert (source.asked, keys.generation) == (2, 2)
-
-
 async def test_keys_are_used_until_they_are_too_old(source: Source, keys: KeySet) -> None:
     assert await keys.find("one", "RS256")
     source.keys = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -33,9 +32,8 @@ from pegboard_plugins.auth_providers import Google
 kit = Toolkit("more_kit", version="v2.0.0-RC1")
 
 
-class Tree(BaseModel):
+class Named(BaseModel):
     name: str
-    children: list[Tree] = []
 
 
 @kit.tool
@@ -43,22 +41,7 @@ def fail(how: Annotated[str, "how"]) -> str:
     """Fail."""
     if how.isdecimal():
         raise UpstreamError("said no", status_code=int(how))
-    raise {
-        "fatal": FatalToolError("dead", "dev fatal"),
-        "plain": ToolExecutionError("base exec error"),
-    }[how]
-
-
-@kit.tool
-def types(when: date, pair: tuple[int, str], tree: Tree) -> list[Any]:
-    """Take arguments that are no JSON."""
-    return [when.isoformat(), list(pair), tree.children[0].name]
-
-
-@kit.tool
-def length(text: str) -> int:
-    """Count characters."""
-    return len(text)
+    raise FatalToolError("dead", "dev fatal")
 
 
 @kit.tool
@@ -157,16 +140,6 @@ async def wait(name: str, context: Context) -> str:
     return "never"
 
 
-_meetings: dict[int, asyncio.Barrier] = {}
-
-
-@kit.tool
-async def meet(people: int) -> int:
-    """Wait for a number of callers."""
-    await _meetings.setdefault(people, asyncio.Barrier(people)).wait()
-    return people
-
-
 @kit.tool(ui=ToolUi("ui://more/face"))
 def shown() -> str:
     """Have an interface."""
@@ -190,7 +163,7 @@ def leak(how: str, context: Context) -> str:
     if how == "typed":
         raise ToolExecutionError(f"It failed: {text}", extra={"inner": [text]})
     if how == "invalid":
-        Tree.model_validate([text])
+        Named.model_validate([text])
     if how == "exit":
         raise SystemExit(text)
     print(text)

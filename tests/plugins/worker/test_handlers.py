@@ -92,7 +92,6 @@ async def test_unknown_members_are_ignored_and_the_execution_id_is_returned(engi
 
 ERRORS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "fatal": ("Fail", "FatalToolError: dead", FATAL, {"status_code": 500}),
-    "plain": ("Fail", "ToolExecutionError: base exec error", FATAL, {}),
     "302": ("Fail", "UpstreamError: said no", f"{UPSTREAM}UNMAPPED", {"status_code": 302}),
     "401": ("Fail", "UpstreamError: said no", f"{UPSTREAM}AUTH_ERROR", {"status_code": 401}),
     "rate": (
@@ -133,7 +132,6 @@ SEVERAL |= {"td": {"nme": "x"}, "tds": [], "pm": {}, "bounded": 11}
 @pytest.mark.parametrize(
     ("tool", "inputs", "named"),
     [
-        ("Add", {}, ["a"]),
         ("Add", {"a": None}, ["a"]),
         *(("Add", {"a": 1, name: 2}, [name]) for name in ("zz", "context")),
         ("AllParams", SEVERAL, ["lit", "color", "td.nme", "pm.a", "bounded"]),
@@ -159,7 +157,6 @@ async def test_invalid_results_and_results_that_are_errors_are_errors(engine: En
 # --- values
 
 STRANGE = 'a\u0000b"\\/ é 中 🙂 \u202e'
-TREE = {"name": "t", "children": [{"name": "u"}]}
 LINKS = [
     {"type": "image", "data": "AP8=", "mimeType": "image/png"},
     {"type": "resource_link", "uri": "more://list", "name": "listed", "size": 4},
@@ -174,12 +171,9 @@ LINKS = [
         ("RetNone", {}, {}),
         ("RetOptional", {"give": True}, "given"),
         ("RetPydantic", {}, {"a": 1, "b": "x", "c": None, "nested": None}),
-        ("RetListTd", {}, []),
         ("Add", {"a": "1", "b": 2.0}, 3),
-        ("Add", {"a": -(2**70)}, -(2**70)),
         ("CustomName", {"param_x": STRANGE}, STRANGE),
         ("MoreKit.Number", {"kind": "large"}, 2**70),
-        ("MoreKit.Types", {"when": "2026-01-31", "pair": [1, "a"], "tree": TREE}, ["2026-01-31", [1, "a"], "u"]),
         ("MoreKit.Text", {"of": "list"}, '["a",1]'),
         ("MoreKit.Text", {"of": "nothing"}, ""),
         ("MoreKit.Content", {"of": "texts"}, "a\nb"),
@@ -314,7 +308,8 @@ async def test_a_body_is_json_whatever_its_content_type_and_may_be_large(served:
         fields = [("Authorization", f"Bearer {token()}"), *(("Content-Type", one) for one in kind)]
         answer = await served.request("POST", "/worker/tools/invoke", fields, body)
         assert (answer.status, answer.json["output"]["value"]) == (200, False)
-    assert (await output(engine, "Length", {"text": "x" * 8 * 2**20}))["value"] == 8 * 2**20
+    large = "x" * 8 * 2**20
+    assert (await output(engine, "CustomName", {"param_x": large}, "DemoKit"))["value"] == large
 
 
 async def test_pages_of_other_sites_are_refused(served: Served) -> None:
@@ -323,11 +318,6 @@ async def test_pages_of_other_sites_are_refused(served: Served) -> None:
             fields = [(name, value), ("Authorization", f"Bearer {token()}")]
             body = b"{}" if method == "POST" else b""
             assert (await served.request(method, f"/worker/{path}", fields, body)).status == status
-
-
-async def test_calls_run_at_once(engine: Engine) -> None:
-    done = await asyncio.gather(*(output(engine, "Meet", {"people": 8}) for _ in range(8)))
-    assert [one["value"] for one in done] == [8] * 8
 
 
 async def test_a_call_is_cancelled_when_its_caller_disconnects(served: Served, engine: Engine) -> None:
