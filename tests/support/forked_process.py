@@ -70,9 +70,9 @@ async def _reader(descriptor: int, limit: int) -> tuple[asyncio.StreamReader, as
 
 
 async def start_fork(
-    arguments: Sequence[str], stdin: int, cwd: Path, env: Mapping[str, str], limit: int
+    python: Path, arguments: Sequence[str], stdin: int, cwd: Path, env: Mapping[str, str], limit: int
 ) -> ForkedProcess:
-    """Start `pegboard` as asyncio starts a process; `stdin` is a descriptor, PIPE or DEVNULL."""
+    """Start `pegboard` of an interpreter as asyncio starts a process; `stdin` is a descriptor, PIPE or DEVNULL."""
     given: int | None = None
     if stdin == asyncio.subprocess.PIPE:
         own, given = os.pipe()
@@ -80,7 +80,7 @@ async def start_fork(
         own = os.open(os.devnull, os.O_RDONLY) if stdin == asyncio.subprocess.DEVNULL else os.dup(stdin)
     (stdout, shown), (stderr, told) = os.pipe(), os.pipe()
     try:
-        process = ForkedProcess(*forks().start(arguments, cwd, env, (own, shown, told)))
+        process = ForkedProcess(*forks(python).start(arguments, cwd, env, (own, shown, told)))
     finally:
         for descriptor in (own, shown, told):
             os.close(descriptor)

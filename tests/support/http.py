@@ -185,12 +185,7 @@ class Served(Process):
     async def __aexit__(self, *_: object) -> None:
         for line in self.lines:
             line.abort()
-        try:
-            if self.process.returncode is None:
-                self.process.kill()
-            await self.wait()
-        finally:
-            self._folder.cleanup()
+        await self.stop()
 
     @property
     def port(self) -> int:

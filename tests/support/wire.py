@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import signal
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -70,8 +71,11 @@ class Process:
         if self._config is not None:
             (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
         env = client_environment(self.home, naming_config(self.cwd) | self._env)
-        if self._command[0] == str(PEGBOARD) and not any(map(OF_INTERPRETER.match, (*self._env, *env))):
-            fork = await start_fork(self._command[1:], stdin, self.cwd, env, LIMIT)
+        command = Path(self._command[0])
+        python = Path(sys.executable) if command == PEGBOARD else command.with_name("python")
+        needs_start = any(map(OF_INTERPRETER.match, (*self._env, *env)))
+        if command.name == "pegboard" and python.exists() and not needs_start:
+            fork = await start_fork(python, self._command[1:], stdin, self.cwd, env, LIMIT)
             self.process = cast(asyncio.subprocess.Process, fork)
         else:
             pipe = asyncio.subprocess.PIPE
@@ -102,6 +106,15 @@ class Process:
         async with asyncio.timeout(WAIT):
             await self._collecting
             return await self.process.wait()
+
+    async def stop(self) -> None:
+        """Kill the process if it runs."""
+        try:
+            if self.process.returncode is None:
+                self.process.kill()
+            await self.wait()
+        finally:
+            self._folder.cleanup()
 
     async def _collect(self) -> None:
         assert self.process.stderr is not None

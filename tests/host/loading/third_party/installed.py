@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from signal import Signals
-from types import TracebackType
 from typing import Any, Self
 
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.forks import Done, forks
-from tests.support.peer import WAIT, SocketPeer
-from tests.support.wire import Wire, client_environment, naming_config
+from tests.support.peer import SocketPeer
+from tests.support.wire import Process, Wire, client_environment, naming_config
 from tools.install import ROOT
 
 SAMPLES = ROOT / "tests" / "samples"
@@ -115,65 +114,33 @@ def stdio(environment: Path, config: str | None = None, *arguments: str, env: Ma
     return Wire([executable(environment, "pegboard"), "stdio"], arguments, config=config, env=env)
 
 
-class Service:
+class Service(Process):
     """A running `pegboard serve`, whose standard error tells when it is ready: `async with Service(...) as service`.
 
-    It runs in a folder of its own with a short name, as the path of a Unix socket must be short.
+    It runs in an own folder with a short name, as the path of a Unix socket must be short.
     """
 
     def __init__(self, environment: Path, config: str, *arguments: str) -> None:
-        self._command = [str(executable(environment, "pegboard")), "serve", *arguments]
-        self._config = config
-        self._folder = tempfile.TemporaryDirectory(prefix="serve-")
-        self._said = asyncio.Condition()
-        self.folder = Path(self._folder.name)
-        self.stderr = ""
+        super().__init__([executable(environment, "pegboard"), "serve", *arguments], config, None, None, None)
+        self.folder = self.home
 
     async def __aenter__(self) -> Self:
-        (self.folder / "hostconfig.toml").write_text(self._config, encoding="utf-8")
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.folder,
-            env=client_environment(self.folder, naming_config(self.folder)),
-        )
-        self._listening = asyncio.create_task(self._listen())
+        await self.start(asyncio.subprocess.DEVNULL)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._listening
-        await self._process.wait()
-        self._folder.cleanup()
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
 
     async def says(self, text: str, times: int = 1) -> None:
-        """Wait until the process has said something so often."""
-        async with asyncio.timeout(WAIT), self._said:
-            await self._said.wait_for(lambda: self.stderr.count(text) >= times or self._listening.done())
-        assert self.stderr.count(text) >= times, self.stderr
+        """Wait until standard error has a string so often."""
+        await self.said(f"(?s)(?:{re.escape(text)}.*?){{{times}}}")
 
     def client(self, name: str) -> SocketPeer:
         """A client of the Unix socket of that name."""
         return SocketPeer(self.folder / name)
 
     async def end(self, number: Signals | None = None) -> int:
-        """Wait until the process has ended, having sent it a signal; its exit code."""
+        """Send a signal, wait until the process has ended, and return its exit code."""
         if number is not None:
-            self._process.send_signal(number)
-        async with asyncio.timeout(WAIT):
-            await self._listening
-            return await self._process.wait()
-
-    async def _listen(self) -> None:
-        assert self._process.stderr is not None
-        async for line in self._process.stderr:
-            async with self._said:
-                self.stderr += line.decode()
-                self._said.notify_all()
-        async with self._said:
-            self._said.notify_all()
+            self.signal(number)
+        return await self.wait()
