@@ -169,17 +169,6 @@ def test_a_client_that_leaves_ends_its_host_over_stdio_and_its_session_over_http
     assert ends == (["DELETE 204"] if transport == "http" and not is_stateless(client) else [])
 
 
-@pytest.mark.parametrize(
-    ("client", "tool"),
-    [(CLIENTS[0], "fixture_stubborn"), (CLIENTS[0], "fixture_block"), (CLIENTS[2], "fixture_stubborn")],
-)
-def test_a_client_may_leave_while_a_call_runs(place: Place, client: Client, tool: str) -> None:
-    """A late response would break the first line's close, and the host would be killed."""
-    run = place.stdio(client, "abandon", tool=tool)
-    assert run.said == {"left": True}
-    assert run.exit_code() == int(client[0] == "1")  # the second line cancels its calls before it closes
-
-
 @pytest.mark.parametrize("client", CLIENTS[:2])
 def test_a_client_resumes_a_stream_until_its_call_is_answered(place: Place, client: Client) -> None:
     """The SDK comes back by itself, as often as it has to, with the id of the last event."""

@@ -125,13 +125,6 @@ async def test_clients_that_cannot_be_asked_are_not(server: McpServer) -> None:
         assert answered["result"]["content"][0]["text"] == '{"notify":false,"ask":false}'  # type: ignore[index]
 
 
-async def test_a_batch_of_responses_answers_questions(server: McpServer) -> None:
-    client = await opened(server, "2025-03-26")
-    call, question = await asks(client)
-    assert await client.send([{"jsonrpc": "2.0", "id": question["id"], "result": RESULT}]) in (None, 202)
-    assert (await outcome(call))["answers"][0]["result"] == RESULT
-
-
 # --- logs and other notifications
 
 LEVELS = ("debug", "info", "error", "alert")

@@ -53,24 +53,6 @@ async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(tran
         assert (requirements["desk_guarded"], requirements["desk_plain"]) == ({"scopes": ["work"]}, None)
 
 
-async def test_without_a_token_the_caller_learns_how_to_authorize(site: Path) -> None:
-    async with serving("http", site, "page") as server:
-        page = await (await server.client()).call("desk_greet")
-        url = "https://acme.example/login?who=ann"
-        assert page["isError"] is True
-        assert text_of(page).startswith(
-            "Authorization required: this tool needs a token of Acme that allows read, write."
-        )
-        assert url in text_of(page)
-        detail = page["_meta"]["pegboard/error"]
-        assert (detail["kind"], detail["canRetry"]) == ("TOOL_RUNTIME_CONTEXT_REQUIRED", False)
-        asked = {"provider": "acme", "scopes": ["read", "write"], "status": "pending"}
-        assert detail["authorizationRequired"] == {**asked, "url": url, "authorizationId": "a-1"}
-        await server.said(
-            r"desk_greet requires a token of acme \(scopes: read write\), and user 'ann' has none: pending"
-        )
-
-
 # --- callers over HTTP
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -176,15 +175,6 @@ async def test_a_uri_is_read_as_it_was_requested(every: McpClient) -> None:
         {"uri": "many://all/2", "blob": "Mg=="},
     ]
     assert own_meta(several) == META
-
-
-@pytest.mark.requirement("RES-09", "RES-13")
-async def test_bytes_and_an_empty_text_are_read(plain: McpClient) -> None:
-    (blob,) = (await plain.result("resources/read", {"uri": "fixture://bytes"}))["contents"]
-    assert base64.b64decode(blob["blob"], validate=True) == bytes(range(256))
-    assert (blob["mimeType"], "text" in blob) == ("application/x-thing", False)
-    (empty,) = (await plain.result("resources/read", {"uri": "fixture://empty"}))["contents"]
-    assert empty["text"] == ""
 
 
 @pytest.mark.requirement("RES-01", "RES-02", "RES-04", "RES-06", "RES-07")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.protocol.conftest import Servers, Start
 from tests.support.mcp_client import McpClient, McpServer, Pending, values
-from tests.support.pool import ASKING, GROWING
+from tests.support.pool import ASKING
 from tests.support.schemas import LEGACY, MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -148,17 +147,6 @@ async def test_malformed_subscriptions_are_refused(server: McpServer) -> None:
     for params in wrong:
         reply = await client.request("subscriptions/listen", params)
         assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 400)), repr(params)[:80]
-
-
-@pytest.mark.requirement("LISTEN-04")
-async def test_only_kinds_that_exist_are_promised(sites: dict[str, Path]) -> None:
-    async with McpServer("http", sites["growing"], host=GROWING) as server:
-        client = await server.client(MODERN[-1])
-        wanted = {**ALL, "resourceSubscriptions": ["x://a"]}
-        assert (await subscribe(client, wanted))[1] == {"toolsListChanged": True}
-        await client.call("grow", kind="resources", names=["x://a"])
-        everything = {"toolsListChanged": True, "resourcesListChanged": True, "resourceSubscriptions": ["x://a"]}
-        assert (await subscribe(client, wanted))[1] == everything
 
 
 @pytest.mark.requirement("LISTEN-05", "LISTEN-06", "LISTEN-07")

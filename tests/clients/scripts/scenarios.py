@@ -70,14 +70,6 @@ async def everything(client: Adapter, plan: Json) -> Json:
     return said
 
 
-async def abandon(client: Adapter, plan: Json) -> Json:
-    """Leave while a call is running."""
-    async with anyio.create_task_group() as tasks:
-        await begun(client, plan["tool"], {}, tasks)
-        tasks.cancel_scope.cancel()
-    return {"left": True}
-
-
 async def asked(client: Adapter, plan: Json) -> Json:
     """Make calls that ask their client. Return the outcome of each, with its questions, log messages and reports."""
     said: Json = {}

@@ -227,19 +227,6 @@ async def test_parameter_headers_that_differ_are_refused_by_name_without_their_v
     assert "hush" not in text
 
 
-@pytest.mark.requirement("HEAD-23", "HEAD-24")
-async def test_invalid_arguments_are_reported_as_such(server: Served) -> None:
-    """Null has no header, and the type of a mirrored argument does not allow it."""
-    for arguments, fields, problem in (
-        ({"region": 5}, [param("Region", "5")], "region: must be a string"),
-        ({"where": {"tenant": None}}, [], "where.tenant: must be a string"),
-    ):
-        done = await send(server, "mirrored_sql", arguments, *fields)
-        assert done.result["isError"] is True
-        assert done.result["content"][0]["text"] == f"Invalid arguments:\n{problem}"
-    assert (await send(server, "mirrored_sql", [1])).last["error"]["code"] == -32602
-
-
 async def test_hidden_tools_other_methods_and_sessions_mirror_nothing(server: Served) -> None:
     arguments = {"region": "eu"}
     assert (await send(server, "mirrored_typed", arguments)).refused == REFUSED

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.http import OPEN_MCP, Line, Served, http_config
-from tests.support.http_mcp import ask, call, exchange, message, mirrored, modern
+from tests.support.http_mcp import call, exchange, mirrored, modern
 from tests.support.peer import LIMIT
 from tests.support.wire import PEGBOARD, client_environment
 
@@ -22,7 +22,6 @@ SERVED = pytest.mark.asyncio(loop_scope="session")
 NOBODY = 65534
 SECRET = {"SECRET_KEY": "s3cret"}
 TOKEN = "0123456789abcdef" * 4
-LIST = message("tools/list")
 
 
 def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -129,7 +128,6 @@ async def test_another_user_of_the_machine_is_not(vault: Path) -> None:
 ANYWHERE = 'host = "0.0.0.0"\nport = 0'
 DOOR = f'[plugins.auth_token]\ntoken = "{TOKEN}"\n'
 ENGINE = {"ARCADE_WORKER_SECRET": TOKEN}
-NO_MCP = "[plugins.mcp]\nhttp = false\n"
 
 
 @SERVED
@@ -150,20 +148,6 @@ async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
         for named in ("auth_token", "resource_server", "[plugins.mcp] anonymous = true", "[plugins.mcp] http = false"):
             assert named in served.stderr
         assert "serves" not in served.stderr.partition("pegboard: ")[0]
-
-
-@SERVED
-@pytest.mark.parametrize(
-    ("more", "env", "mcp", "worker"),
-    [(OPEN_MCP, {}, 200, 404), (DOOR, ENGINE, 401, 401), (NO_MCP, ENGINE, 404, 401)],
-)
-async def test_it_starts_where_every_policy_has_an_authenticator_or_needs_none(
-    fixture_site: Path, more: str, env: dict[str, str], mcp: int, worker: int
-) -> None:
-    async with Served(fixture_site, http_config(ANYWHERE, more=more), env=env) as served:
-        assert (await ask(served, LIST)).status == mcp
-        assert (await served.request("GET", "/worker/tools")).status == worker
-        assert (await served.request("GET", "/healthz")).status == 200
 
 
 @SERVED

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.http import Served, http_config
+from tests.support.http import Served
 from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exchange, message, mirrored, modern
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY, MODERN
@@ -137,13 +136,6 @@ async def test_other_methods_and_paths(served: Served) -> None:
         assert (answer.status, answer.text, answer.get("Server")) == (200, text, "pegboard")
         head = await served.request("HEAD", path)
         assert (head.status, head.get("Content-Length")) == (200, str(len(text)))
-
-
-async def test_a_path_may_end_with_a_slash(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config(more='[plugins.mcp]\npath = "/tools/mcp/"')) as served:
-        body = json.dumps(message("initialize", INITIALIZE)).encode()
-        for path in ("/tools/mcp/", "/tools/mcp"):
-            assert (await served.request("POST", path, JSON_FIELDS, body)).status == 200
 
 
 # --- media types
