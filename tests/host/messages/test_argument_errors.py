@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_sch
 from pegboard.messages.error_words import words
 from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
-from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Point, Size, Tree
+from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Point, Tree
 
 CANARY = "canary7f3a91"
 
@@ -150,7 +150,6 @@ def many(
     numbers: list[int] = [],  # noqa: B006
     table: dict[str, int] = {},  # noqa: B006
     options: Options | None = None,
-    size: Size | None = None,
     tree: Tree | None = None,
     pet: Annotated[Cat | Dog | None, Field(discriminator=None)] = None,
     renamed: Annotated[int, "new-name", "another name"] = 1,
@@ -203,7 +202,7 @@ def test_each_field_has_one_line(name: str, arguments: dict[str, Any], expected:
     "arguments",
     [
         {"number": CANARY}, {"color": CANARY}, {"text": CANARY * 5}, {"numbers": [CANARY]}, {"either": CANARY},
-        {"options": CANARY}, {"size": {"width": CANARY}}, {"tree": {"name": [CANARY]}}, {"pet": {"kind": CANARY}},
+        {"options": CANARY}, {"tree": {"name": [CANARY]}}, {"pet": {"kind": CANARY}},
         {"unknown": CANARY},
     ],
     ids=repr,

@@ -75,10 +75,6 @@ def described(a: Annotated[str, f"where{ZERO_WIDTH}"]) -> None:
     """Take a text."""
 
 
-def renamed(a: Annotated[str, f"b{ZERO_WIDTH}", "the b"]) -> None:
-    """Take a text."""
-
-
 def broken_name(a: Annotated[str, "b\nc", "the b"]) -> None:
     """Take a text."""
 
@@ -105,7 +101,6 @@ DEFINITIONS: list[tuple[ToolDefinition, str]] = [
     (ToolDefinition(simple, description="x" * 16_385), "its description has 16,385 characters, the limit"),
     (ToolDefinition(simple, deprecated="use\u200b x"), "its deprecated has U+200B"),
     (ToolDefinition(described), "parameter 'a': its description has U+200B (ZERO WIDTH SPACE) at position 5"),
-    (ToolDefinition(renamed), "the parameters: properties has the name 'b\\u200b', which has U+200B"),
     (ToolDefinition(broken_name), "invalid parameter name 'b\\nc'"),
     (ToolDefinition(long_name), "has 257 characters, the limit is 256"),
     (ToolDefinition(chosen), "parameter 'a': its enum.1 has U+E0069 (TAG LATIN SMALL LETTER I) at position 3"),
