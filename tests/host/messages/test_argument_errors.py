@@ -120,6 +120,9 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         # a boolean is not a number
         (tuple[int, bool, float], [1, True, True], f"a.2: {NUMBER}"),
         (Literal[1, 2], True, f"a: {INTEGER}"),
+        (int | list[int], True, f"a: {INTEGER}"),
+        (list[int] | Exact, {"depth": True}, f"a.depth: {INTEGER}"),
+        (int | list[int], [1, True], f"a.1: {INTEGER}"),
     ],
 )  # fmt: skip
 def test_the_message_of_one_argument(annotation: Any, value: Any, expected: str) -> None:
