@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from time import time
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
 from pegboard import (
+    Authorization,
     Context,
     Host,
     PluginConfig,
@@ -22,15 +23,21 @@ from pegboard import (
     ToolResult,
 )
 from pegboard.plugin import (
+    Command,
     ConfigError,
     Connection,
     ErrorAdapter,
+    Extension,
+    Method,
     Plugin,
     PluginContext,
     PromptDefinition,
     ProtocolContext,
+    ProtocolError,
     ResourceDefinition,
     Route,
+    Store,
+    StoreName,
     ToolDefinition,
     ToolRuntimeError,
     TransportContext,
@@ -38,7 +45,22 @@ from pegboard.plugin import (
     around,
     hookimpl,
 )
-from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, EventStream, Failure, Outcome, Request, Response
+from pegboard.types import (
+    ANONYMOUS,
+    LOCAL,
+    AuthProvider,
+    Call,
+    Caller,
+    CallNext,
+    EventStream,
+    Failure,
+    MethodResult,
+    Outcome,
+    Request,
+    Response,
+    TokenRequest,
+    ToolAuthorization,
+)
 from tests.host.hosting import failure, make_host, plugin_of, value
 
 
@@ -376,3 +398,76 @@ async def test_an_authenticator_for_this_machine_only_refuses_other_machines_and
     async with make_host(plugins={"p": guarded_by(local, Door("vault", "long"))}) as host:
         assert await requested(host, "POST", "/vault", b"dev Ada", ANONYMOUS) == Response(401, b"long")
         assert (await requested(host, "POST", "/vault", b"long Ada", ANONYMOUS)).status == 200
+
+
+# --- tokens, secrets and stores
+
+
+class Acme(ToolAuthorization):
+    provider = AuthProvider("acme", "Acme")
+
+
+async def test_hooks_of_auth_providers_token_sources_and_secret_stores() -> None:
+    class Mint:
+        async def token(self, request: TokenRequest) -> Authorization | None:
+            return Authorization(f"{request.user_id} for {request.tool}")
+
+    class Vault:
+        name = "vault"
+
+        def get(self, name: str) -> str | None:
+            return f"the {name}" if name == "KEY" else None
+
+    def use(context: Context) -> list[str]:
+        """Use the token and the key."""
+        return [context.get_auth_token_or_empty(), context.get_secret("KEY")]
+
+    tool = ToolDefinition(use, name="use", requires_auth=Acme(scopes=["words"]), requires_secrets=("KEY",))
+    plugin = contributing(
+        register_tools=[tool],
+        register_auth_providers=[Acme.provider],
+        register_token_sources=[Mint()],
+        register_secret_stores=[Vault()],
+    )
+    async with make_host(plugins={"p": plugin}, user="ann") as host:
+        assert await value(host, "use") == ["ann for use", "the KEY"]
+        meta = host.assembly.tools["use"].tool.meta
+    assert meta is not None
+    assert meta["pegboard/requirements"]["authorization"] == {"provider": "acme", "type": "oauth2", "scopes": ["words"]}
+
+
+async def test_hook_register_stores() -> None:
+    class Names:
+        """A contract."""
+
+    class Selecting(PluginConfig):
+        store: Annotated[str, StoreName(Names)] = "p"
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Names]:
+        yield Names()
+
+    plugin = contributing(register_stores=[Store(Names, opened)])
+    plugin.Config = Selecting
+    async with make_host(plugins={"p": plugin}) as host:
+        assert type(await host.store(Names, "p")) is Names
+
+
+# --- commands and methods
+
+
+async def test_hooks_of_commands_and_methods() -> None:
+    async def get(call: Call) -> Outcome:
+        if call.params.get("jobId") != "1":
+            raise ProtocolError(-32602, "There is no such job.")
+        return MethodResult({"status": "working"})
+
+    command = Command("greet", "greet a person", lambda options: f"hello {options}")
+    added = [Extension("com.acme/jobs", {"cancel": False}), Method("jobs/get", get, "com.acme/jobs")]
+    async with make_host(plugins={"p": contributing(register_methods=added, register_commands=[command])}) as host:
+        assert await host.dispatch(Call("jobs/get", {"jobId": "1"})) == MethodResult({"status": "working"})
+        wrong = await host.dispatch(Call("jobs/get", {"jobId": "2"}))
+        assert isinstance(wrong, Failure)
+        assert wrong.error.message == "There is no such job."
+        assert host.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}
+        assert [one.contributions["register_commands"] for one in host.report.plugins] == [[command]]

@@ -16,7 +16,7 @@ SPECS: dict[str, Callable[..., Any]] = {
     name: one for name, one in vars(hookspecs).items() if inspect.isfunction(one) and not name.startswith("_")
 }
 PUBLIC = {name: getattr(package, name) for package in (plugin, types) for name in package.__all__}
-DRIVES = {"value", "host.dispatch", "host.run", "host.serve", "host.respond", "command.run", "requested"}
+DRIVES = {"value", "host.dispatch", "host.run", "host.serve", "host.respond", "host.store", "requested"}
 
 
 def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -> typing.Iterator[str]:
@@ -29,9 +29,10 @@ def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -
         yield f"{name} accepts no classes"
     if not (inspect.getdoc(spec) or "").endswith("."):
         yield f"{name} is not documented"
-    body = tests.get(f"test_hook_{name}", ast.Pass())
-    calls = {ast.unparse(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
-    asserts = any(isinstance(node, ast.Assert) for node in ast.walk(body))
+    kind = name.removeprefix("register_")
+    nodes = [node for test in tests if test.startswith("test_hook") and kind in test for node in ast.walk(tests[test])]
+    calls = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
+    asserts = any(isinstance(node, ast.Assert) for node in nodes)
     if not ("make_host" in calls and calls & DRIVES and asserts):
         yield f"{name} has no test that drives a host"
 

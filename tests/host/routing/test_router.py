@@ -90,6 +90,28 @@ async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> Non
     )
 
 
+class Completing(Says):
+    """An authenticator that adds its name to responses."""
+
+    def complete(self, response: Response) -> Response:
+        names = response.headers.get("X-Completed", "") + str(self.only_local)
+        return response._replace(headers={"X-Completed": names})
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+async def test_only_a_challenge_is_completed_by_all_authenticators_of_its_policy(status: int) -> None:
+    async def refuse() -> Response:
+        return Response(status)
+
+    doors = [Says(Response(401)), Completing(Caller("ada"), "a"), Completing(Response(401), "b"), Says(Response(401))]
+    by_route = protect(route(refuse, auth="vault"), doors)
+    assert by_route is not None
+    headers = {"X-Completed": "ab"} if status in (401, 403) else {}
+    assert await served(by_route, asked()) == Response(status, headers=headers)
+    refused = await through(Says(Response(401)), Completing(Response(401), "b"))
+    assert refused == Response(401, headers={"X-Completed": "b"})
+
+
 @pytest.mark.parametrize(
     ("policy", "doors", "is_open"),
     [
