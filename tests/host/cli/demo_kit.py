@@ -129,13 +129,6 @@ async def count(context: Context, to: int = 3) -> str:
     return "counted"
 
 
-@kit.tool
-async def tell(context: Context) -> str:
-    """Tell what is worth telling, in every way there is."""
-    context.log.warning("Slow disk.", disk="sda")
-    return "told"
-
-
 class Order(BaseModel):
     name: Annotated[str, Field(min_length=2, description="for the cup")]
     cups: Annotated[int, Field(ge=1, le=9)] = 1

@@ -17,7 +17,6 @@ from tests.support.peer import WAIT
     ("texts", "result"),
     [
         (["value=x=y:=z", "items:=[1, 2]"], {"value": "x=y:=z", "items": [1, 2]}),
-        (["value= é日本 "], {"value": " é日本 ", "items": None}),
         (['value:={"c": [true, 18446744073709551616]}'], {"value": {"c": [True, 2**64]}, "items": None}),
     ],
 )
@@ -124,10 +123,7 @@ def test_progress_is_shown_at_a_terminal_or_with_verbose(pegboard: Command) -> N
     assert pegboard("call", "demo_count").err == ""
 
 
-def test_log_messages_and_printed_output_go_to_standard_error(pegboard: Command) -> None:
-    done = pegboard("call", "demo_tell", "-v")
-    assert (done.code, done.out) == (0, "told\n")
-    assert "WARNING pegboard.tools.demo_tell [caller=operator]: Slow disk." in done.err
+def test_printed_output_goes_to_standard_error(pegboard: Command) -> None:
     printed = pegboard("call", "demo_chat", "--json")
     assert (printed.code, printed.data) == (0, {"result": "data"})
     assert "chatter of print" in printed.err

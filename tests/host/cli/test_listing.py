@@ -195,14 +195,3 @@ def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command)
         assert fatal.code == pegboard(*line.split(), "--strict").code == 3
     else:
         assert (fatal.code, "the host cannot start with these problems" in fatal.err) == (0, True)
-
-
-@pytest.mark.parametrize("line", ["list", "stdio"])
-def test_a_wrong_configuration_ends_a_command_with_all_problems(line: str, pegboard: Command) -> None:
-    pegboard.configure('page_size = 0\nnmae = "x"')
-    done = pegboard(*line.split())
-    lines = done.err.splitlines()
-    assert (done.code, done.out) == (3, "")
-    assert any("hostconfig.toml:3: host.page_size" in line for line in lines)
-    assert any('hostconfig.toml:4: host.nmae: unknown key; did you mean "name"?' in line for line in lines)
-    assert all(line.startswith("pegboard: ") for line in lines)

@@ -60,11 +60,6 @@ def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str)
     assert seen["demo"] == ["demo-kit", "4.5.6"]
 
 
-def test_without_a_writable_state_directory_nothing_is_reported(started: Command) -> None:
-    done = started("stdio", env={"PEGBOARD_STATE_DIR": "/dev/null/x"})
-    assert (done.code, "state" in done.err) == (0, False)
-
-
 def test_one_of_several_hosts_that_start_together_reports(started: Command) -> None:
     with ThreadPoolExecutor(6) as pool:
         done = list(pool.map(lambda _: started("stdio"), range(6)))

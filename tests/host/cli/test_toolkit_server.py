@@ -94,15 +94,6 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
     assert owners() == {"mine", "demo"}
 
 
-def test_several_files_are_one_server(bare: Command, demo: Path) -> None:
-    files = ("--file", str(demo), "--file", "other.py")
-    bare.write(DEMO.replace('"demo",', '"other",'), "other.py")
-    assert {row[0] for row in rows(bare("list", *files).out)} == {"demo_add", "other_add"}
-    bare.write(DEMO, "other.py")
-    twice = bare("list", *files)
-    assert (twice.code, "two toolkits are named 'demo'" in twice.err) == (3, True)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

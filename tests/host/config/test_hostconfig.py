@@ -64,12 +64,6 @@ def test_a_named_file_must_exist(tmp_path: Path) -> None:
     assert by_variable == f"/no/where.toml: {missing} environment variable PEGBOARD_CONFIG)"
 
 
-def test_a_directory_is_not_a_file(tmp_path: Path) -> None:
-    (tmp_path / "hostconfig.toml").mkdir()
-    assert HostConfig.load(environ={"HOME": str(tmp_path)}, directory=tmp_path).file is None
-    assert "directory" in refusal(Path("hostconfig.toml"), {}, tmp_path)
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -170,27 +170,3 @@ tokens = 314159
         "6: plugins.acme.token: bad token **********",
         "7: plugins.acme.port: expected an integer, found text",
     ]
-
-
-class Gang(PluginConfig):
-    members: tuple[Tls, ...] = Field(min_length=1)
-    token: SecretStr | None = None
-
-    @model_validator(mode="after")
-    def _has_token(self) -> Gang:
-        if self.token is None:
-            raise ValueError("it needs a token")
-        return self
-
-
-def test_a_problem_of_a_table_that_follows_from_a_problem_in_it_is_not_reported(tmp_path: Path) -> None:
-    text = 'token = "x"\n[[plugins.acme.members]]\ncret = "x"\n'
-    assert validated(tmp_path, text, Gang) == [
-        "3: plugins.acme.members[0].cert: is required and missing",
-        '4: plugins.acme.members[0].cret: unknown key; did you mean "cert"?',
-    ]
-    unset = '3: plugins.acme.token: the environment variable "TOKEN" is missing or empty'
-    text = 'members = [{ cert = "x" }]\ntoken = { env = "TOKEN" }\n'
-    assert validated(tmp_path, text, Gang) == validated(tmp_path, text, Gang, {"TOKEN": ""}) == [unset]
-    assert validated(tmp_path, text.partition("\n")[0], Gang) == ["1: plugins.acme: it needs a token"]
-    assert load(tmp_path, f'[host]\ndisabled_plugins = ["acme"]\n[plugins.acme]\n{text}').problems == ()

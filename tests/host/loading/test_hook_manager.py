@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from pegboard import Host, Toolkit, hookspecs
+from pegboard import Host, hookspecs
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import ProgramPlugins
 from pegboard.loading.hook_manager import HookManager
@@ -117,29 +117,6 @@ def test_a_refused_plugin_leaves_nothing_behind() -> None:
     assert refusal(wrong, hooks) == "unknown hook 'on_tuesdays'"
     assert not hooks.get_plugins()
     assert not hooks.hook.register_tools.get_hookimpls()
-
-
-def test_attributes_that_are_not_hooks_are_left_alone() -> None:
-    def trap(self: Any) -> int:
-        raise AssertionError("must be neither read nor called")
-
-    sample = plugin_with(lifespan="a value with the name of a hook", trap=property(trap), helper=trap)
-    assert HookManager().add_plugin(sample, "sample") == []
-
-
-def test_one_object_and_equal_objects_may_be_several_plugins() -> None:
-    class Equal(Plugin):  # noqa: PLW1641 - it cannot be hashed
-        def __eq__(self, other: object) -> bool:
-            return True
-
-        @hookimpl
-        def register_tools(self) -> list[ToolDefinition]:
-            return [ToolDefinition(work)]
-
-    hooks, kit = HookManager(), Toolkit("sample")
-    for name, plugin in (("a", kit), ("b", Equal(None)), ("c", kit), ("d", Equal(None))):
-        hooks.add_plugin(plugin, name)
-    assert [len(hooks.contributions(name, "register_tools", CONTEXT)) for name in "abcd"] == [0, 1, 0, 1]
 
 
 async def async_hook(self: Any) -> list[Any]:

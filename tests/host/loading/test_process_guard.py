@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import gc
-import io
-import locale
 import logging
 import os
-import signal
-import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from logging.handlers import QueueHandler
-from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
@@ -23,59 +15,11 @@ from pegboard.loading import process_guard
 from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
 
 
-@pytest.fixture
-def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Restore the process after the test."""
-    handler = signal.getsignal(signal.SIGTERM)
-    root, level, filters, path = logging.getLogger(), logging.getLogger().level, warnings.filters[:], sys.path[:]
-    place, policy, collecting = os.getcwd(), asyncio.events._event_loop_policy, gc.isenabled()  # type: ignore[attr-defined]
-    threshold, language = gc.get_threshold(), locale.setlocale(locale.LC_ALL)
-    output = sys.stdout
-    monkeypatch.setenv("SPARE_FOLDER", str(tmp_path))
-    yield
-    signal.signal(signal.SIGTERM, handler)
-    root.setLevel(level)
-    root.handlers[:] = [handler for handler in root.handlers if not isinstance(handler, logging.NullHandler)]
-    warnings.filters[:], sys.path[:] = filters, path  # type: ignore[index]  # a list, whatever typeshed says
-    os.chdir(place)
-    asyncio.events._event_loop_policy = policy  # type: ignore[attr-defined]
-    (gc.enable if collecting else gc.disable)()
-    gc.set_threshold(*threshold)
-    locale.setlocale(locale.LC_ALL, language)
-    sys.stdout = output
-
-
 def changes(action: Callable[[], object]) -> list[str]:
     changed: list[str] = []
     with watch_process(changed):
         action()
     return changed
-
-
-def set_policy() -> None:
-    asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())  # type: ignore[deprecated]  # it still works
-
-
-@pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(
-    ("action", "name"),
-    [
-        (lambda: os.chdir(os.environ["SPARE_FOLDER"]), "the working directory"),
-        (lambda: setattr(sys, "stdout", io.StringIO()), "sys.stdout"),
-        (lambda: signal.signal(signal.SIGTERM, lambda *_: None), "signal handlers"),
-        (lambda: logging.getLogger().addHandler(logging.NullHandler()), "the root logger"),
-        (lambda: warnings.simplefilter("ignore"), "the warning filters"),
-        (set_policy, "the event loop policy"),
-        (lambda: sys.path.insert(0, "/sample"), "sys.path"),
-        (lambda: gc.set_threshold(12345), "the garbage collector"),
-        (lambda: locale.setlocale(locale.LC_ALL, "POSIX"), "the locale"),
-    ],
-    ids=map(str, range(9)),
-)
-def test_a_change_is_named(action: Callable[[], object], name: str) -> None:
-    if name == "the locale":
-        locale.setlocale(locale.LC_ALL, "C.UTF-8")
-    assert changes(action) == [name]
 
 
 def test_a_closed_or_replaced_standard_descriptor_is_named() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -175,15 +174,6 @@ def test_the_plain_client_has_all_methods_and_needs_no_loop() -> None:
         assert client.call("book").value == "Ada 1 accept"
         assert client.request("server/discover")["supportedVersions"]
         assert client.run(client.client.call("nothing")).value is None
-
-
-def test_a_wrong_use_and_the_problems_are_raised() -> None:
-    forgotten: Any = connect(greeter())
-    with pytest.raises(AttributeError, match=r"no 'call': write `with connect\(...\) as client`"):
-        forgotten.call("hello")
-    with pytest.raises(PluginError, match="wrong"), connect(broken()):
-        pass
-    assert sys.exc_info() == (None, None, None)
 
 
 # --- tokens

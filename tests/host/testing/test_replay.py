@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sqlite3
 import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -190,22 +187,6 @@ async def test_steps_and_effects_after_the_last_question_are_permitted(tmp_path:
         assert (await client.call("late")).value == "a"
 
 
-async def test_reading_and_importing_are_permitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    modules = ["fresh_one", "fresh_two", "fresh_three"]
-    for name in modules:
-        (tmp_path / f"{name}.py").write_text("")
-
-    async def do() -> None:
-        import_module(modules.pop())
-        write(Path(os.devnull))
-        sqlite3.connect(":memory:").close()
-
-    await accepted(do)
-    assert len(list((tmp_path / "__pycache__").iterdir())) == 3
-
-
 async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
     async def do() -> None:
         write(tmp_path / "it")
@@ -215,20 +196,6 @@ async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
     assert [one.kind for one in (await rejected(do, repeats=["effect"])).effects] == ["open"]
     await accepted(do, repeats=["*"])
     await accepted(do, revision="2025-11-25")
-
-
-async def test_resources_are_watched(tmp_path: Path) -> None:
-    kit = Toolkit("asks")
-
-    @kit.resource("asks://card", mime_type="text/plain")
-    async def greet(context: Context) -> str:
-        """Greet."""
-        write(tmp_path / "it")
-        return str((await context.ui.elicit("Name?", str)).content)
-
-    async with connect(kit, answers=["Ada"]) as client:
-        with pytest.raises(RepeatedEffects, match="asks://card runs again"):
-            await client.read("asks://card")
 
 
 def test_the_audit_hook_is_set_for_tools_that_can_ask_only() -> None:

@@ -27,8 +27,8 @@ class Broken(NamedTuple):
         return f"{kind} {self.name!r} from {self.source} ({self.target}), {self.stage}: {self.cause}"
 
 
-def _imports(name: str, target: str, cause: str) -> Broken:
-    return Broken(name, "broken-imports 0.0.1", target, "import", cause)
+def _imports(name: str, cause: str, target: str | None = None) -> Broken:
+    return Broken(name, "broken-imports 0.0.1", target or f"broken_imports.{name}:kit", "import", cause)
 
 
 def _hooks(name: str, stage: str, cause: str, target: str | None = None) -> Broken:
@@ -39,38 +39,28 @@ def _hooks(name: str, stage: str, cause: str, target: str | None = None) -> Brok
 ASYNC = "'register_tools' is async; hooks are plain functions that return contributions"
 
 IMPORTS = (
+    _imports("absent_library", "ModuleNotFoundError: No module named 'library_that_nobody_has' (absent_library.py:3)"),
     _imports(
-        "absent_library",
-        "broken_imports.absent_library:kit",
-        "ModuleNotFoundError: No module named 'library_that_nobody_has' (absent_library.py:3)",
+        "absent_module", "ModuleNotFoundError: No module named 'broken_imports.nowhere'", "broken_imports.nowhere:kit"
     ),
     _imports(
-        "absent_module", "broken_imports.nowhere:kit", "ModuleNotFoundError: No module named 'broken_imports.nowhere'"
+        "absent_object", "AttributeError: module 'broken_imports' has no attribute 'nothing'", "broken_imports:nothing"
     ),
-    _imports(
-        "absent_object", "broken_imports:nothing", "AttributeError: module 'broken_imports' has no attribute 'nothing'"
-    ),
-    _imports(
-        "falls_over",
-        "broken_imports.falls_over:kit",
-        "Catastrophe: in the first line and in the second (falls_over.py:12)",
-    ),
+    _imports("falls_over", "Catastrophe: in the first line and in the second (falls_over.py:12)"),
     _imports(
         "from_the_future",
-        "broken_imports.from_the_future:FuturePlugin",
         "it is written for host API 99, this host has 1; upgrade pegboard",
+        "broken_imports.from_the_future:FuturePlugin",
     ),
     _imports(
         "half_written",
-        "broken_imports_half_written:kit",
         "SyntaxError: '(' was never closed (broken_imports_half_written.py, line 3)",
+        "broken_imports_half_written:kit",
     ),
     _imports(
-        "no_plugin",
-        "broken_imports:kit",
-        "the target must be a Plugin subclass, a module with hooks, or a Toolkit",
+        "no_plugin", "the target must be a Plugin subclass, a module with hooks, or a Toolkit", "broken_imports:kit"
     ),
-    _imports("quits", "broken_imports.quits:kit", "SystemExit: 0 (quits.py:8)"),
+    _imports("quits", "SystemExit: 0 (quits.py:8)"),
 )
 """Toolkits whose target cannot be imported."""
 

@@ -29,7 +29,9 @@ async def test_each_change_is_reported_and_the_client_is_served() -> None:
         "signal handlers",
         "the root logger",
         "the warning filters",
+        "the garbage collector",
         "the event loop policy",
+        "sys.path",
     ]
 
 

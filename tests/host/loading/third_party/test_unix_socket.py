@@ -35,24 +35,6 @@ async def test_a_client_of_each_era_is_served() -> None:
     assert [tool["name"] for tool in listed["tools"]] == ["greeter_guests", "greeter_hello"]
 
 
-@pytest.mark.requirement("STDIO-08")
-async def test_concurrent_clients_get_their_own_responses() -> None:
-    async with Service(samples(), ALONE) as service:
-        await service.says(UP)
-        async with service.client("unix") as one, service.client("unix") as other:
-            await one.initialize("2024-11-05")
-            await other.initialize("2025-06-18")
-            asked = [
-                (peer, await peer.begin("tools/call", {"name": "greeter_hello", "arguments": {"name": name}}), name)
-                for number in range(20)
-                for peer, name in ((one, f"one {number}"), (other, f"other {number}"))
-            ]
-            for peer, request_id, name in asked:
-                answer = await peer.answer(request_id)
-                assert answer["result"]["content"][0]["text"] == f"Hello {name}"
-        assert await service.end(SIGTERM) == 0
-
-
 async def test_a_client_that_disconnects_affects_no_other_and_a_signal_stops_it() -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)

@@ -119,33 +119,3 @@ class TestWorkerToken(CommandContract):
 
     def invalid_lines(self) -> Sequence[str]:
         return ["--seconds x", "--seconds 0", "extra"]
-
-
-def greet(options: Any) -> str:
-    if options.name == "nobody":
-        raise NotFoundError("no such name")
-    return f"hello {options.name}"
-
-
-def show(options: Any) -> str:
-    print("hello")
-    return ""
-
-
-def command(**fields: Any) -> Any:
-    arguments: Any = [("name", {"help": "a name"})]
-    return lambda: Command("greet", "greet a person", greet, arguments, ["pegboard greet Ada --json"])._replace(
-        **fields
-    )
-
-
-COMMANDS: Faults = [
-    (command(name="Greet!"), "test_its_name_and_summary_are_valid"),
-    (command(arguments=[("name", {})]), "test_its_arguments_have_help"),
-    (command(examples=["pegboard greet"]), "test_its_examples_are_valid"),
-    (command(run=show), "test_it_returns_a_string"),
-    (command(run=lambda options: "hello"), "test_invalid_arguments_are_rejected"),
-]
-test_a_faulty_command_breaks_the_rule, test_a_sound_command_breaks_no_rule = contract_tests(
-    CommandContract, command(), COMMANDS, lines=lambda self: ["Ada"], invalid_lines=lambda self: ["", "nobody"]
-)

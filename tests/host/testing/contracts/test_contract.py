@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from unittest import SkipTest
 
 import pytest
@@ -50,9 +49,3 @@ def test_every_rule_runs_on_something_fresh(monkeypatch: pytest.MonkeyPatch) -> 
         "test_bad": AssertionError, "test_endless": TimeoutError,
     }  # fmt: skip
     assert LOG == ["made", "disposed []"] * 2 + ["made", "disposed [True]"]
-
-
-def test_pytest_sees_plain_tests_without_fixtures() -> None:
-    assert not inspect.iscoroutinefunction(Sample.test_good)
-    assert list(inspect.signature(Sample.test_good).parameters) == ["self"]
-    assert Sample.test_good.__name__ == "test_good"

@@ -1,6 +1,7 @@
 """Changes the process while it is imported."""
 
 import asyncio
+import gc
 import io
 import locale
 import logging
@@ -16,3 +17,5 @@ logging.getLogger().addHandler(logging.NullHandler())
 warnings.simplefilter("error")
 asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())
 locale.setlocale(locale.LC_CTYPE, "C")
+sys.path.append("/nowhere")
+gc.set_threshold(12345)
