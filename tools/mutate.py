@@ -73,7 +73,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     **{
         f"worker.{name}": (
             f"plugins/pegboard_plugins/worker/{name}.py",
-            [f"plugins/worker/test_{tests}" for tests in ("captures", "handlers", "differences", "changes")],
+            [f"plugins/worker/test_{tests}" for tests in ("captures", "handlers", "changes")],
         )
         for name in ("call_log", "call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
     },

@@ -96,15 +96,11 @@ def test_other_places_are_refused(path: str) -> None:
         mirrored_arguments({"type": "object", "x-mcp-header": "A"})
 
 
-@pytest.mark.parametrize("bound", ["minimum", "exclusiveMaximum", "const", "default", "enum"])
-def test_integers_are_exact_everywhere(bound: str) -> None:
-    def schema(value: int) -> dict[str, Any]:
-        return {"type": "integer", "x-mcp-header": "A", bound: [value] if bound == "enum" else value}
-
-    assert len(read(a=schema(2**53 - 1))) == 1
-    for value in (2**53, -(2**53)):
-        with pytest.raises(ToolInputSchemaError, match="beyond 2\\^53 - 1"):
-            read(a=schema(value))
+@pytest.mark.parametrize("bound", [{"maximum": 2**53}, {"const": -(2**53)}, {"enum": [2**53]}], ids=str)
+def test_integers_are_exact_everywhere(bound: dict[str, Any]) -> None:
+    assert len(read(a={"type": "integer", "x-mcp-header": "A", "minimum": -(2**53) + 1, "maximum": 2**53 - 1})) == 1
+    with pytest.raises(ToolInputSchemaError, match="beyond 2\\^53 - 1"):
+        read(a={"type": "integer", "x-mcp-header": "A", **bound})
 
 
 class Place(BaseModel):

@@ -76,13 +76,10 @@ GOOD: dict[str, tuple[dict[str, Any], str]] = {
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "not active": ({"active": False}, "The token is not active."),
     "another issuer": ({"iss": "https://evil.example"}, "from another issuer"),
-    "a number as iss": ({"iss": 5}, "from another issuer"),
     "another type": ({"token_type": "DPoP"}, "has another type"),
-    "a number as type": ({"token_type": 5}, "has another type"),
     "bound to a certificate": ({"cnf": {"x5t#S256": "x"}}, "The token is bound to a key"),
     "no aud": ({"aud": None}, "The token lacks aud."),
     "another audience": ({"aud": RESOURCE + "/"}, AUDIENCE),
-    "an empty list as aud": ({"aud": []}, AUDIENCE),
     "an object as aud": ({"aud": {RESOURCE: 1}}, AUDIENCE),
     "expired": ({"exp": 1}, "The token has expired."),
     **{f"{exp!r:.9} as exp": ({"exp": exp}, ORDER) for exp in ("soon", True, 10**400, float("nan"))},
@@ -326,9 +323,7 @@ def server(**changes: Any) -> dict[str, Any]:
         {"algorithms": ["RS256"]},
         {"login": {"client_id": ""}},
         {"login": {"client_secret": ""}},
-        {"login": {"client_secret": None}},
         {"login": {"url": "http://x.example/"}},
-        {"login": {"x": 1}},
     ],
     ids=str,
 )
@@ -337,9 +332,6 @@ async def test_invalid_settings_are_refused_without_the_secret(changes: dict[str
         make_config(authorization_servers=[server(**changes)])
     assert SECRET not in str(refused.value)
     assert SECRET not in repr(make_config(authorization_servers=[server()]))
-
-
-async def test_a_variable_must_not_hold_the_secret() -> None:
-    with pytest.raises(ValidationError, match="introspection has a secret") as refused:
+    with pytest.raises(ValidationError, match="introspection has a secret") as refused:  # a variable must not hold it
         make_config(authorization_servers=json.dumps([server()]))
     assert SECRET not in str(refused.value)
