@@ -6,25 +6,17 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
 from pegboard.plugin import AuthorizationRequiredError, HostConfig
-from pegboard_plugins.auth_providers import PROVIDERS, GitHub, OAuth2
+from pegboard_plugins.auth_providers import PROVIDERS, AuthProvidersPlugin, GitHub, OAuth2
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, value
 
 PAGE = Page("docs/authorization.md")
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
-    for name in ("toolkit_stars", "pegboard_acme_login"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
 
 
 def test_the_table_has_every_provider_with_its_documentation() -> None:
@@ -33,31 +25,28 @@ def test_the_table_has_every_provider_with_its_documentation() -> None:
     assert rows == known
 
 
-@pytest.mark.usefixtures("folder")
-async def test_the_toolkit_is_told_what_it_lacks() -> None:
-    kit = import_module("toolkit_stars").kit
-    host = Host({"host": {"autoload": False, "transports": [], "user": "ann"}}, toolkits={"stars": kit})
-    async with host:
-        error = (await failure(host, "stars_star", {"repository": "a/b"})).error
-    assert isinstance(error, AuthorizationRequiredError)
-    assert error.provider == "github"
-
-
-@pytest.mark.usefixtures("folder")
-async def test_the_provider_and_the_source_work_together() -> None:
-    mine: Any = import_module("pegboard_acme_login")
+async def test_the_toolkit_the_provider_and_the_source_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
+    for name in ("toolkit_stars", "pegboard_acme_login"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    stars, login = import_module("toolkit_stars").kit, import_module("pegboard_acme_login")
     kit = Toolkit("t", prefix=False)
 
-    @kit.tool(requires_auth=mine.Acme(scopes=["read"]))
+    @kit.tool(requires_auth=login.Acme(scopes=["read"]))
     def work() -> str:
         """Work."""
         return "done"
 
-    async with make_host(kit, plugins={"acme": mine.AcmePlugin}, user="ann") as host:
+    async with make_host(
+        kit, stars, plugins={"acme": login.AcmePlugin, "providers": AuthProvidersPlugin}, user="ann"
+    ) as host:
+        error = (await failure(host, "stars_star", {"repository": "a/b"})).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert error.provider == "github"
         error = (await failure(host, "work")).error
         assert isinstance(error, AuthorizationRequiredError)
         assert (error.url, error.scopes) == ("https://acme.example/authorize", ("read",))
-        mine.TOKENS[None, "ann"] = "t"
+        login.TOKENS[None, "ann"] = "t"
         assert await value(host, "work") == "done"
 
 

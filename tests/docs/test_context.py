@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from pegboard import Context
 from pegboard.context.log import Log
 from tests.docs.pages import Page
@@ -18,25 +16,20 @@ FOR_THE_HOST = {"clock", "waits_for_client", "asked", "close"}
 OTHER_NAMES = {"tool": "name", "input": "arguments"}
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = tmp_path_factory.mktemp("site")
-    make_distribution(site, "errands", "1", {"pegboard.toolkits": {"errands": "toolkit_errands:kit"}}, PAGE.files)
-    return site
-
-
-async def test_a_session_hears_what_the_toolkit_tells(site: Path) -> None:
-    async with Wire(config=CONFIG, site=site) as wire:
+async def test_a_session_receives_the_notifications_of_the_toolkit(tmp_path: Path) -> None:
+    groups = {"pegboard.toolkits": {"errands": "toolkit_errands:kit"}}
+    make_distribution(tmp_path, "errands", "1", groups, PAGE.files)
+    async with Wire(config=CONFIG, site=tmp_path) as wire:
         await wire.initialize()
         await wire.result("resources/subscribe", {"uri": "errands://all"})
         await wire.result("logging/setLevel", {"level": "info"})
         params = {"name": "errands_add_many", "arguments": {"what": ["bread", "milk"]}, "_meta": {"progressToken": 1}}
         assert (await wire.result("tools/call", params))["content"][0]["text"] == "2"
-        told = [await wire.receive() for _ in range(5)]
+        received = [await wire.receive() for _ in range(5)]
         logged = {"message": "one more errand", "waiting": 1}
-        assert logged in [one["params"].get("data") for one in told]
-        assert [one["params"]["message"] for one in told if "progressToken" in one["params"]] == ["bread", "milk"]
-        assert [one["params"] for one in told if one["method"].endswith("updated")] == [{"uri": "errands://all"}]
+        assert logged in [one["params"].get("data") for one in received]
+        assert [one["params"]["message"] for one in received if "progressToken" in one["params"]] == ["bread", "milk"]
+        assert [one["params"] for one in received if one["method"].endswith("updated")] == [{"uri": "errands://all"}]
         (message,) = (await wire.result("prompts/get", {"name": "errands_plan"}))["messages"]
         assert message["content"]["text"] == 'Put this in a good order: ["bread","milk"]'
 

@@ -24,15 +24,12 @@ class AcmeSilent(Exception): ...
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", ["plugin", "tool"])
+async def test_the_adapter_translates_the_errors_of_its_library(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "acme_client.py").write_text(LIBRARY, "utf-8")
     monkeypatch.syspath_prepend(PAGE.write(tmp_path))
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("way", ["plugin", "tool"])
-async def test_the_adapter_knows_its_library(way: str) -> None:
     mine = import_module("pegboard_acme")
     kit = Toolkit("t", prefix=False)
 
@@ -46,10 +43,8 @@ async def test_the_adapter_knows_its_library(way: str) -> None:
             (await failure(host, "fails", {"name": f"Acme{one}"})).error for one in ("Answered", "Silent")
         ]
     assert isinstance(limited, ToolkitError)
-    assert (
-        limited.message
-        == "Acme limits how often it may be asked (429 Too Many Requests, too_many). Try again in 3 seconds."
-    )
+    reason = "Acme limits how often it may be asked (429 Too Many Requests, too_many). Try again in 3 seconds."
+    assert limited.message == reason
     assert limited.extra == {"service": "acme", "endpoint": "acme.example/v1/it", "error_code": "too_many"}
     assert silent.message == "Acme did not answer in time."
 

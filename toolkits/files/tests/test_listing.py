@@ -115,21 +115,6 @@ def test_every_entry_comes_once_by_following_resume(root: Path, roots: Roots, to
     assert collected == whole
 
 
-def test_what_cannot_be_read_is_counted(root: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
-    make(root, "a/b", "c/d", "e/f")
-    real = os.open
-
-    def opening(path: Any, *args: Any, **kwargs: Any) -> int:
-        if path == "c":
-            raise PermissionError(13, "no")
-        return real(path, *args, **kwargs)
-
-    monkeypatch.setattr(os, "open", opening)
-    result = listed(roots, depth=9)
-    assert paths(result) == ["a", "a/b", "c", "e", "e/f"]
-    assert result["note"] == "Directories that could not be read: 1."
-
-
 def test_names_that_are_not_utf_8_are_shown_and_the_list_goes_on(root: Path, roots: Roots) -> None:
     for name in (b"a\xff", b"b", b"z\xe9"):
         (Path(os.fsdecode(os.fsencode(root) + b"/" + name))).write_text("")

@@ -158,13 +158,6 @@ def test_an_unsafe_encoding_is_rejected(root: Path, roots: Roots, encoding: str)
         lines(roots, "a", encoding=encoding)
 
 
-def test_text_from_an_offset_begins_and_ends_between_characters(root: Path, roots: Roots) -> None:
-    (root / "a").write_text("€€€€€")
-    assert read_window(roots.locate("a"), 1, "", 7) == "€\n[Bytes 3 to 6 of 15. Continue with offset=6.]"
-    (root / "wide").write_bytes(codecs.BOM_UTF16_LE + "abc𝄞".encode("utf-16-le"))
-    assert read_window(roots.locate("wide"), 3, "", 8) == "abc\n[Bytes 2 to 8 of 12. Continue with offset=8.]"
-
-
 def test_bytes_are_read_to_the_end_by_following_next_offset(root: Path, roots: Roots) -> None:
     data = bytes(range(256)) * 10
     (root / "a").write_bytes(data)

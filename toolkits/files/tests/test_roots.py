@@ -73,14 +73,6 @@ def test_a_message_repeats_no_control_characters_and_no_long_path(roots: Roots) 
     assert len(caught.value.message) < 400
 
 
-@pytest.mark.parametrize(
-    "name", ["%2e%2e", "%2f", "..%2foutside", "...", "..a", "~$report.docx", "a:b", "file:", "..\u2215x"]
-)
-def test_names_that_only_look_like_an_escape_are_names(root: Path, roots: Roots, name: str) -> None:
-    (root / name).write_text("a file of that name")
-    assert text(roots, name) == "a file of that name"
-
-
 def test_a_link_is_rejected_at_every_place_of_a_path(root: Path, roots: Roots, outside: Path) -> None:
     (root / "real").mkdir()
     (root / "real/file.txt").write_text("inside")

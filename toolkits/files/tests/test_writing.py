@@ -61,17 +61,6 @@ def test_a_chosen_encoding_is_written_and_an_edit_keeps_it(root: Path, roots: Ro
     assert (root / "a").read_bytes() == "é new\n".encode(encoding)
 
 
-def test_a_character_that_does_not_exist_in_the_encoding(root: Path, roots: Roots) -> None:
-    (root / "a").write_bytes(b"old")
-    for mode in ("overwrite", "append"):
-        with pytest.raises(FileProblem, match=r"'\\u20ac' does not exist in iso8859-1"):
-            write(roots.locate("a"), "1 €", mode, "latin-1")
-    with pytest.raises(FileProblem, match=r"'\\ud800' does not exist in utf-8"):
-        write(roots.locate("new"), "\ud800", "create", "")
-    assert (root / "a").read_bytes() == b"old"
-    assert os.listdir(root) == ["a"]
-
-
 def test_what_is_no_file_is_not_written(root: Path, roots: Roots, outside: Path) -> None:
     (root / "directory").mkdir()
     (root / "link").symlink_to(outside / "secret.txt")
