@@ -6,7 +6,6 @@ import base64
 import inspect
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
 from tests.plugins.worker.conftest import SECRET, Engine, token
 from tests.secrecy import leaky_kit, ring
 from tests.support.distributions import make_distribution
+from tests.support.forks import forks
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call
 from tests.support.pool import TOOLKITS
@@ -166,17 +166,10 @@ def test_no_canary_is_shown_by_a_command(place: Place) -> None:
         "call leaky_purpose", "call leaky_accident --json", "call leaky_logged", "list --json", "plugins",
         "why leaky_undecided", "config check", "config show --json",
     ]  # fmt: skip
+    env = client_environment(place.folder, {**place.env, "PYTHONPATH": str(place.site)})
     shown = ""
     for command in commands:
-        done = subprocess.run(
-            [PEGBOARD, *command.split(), "--config", "hostconfig.toml", "-vv"],
-            cwd=place.folder,
-            env=client_environment(place.folder, {**place.env, "PYTHONPATH": str(place.site)}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        shown += f"$ {command}\n{done.stdout.decode()}\n{done.stderr.decode()}\n"
+        done = forks().run([*command.split(), "--config", "hostconfig.toml", "-vv"], place.folder, env)
+        shown += f"$ {command}\n{done.out}\n{done.err}\n"
     assert "its `enabled` function raised ValueError: cannot decide with **********" in shown
     assert list(leaks(shown)) == []
