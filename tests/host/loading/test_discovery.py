@@ -43,16 +43,6 @@ def test_both_groups_are_found_and_nothing_is_imported(site: Path) -> None:
     assert "acme" not in sys.modules
 
 
-def test_the_order_is_that_of_names_then_distributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("middle", "acme", "zebra"):
-        monkeypatch.syspath_prepend(tmp_path / name)
-        entries = {"pegboard.toolkits": {"same": f"{name}:kit", f"own_{name}": "x:y"}}
-        make_distribution(tmp_path / name, name, "1", entries, {})
-    names = [f"{origin.distribution}:{origin.name}" for origin in found("zebra", "acme", "middle")]
-    own = ["acme:own_acme", "middle:own_middle", "zebra:own_zebra"]
-    assert names == [*own, "acme:same", "middle:same", "zebra:same"]
-
-
 def test_the_first_of_two_installations_on_the_module_path_counts(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for version, name in (("1", "old"), ("2", "new")):
         make_distribution(site / version, "acme", version, {"pegboard.toolkits": {name: "acme:kit"}}, {})

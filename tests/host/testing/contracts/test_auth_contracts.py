@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from pegboard import Authorization
 from pegboard.plugin import AuthorizationRequiredError, TokenSource
 from pegboard.testing import AuthProviderContract, TokenSourceContract
-from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
+from pegboard.types import TokenRequest, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import GitHub
 from pegboard_plugins.static_tokens import StaticTokens, StaticTokensConfig
@@ -112,22 +111,6 @@ BUILT_IN = [
     for one in vars(auth_providers).values()
     if inspect.isclass(one) and issubclass(one, ToolAuthorization) and one.__module__ == auth_providers.__name__
 ]
-ACME = AuthProvider("acme", "Acme", "https://acme.example")
-
-
-def provider(described: AuthProvider = ACME, **members: Any) -> Callable[[], Any]:
-    made = variant(ToolAuthorization, provider=described, **members)
-    return lambda: made
-
-
-PROVIDERS: Faults = [
-    (provider(ACME._replace(id="Acme Login")), "test_it_describes_its_provider"),
-    (provider(__init__=lambda own: super(type(own), own).__init__()), "test_it_accepts_scopes_and_an_id"),
-    (provider(__hash__=None, __eq__=lambda self, other: self is other), "test_equal_requirements_are_equal"),
-]
-test_a_faulty_provider_breaks_the_rule, test_a_sound_provider_breaks_no_rule = contract_tests(
-    AuthProviderContract, provider(), PROVIDERS
-)
 
 
 @pytest.mark.parametrize("made", [one for one in BUILT_IN if one.provider.id is not None])
