@@ -245,15 +245,6 @@ async def careless(context: Context) -> str:
         return "a default that must never go out"
 
 
-@kit.tool
-async def smothering(context: Context) -> str:
-    """Take the end of the round for an answer."""
-    try:
-        return said(await context.ui.elicit("Who?", str))
-    except BaseException:  # noqa: BLE001
-        return "a default that must never go out"
-
-
 # --- inside others
 
 
@@ -269,12 +260,6 @@ async def welcome(context: Context, style: str = "plain") -> str:
     """Welcome the person by name."""
     answer = await context.ui.elicit("What is your name?", str)
     return f"Welcome {answer.content}, {style}."
-
-
-@kit.resource("asks://card", mime_type="text/plain")
-async def card(context: Context) -> str:
-    """The person's card."""
-    return f"Card of {(await context.ui.elicit('What is your name?', str)).content}"
 
 
 @kit.resource("asks://cards/{number}", mime_type="text/plain")

@@ -71,12 +71,6 @@ def embedded() -> EmbeddedResource:
 
 
 @kit.tool
-def mixed() -> list[str | Content]:
-    """Give several blocks."""
-    return ["one", ImageContent(b"two", "image/png"), TextContent("three")]
-
-
-@kit.tool
 def passed() -> Any:
     """Return an MCP result in the form of the specification."""
     return {
@@ -92,12 +86,6 @@ def passed() -> Any:
         "isError": True,
         "_meta": META,
     }
-
-
-@kit.tool
-def passed_list() -> Any:
-    """Give structured content that is a list, and no text."""
-    return {"content": [], "structuredContent": [1, 2]}
 
 
 @kit.tool
@@ -117,12 +105,6 @@ def failed() -> ToolResult:
 def data() -> dict[str, Any]:
     """Give data that only looks like a result."""
     return {"content": [{"type": "text", "text": "data"}]}
-
-
-@kit.tool
-def promised() -> dict[str, Any]:
-    """Give a result whose structured content follows the tool's own schema."""
-    return {"content": [{"type": "text", "text": "short"}], "structuredContent": {"long": True}}
 
 
 BROKEN: dict[str, Any] = {

@@ -19,7 +19,6 @@ from pegboard import (
     Context,
     FatalToolError,
     PluginConfig,
-    PromptMessage,
     RetryableToolError,
     ToolAnnotations,
     ToolExecutionError,
@@ -296,12 +295,6 @@ def broken() -> str:
 @kit.prompt(title="Review", description="Ask for a review.")
 def review() -> str:
     return "Please review this."
-
-
-@kit.prompt
-def exchange() -> list[PromptMessage]:
-    """Begin a conversation."""
-    return [PromptMessage("What is it?"), PromptMessage("A pegboard.", role="assistant")]
 
 
 @kit.prompt

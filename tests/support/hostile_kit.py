@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
@@ -90,54 +90,23 @@ def broken_promise() -> Point:
     return "no point"  # type: ignore[return-value]  # that is the point of it
 
 
-# --- results without end, or nearly
+# --- large results
+
+
+FLOODS: dict[str, Callable[[int], Any]] = {
+    "text": lambda size: "x" * size,
+    "bytes": bytes,
+    "list": lambda size: [7] * (size // 8),
+    "range": lambda size: {"range": range(size)},
+    "escapes": lambda size: "\x00" * size,
+    "texts": lambda size: {"texts": ["x" * 1000] * (size // 1000)},
+}
 
 
 @kit.tool
 def flood(kind: str, size: int) -> Any:
     """Give a large result."""
-    made: dict[str, Any] = {
-        "text": lambda: "x" * size,
-        "bytes": lambda: bytes(size),
-        "list": lambda: [7] * (size // 8),
-        "range": lambda: {"range": range(size)},
-        "escapes": lambda: "\x00" * size,
-        "texts": lambda: {"texts": ["x" * 1000] * (size // 1000)},
-    }
-    return made[kind]()
-
-
-@kit.tool
-def flood_numbers(size: int) -> list[int]:
-    """Give many numbers, as declared."""
-    return [7] * (size // 8)
-
-
-class Endless(BaseModel):
-    """Something that holds anything."""
-
-    inside: Any
-
-
-@kit.tool
-def endless(kind: str) -> Any:
-    """Give an iterator that never ends, hidden somewhere."""
-    counter = itertools.count()
-    made: dict[str, Any] = {
-        "itself": counter,
-        "dict": {"a": {"b": counter}},
-        "list": [1, [map(str, counter)]],
-        "tuple": (1, (number for number in counter)),
-        "model": Endless(inside=[counter]),
-    }
-    return made[kind]
-
-
-@kit.tool
-def endless_numbers() -> dict[str, list[int]]:
-    """Give an iterator where a list is declared."""
-    numbers: Any = itertools.count()
-    return {"numbers": numbers}
+    return FLOODS[kind](size)
 
 
 # --- errors that are wrong themselves

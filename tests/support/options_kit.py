@@ -13,7 +13,6 @@ from pegboard import (
     Context,
     Operation,
     ServiceDomain,
-    ToolAnnotations,
     Toolkit,
     ToolMetadata,
     tool,
@@ -40,40 +39,7 @@ def classified() -> str:
     return "classified"
 
 
-@kit.tool(
-    annotations=ToolAnnotations(
-        "All of them",
-        read_only=False,
-        destructive=True,
-        idempotent=False,
-        open_world=True,
-        extra={"com.example/audited": True, "reviewers": ["a", {"b": None}]},
-    )
-)
-def annotated() -> str:
-    """Have every annotation, and custom ones."""
-    return "annotated"
-
-
-@kit.tool(
-    annotations=ToolAnnotations(read_only=False, open_world=False),
-    metadata=ToolMetadata(behavior=Behavior(read_only=True, idempotent=True), strict=False),
-)
-def overruled() -> str:
-    """Say one thing in its annotations and another in its metadata, on purpose."""
-    return "overruled"
-
-
 @tool(title="Anywhere")
-def anywhere(times: int = 1) -> str:
-    """Belong to no toolkit."""
-    return "here " * times
-
-
-kit.add("somewhere", anywhere)
-kit.add([anywhere])
-
-
 @kit.tool(version="1.4", meta={"com.example/own": 1})
 def versioned() -> str:
     """Have an own version."""
@@ -92,6 +58,3 @@ async def deprecated_by_decorator(context: Context) -> str:
     """Be old."""
     context.log.warning("its own words")
     return "old"
-
-
-kit.add(tool.deprecated("use somewhere instead")(tool(name="deprecated_elsewhere", description="Be old.")(anywhere)))

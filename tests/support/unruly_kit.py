@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator
-from typing import Any, NoReturn
+from typing import Any
 
 from pegboard import Context, Toolkit
 
@@ -36,66 +34,6 @@ def print_on(context: Context, how: str = "print") -> str:
         threading.Event().wait()
     while True:
         print("printed")
-
-
-async def leave() -> NoReturn:
-    await asyncio.sleep(0)
-    sys.exit(3)
-
-
-async def group() -> None:
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(leave())
-
-
-async def unawaited() -> None:
-    task = asyncio.create_task(leave())
-    await asyncio.wait([task])
-
-
-async def call_soon() -> None:
-    asyncio.get_running_loop().call_soon(sys.exit, 3)
-    await asyncio.sleep(0.1)
-
-
-async def generator() -> None:
-    async def steps() -> AsyncIterator[int]:
-        try:
-            yield 1
-        finally:
-            await leave()
-
-    async for _ in steps():
-        break
-    gc.collect()
-    await asyncio.sleep(0.1)
-
-
-async def interrupted() -> None:
-    async def interrupt() -> NoReturn:
-        raise KeyboardInterrupt
-
-    await asyncio.create_task(interrupt())
-
-
-EXITS = {
-    "wait_for": lambda: asyncio.wait_for(leave(), 60),
-    "gather": lambda: asyncio.gather(leave(), leave()),
-    "create_task": lambda: asyncio.create_task(leave()),
-    "TaskGroup": group,
-    "interrupted": interrupted,
-    "call_soon": call_soon,
-    "unawaited": unawaited,
-    "generator": generator,
-}
-"""Ways to exit in a task of a tool. In the first five the call awaits the task and fails."""
-
-
-@kit.tool
-async def exits(how: str) -> str:
-    """Exit somewhere else than in the tool's own task."""
-    await EXITS[how]()
-    return "done"
 
 
 @kit.tool
