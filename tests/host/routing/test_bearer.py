@@ -90,20 +90,12 @@ def test_the_refusal_of_another_authenticator_is_completed() -> None:
         assert scheme.complete(other) is other
 
 
-@pytest.mark.parametrize(
-    ("secret", "weak"),
-    [
-        ("01234567" * 4, False),
-        (("01234567" * 4)[:-1], True),
-        ("0123456" * 40, True),
-        ("äöüßéèêë" * 2, False),
-        ("", True),
-        ("\ud800123456789" * 3, False),
-    ],
-)
-def test_a_short_or_uniform_secret_is_weak(secret: str, *, weak: bool) -> None:
-    assert is_weak_secret(secret) is weak
+def test_a_short_or_uniform_secret_is_weak() -> None:
     assert SECRET_BYTES == 32
+    for secret in ("01234567" * 4, "äöüßéèêë" * 2, "\ud800123456789" * 3):
+        assert is_weak_secret(secret) is False
+    for secret in ("", ("01234567" * 4)[:-1], "0123456" * 40):
+        assert is_weak_secret(secret) is True
 
 
 def test_a_scope_and_a_token_have_only_the_characters_of_their_grammar() -> None:

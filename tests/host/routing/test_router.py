@@ -112,20 +112,13 @@ async def test_only_a_challenge_is_completed_by_all_authenticators_of_its_policy
     assert refused == Response(401, headers={"X-Completed": "b"})
 
 
-@pytest.mark.parametrize(
-    ("policy", "doors", "is_open"),
-    [
-        ("public", [], True),
-        ("public", [Says(LOCAL)], True),
-        ("mcp", [], True),
-        ("mcp", [Says(LOCAL)], True),
-        ("vault", [], False),
-        ("safe", [Says(LOCAL)], False),
-    ],
-)
-def test_an_unknown_policy_admits_no_caller(policy: str, doors: list[Says], *, is_open: bool) -> None:
-    one = route(auth=policy)
-    assert protect(one, doors) is (one if is_open else None)
+def test_an_unknown_policy_admits_no_caller() -> None:
+    for policy in ("public", "mcp"):
+        one = route(auth=policy)
+        assert protect(one, []) is one
+        assert protect(one, [Says(LOCAL)]) is one
+    assert protect(route(auth="vault"), []) is None
+    assert protect(route(auth="safe"), [Says(LOCAL)]) is None
 
 
 def test_an_authenticator_for_the_operator_is_logged_and_refuses_other_machines(
