@@ -36,7 +36,11 @@ class _Search:
             return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
         if isinstance(value, bool):
             kind = schema.get("type")
-            return [(path, "must be " + _WORDS[kind])] if kind in _NUMBERS else []
+            if kind in _NUMBERS:
+                return [(path, "must be " + _WORDS[kind])]
+            if any(one is value for one in schema.get("enum", (value,))):
+                return []
+            return [(path, f"must not be {str(value).lower()}")]
         if isinstance(value, Mapping):
             named, others = schema.get("properties", {}), schema.get("additionalProperties")
             inner = [(name, named.get(name, others)) for name in value]

@@ -215,7 +215,7 @@ def _reader(validator: Any, schema: dict[str, Any], *, strict: bool) -> Callable
     read = validator.validate_json
     level = True if strict else None
     text = to_json(schema)
-    has_numbers = not strict and (b'"integer"' in text or b'"number"' in text)
+    has_numbers = any(word in text for word in (b'"integer"', b'"number"', b'"enum"'))
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
         text = to_json(arguments)

@@ -120,6 +120,7 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         # a boolean is not a number
         (tuple[int, bool, float], [1, True, True], f"a.2: {NUMBER}"),
         (Literal[1, 2], True, f"a: {INTEGER}"),
+        (Literal["a", 0, True], False, "a: must not be false"),
         (int | list[int], True, f"a: {INTEGER}"),
         (list[int] | Exact, {"depth": True}, f"a.depth: {INTEGER}"),
         (int | list[int], [1, True], f"a.1: {INTEGER}"),
