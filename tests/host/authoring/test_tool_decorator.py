@@ -47,8 +47,6 @@ class Counter:
         self.value += by
         return self.value
 
-    three = tool(description="Give three.")(partial(abs, -3))
-
 
 # --- the function
 
@@ -64,8 +62,6 @@ def test_a_method_is_called_on_its_object() -> None:
     counter = Counter(5)
     assert (counter.count(), counter.count(by=2), Counter.count(counter)) == (6, 8, 9)
     assert Counter.count is vars(Counter)["count"]
-    assert counter.three is Counter.three
-    assert counter.three() == 3
 
 
 # --- toolkits and plugins

@@ -170,7 +170,7 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
     wrong: list[tuple[Any, Any, str]] = [
         (kit.resource("/relative"), simple(), "its URI is not absolute"),
         (kit.resource("docs://a b"), simple(), "its URI is not absolute"),
-        (kit.resource("docs://path"), any_arguments, "takes any number of arguments"),
+        (kit.resource("docs://path"), any_arguments, "accepts any number of arguments"),
         (kit.tool, no_docstring, "it has no description"),
         (kit.tool, any_arguments, f"({__file__}:{any_arguments.__code__.co_firstlineno}): "),
         (kit.tool(name="five"), 5, "5 is not a function"),
@@ -181,7 +181,7 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
         (kit.tool(name="c", enabled=leaving), simple(), "SystemExit"),
         (kit.prompt, no_docstring, "it has no description"),
         (kit.prompt(name="ünï"), simple(), "it contains 'ü'"),
-        (kit.prompt, any_arguments, "takes any number of arguments"),
+        (kit.prompt, any_arguments, "accepts any number of arguments"),
     ]
     for decorate, function, _ in wrong:
         decorate(function)

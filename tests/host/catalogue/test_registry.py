@@ -110,18 +110,6 @@ async def test_an_item_is_added_updated_and_removed(kind: ItemKind) -> None:
         assert isinstance(gone.error, NotFoundError)
 
 
-async def test_a_change_publishes_a_new_assembly_and_keeps_unchanged_pages() -> None:
-    async with make_host(page_size=2) as host:
-        host.catalogue.add(PromptDefinition(work), *map(named, "abfec"))
-        before = host.assembly
-        first, prompts = await page(host, "tools"), await page(host, "prompts")
-        host.catalogue.add(named("d"), ResourceDefinition("x://a", work))
-        assert [list(one.tools) for one in (before, host.assembly)] == [list("abcef"), list("abcdef")]
-        assert await page(host, "prompts") is prompts
-        assert await page(host, "tools") is first
-        assert [item.name for item in (await page(host, "tools", "b")).items] == ["c", "d"]
-
-
 async def test_pages_of_schemas_that_are_equal_but_not_the_same_are_different() -> None:
     async with make_host() as host:
         for default in (1, True):

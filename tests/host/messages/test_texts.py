@@ -22,13 +22,10 @@ FINE = {
     "Persian with a non-joiner": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
     "Hindi with joiners": "\u0915\u094d\u200d\u0937 \u0915\u094d\u200c\u0937",
     "an emoji with a selector": "\u2764\ufe0f \u00a9\ufe0f \u203c\ufe0f",
-    "a family": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "a keycap": "1\ufe0f\u20e3",
     "a flag of tags": f"{FLAG} Scotland",
 }
 HIDDEN = {
     "zero width space": (f"read{ZERO_WIDTH} files", "U+200B (ZERO WIDTH SPACE) at position 4"),
-    "byte order mark": ("\ufeffread", "U+FEFF"),
     "tags": ("read\U000e0069\U000e0067", "U+E0069 (TAG LATIN SMALL LETTER I) at position 4"),
     "tags after a flag": (f"{FLAG}\U000e0069", "U+E0069"),
     "right-to-left override": ("read \u202eelif", "U+202E (RIGHT-TO-LEFT OVERRIDE) at position 5"),

@@ -188,6 +188,8 @@ def test_the_size_of_a_schema_is_limited() -> None:
         ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}}, 2, 1),
         ({"$id": "#n", "items": {"$ref": "#n"}}, 2, 1),
         ({"$ref": "#/allOf/1", "allOf": [True]}, 3, 2),
+        ({"$ref": "#/allOf/x", "allOf": [True]}, 3, 2),
+        ({"$ref": NEW}, 2, 2),
         ({"$id": "https://example.com/a", "$defs": {"b": {"$id": "#n"}}, "items": {"$ref": "#n"}}, 3, 0),
     ],
 )
