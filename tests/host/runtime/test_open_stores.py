@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -13,12 +13,11 @@ from pegboard import Host, PluginConfig
 from pegboard.plugin import ConfigError, Plugin, PluginError, Store, StoreName, hookimpl
 from tests.host.hosting import make_host, until
 
+Step = Callable[[], Awaitable[object]]
+
 
 class Box:
     """A contract."""
-
-    def look(self) -> None:
-        """Look into it."""
 
 
 class Settings(PluginConfig):
@@ -29,76 +28,62 @@ class Using(Plugin):
     Config = Settings
 
 
-class Offering(Plugin):
-    """A store, and a lifespan that records its end."""
+async def nothing() -> None:
+    """Neither wait nor fail."""
 
-    name: str | None = None
 
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self.story: list[str] = []
+async def never() -> None:
+    await asyncio.Event().wait()
 
-    @hookimpl
-    def register_stores(self) -> list[Store]:
-        return [Store(Box, self.opened, self.name)]
+
+def offering(
+    story: list[str], opening: Step = nothing, closing: Step = nothing, name: str | None = None
+) -> type[Plugin]:
+    """Return a plugin with a store and a lifespan, which record their events."""
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Box]:
-        self.story.append("opening")
-        await self.opening()
+    async def opened() -> AsyncIterator[Box]:
+        story.append("opening")
+        await opening()
         yield Box()
-        self.story.append("closing")
-        await self.closing()
+        story.append("closing")
+        await closing()
 
-    async def opening(self) -> None:
-        """Neither wait nor fail."""
+    class Offering(Plugin):
+        @hookimpl
+        def register_stores(self) -> list[Store]:
+            return [Store(Box, opened, name)]
 
-    async def closing(self) -> None:
-        """Neither wait nor fail."""
+        @hookimpl
+        @asynccontextmanager
+        async def lifespan(self) -> AsyncIterator[None]:
+            yield
+            story.append("left")
 
-    @hookimpl
-    @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        yield
-        self.story.append("left")
-
-
-def host_of(kind: type[Offering]) -> Host:
-    return make_host(plugins={"using": Using, "offering": kind})
+    return Offering
 
 
-def story_of(host: Host) -> list[str]:
-    plugin = next(one.instance for one in host.report.plugins if one.origin.name == "offering")
-    assert isinstance(plugin, Offering)
-    return plugin.story
+def host_of(*args: Any, **more: Any) -> Host:
+    return make_host(plugins={"using": Using, "offering": offering(*args, **more)})
 
 
 async def test_a_store_is_opened_once_and_closed_before_the_lifespans_end() -> None:
-    async with host_of(Offering) as host:
+    story: list[str] = []
+    async with host_of(story) as host:
         boxes = await asyncio.gather(*(host.store(Box, "offering") for _ in range(3)))
         await host.open_stores()
         assert len({id(box) for box in boxes}) == 1
         with pytest.raises(PluginError, match="no setting selects a Box named 'unused'"):
             await host.store(Box, "unused")
-        story = story_of(host)
     assert story == ["opening", "closing", "left"]
 
 
-class NeverCloses(Offering):
-    async def closing(self) -> None:
-        await asyncio.Event().wait()
-
-
-class NeverOpens(Offering):
-    async def opening(self) -> None:
-        await asyncio.Event().wait()
-
-
 async def test_a_store_that_does_not_close_lets_lifespans_end() -> None:
-    host = host_of(NeverCloses)
+    story: list[str] = []
+    host = host_of(story, closing=never)
     await host.start()
     await host.store(Box, "offering")
-    story, stopping = story_of(host), asyncio.create_task(host.stop())
+    stopping = asyncio.create_task(host.stop())
     await until(lambda: "closing" in story)
     stopping.cancel()
     await asyncio.wait([stopping])
@@ -106,10 +91,10 @@ async def test_a_store_that_does_not_close_lets_lifespans_end() -> None:
 
 
 async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
-    host = host_of(NeverOpens)
+    story: list[str] = []
+    host = host_of(story, opening=never)
     await host.start()
     opening = asyncio.create_task(host.store(Box, "offering"))
-    story = story_of(host)
     await until(lambda: "opening" in story)
     await host.stop()
     assert story == ["opening", "left"]
@@ -117,29 +102,28 @@ async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
         await opening
 
 
-class FailsOnce(Offering):
-    async def opening(self) -> None:
-        if self.story.count("opening") < 2:
+async def test_a_store_that_fails_once_can_be_opened_again() -> None:
+    story: list[str] = []
+
+    async def fail_once() -> None:
+        if story.count("opening") < 2:
             raise OSError("no connection")
 
-
-async def test_a_store_that_fails_once_can_be_opened_again() -> None:
-    async with host_of(FailsOnce) as host:
+    async with host_of(story, opening=fail_once) as host:
         with pytest.raises(PluginError, match="Box 'offering' of plugin 'offering' cannot be opened: OSError"):
             await host.open_stores()
         assert isinstance(await host.store(Box, "offering"), Box)
 
 
-class Again(Offering):
-    name = "offering"
+OFFERING = offering([])
 
 
 @pytest.mark.parametrize(
     ("plugins", "box", "hint"),
     [
         ({}, "ofering", False),
-        ({"offering": Offering, "other": Offering}, "ofering", True),
-        ({"offering": Offering, "again": Again}, "offering", False),
+        ({"offering": OFFERING, "other": OFFERING}, "ofering", True),
+        ({"offering": OFFERING, "again": offering([], name="offering")}, "offering", False),
     ],
 )
 async def test_a_setting_that_selects_no_store_stops_the_start(plugins: Any, box: str, hint: bool) -> None:
