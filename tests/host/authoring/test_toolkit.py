@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -103,22 +102,6 @@ async def test_each_host_has_its_own_config_and_state() -> None:
         calls = [value(first, "x_say", {"more": "a"}), value(second, "x_say", {"more": "b"})]
         assert await asyncio.gather(*calls) == ["moin: moin a", "servus: servus b"]
     assert not living
-
-
-async def test_a_lifespan_may_be_any_async_context_manager() -> None:
-    kit = Toolkit("x")
-    story: list[str] = []
-
-    @asynccontextmanager
-    async def connection() -> AsyncIterator[str]:
-        story.append("open")
-        yield "the connection"
-        story.append("closed")
-
-    kit.lifespan(lambda config: connection())
-    async with make_host(kit):
-        assert story == ["open"]
-    assert story == ["open", "closed"]
 
 
 def not_async(config: object) -> Iterator[int]:

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_sch
 from pegboard.messages.error_words import words
 from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
-from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Point, Tree
+from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Tree
 
 CANARY = "canary7f3a91"
 
@@ -160,9 +160,6 @@ def many(
 ) -> None: ...
 
 
-def ship(city: str, street: Point) -> None: ...
-
-
 AUTHORS_SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "loop": {"$ref": "#/$defs/loop"}},
@@ -171,7 +168,6 @@ AUTHORS_SCHEMA = {
 }
 SIGNATURES = {
     "many": compile_signature(many),
-    "ship": compile_signature(ship),
     "schema": compile_signature(lambda **given: None, AUTHORS_SCHEMA),
 }
 
@@ -191,7 +187,6 @@ def lines(name: str, arguments: dict[str, Any]) -> list[str]:
          ["text: must match the regular expression ^[a-z-]*$", "new-name: must be an integer"]),
         ("many", {"number": [], "text": 5, "unknown": None},
          ["number: must be an integer", "text: must be a string", "unknown is not a parameter of this tool"]),
-        ("ship", {"street": {}}, ["city is required", "street.x is required"]),
         ("schema", {"cty": "x"}, ["cty is not a parameter of this tool; did you mean 'city'?"]),
         # the caller chooses names: a name must not forge a line
         ("many", {"table": {"a\nnumber is required": "x"}}, ["table.a\\nnumber is required: must be an integer"]),
