@@ -109,17 +109,13 @@ async def test_with_an_authenticator_it_requires_a_valid_token(site: Path) -> No
         assert await asked(url, bearer, ("Origin", "http://localhost")) == 403
 
 
-async def test_without_one_only_proof_makes_a_caller_the_operator(site: Path) -> None:
-    config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0].replace("8100", "0")
-    async with Served(site, config, ready=False) as served:
+async def test_without_an_authenticator_it_serves_this_machine_and_only_proof_makes_the_operator(site: Path) -> None:
+    config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0]
+    async with Served(site, config.replace("8100", "0"), ready=False) as served:
         url = (await served.said(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
         assert await asked(url) == "(None, False)"
         assert await asked(url, served.proof) == "(None, True)"
-
-
-async def test_beyond_this_machine_it_needs_one(site: Path) -> None:
-    config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0].replace("8100", '0\nhost = "0.0.0.0"')
-    for more in ("", "[plugins.mcp]\nhttp = false\n"):
-        async with Served(site, config + more, ready=False) as served:
-            assert await served.wait() == 3
-            assert "no authenticator is configured for" in served.stderr
+    beyond = config.replace("8100", '0\nhost = "0.0.0.0"') + "[plugins.mcp]\nhttp = false\n"
+    async with Served(site, beyond, ready=False) as served:
+        assert await served.wait() == 3
+        assert "no authenticator is configured for" in served.stderr

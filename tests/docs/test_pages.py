@@ -1,0 +1,144 @@
+"""The examples of shorter pages work: concurrency, content, dynamic-tools, toolkits and trust."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Completion, Context, Host, ImageContent, PromptResult, ResourceResult, Toolkit, ToolResult
+from pegboard.config.widened_access import access_settings
+from pegboard.loading.discovery import Selection, choose_plugins
+from pegboard.plugin import Catalogue, HostConfig, ToolTimeoutError
+from pegboard.plugin.origin import Origin
+from pegboard.types import Call, Failure, Listing, Outcome
+from pegboard.uris.matching import Matcher
+from tests.docs.pages import Page
+from tests.host.hosting import failure, make_host, until
+from tests.support.environments import run
+
+CONCURRENCY, CONTENT, DYNAMIC, TOOLKITS, TRUST = [
+    Page(f"docs/{name}.md") for name in ("concurrency", "content", "dynamic-tools", "toolkits", "trust")
+]
+
+
+async def ask(host: Host, method: str, **params: Any) -> Outcome:
+    return await host.dispatch(Call(method, params))
+
+
+async def test_slow_tools_end_with_the_shown_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(CONCURRENCY.write(tmp_path))
+    async with make_host(import_module("slow_kit").kit) as host:
+        for tool in ("slow_wait", "slow_count"):
+            outcome = await failure(host, tool)
+            assert type(outcome.error) is ToolTimeoutError
+            assert outcome.error.message == "It took longer than 0.1 seconds and was given up."
+            assert outcome.error.message in CONCURRENCY
+        await until(lambda: host.busy_threads == 0)
+
+
+async def test_resources_are_read_and_a_tool_returns_an_image() -> None:
+    async with make_host(CONTENT.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
+        assert host.problems == ()
+        listed = await ask(host, "resources/read", uri="notes://all")
+        note = await ask(host, "resources/read", uri="notes://note/work/plan")
+        missing = await ask(host, "resources/read", uri="notes://note/none")
+        sketch = await ask(host, "tools/call", name="notes_sketch", arguments={"title": "shopping"})
+    assert isinstance(listed, ResourceResult)
+    assert listed.contents[0].content == '["shopping","work/plan"]'
+    assert isinstance(note, ResourceResult)
+    assert note.contents[0][1:3] == ("Ship it.", "text/markdown")
+    assert isinstance(missing, Failure)
+    assert isinstance(sketch, ToolResult)
+    assert sketch.content is not None
+    assert isinstance(sketch.content[1], ImageContent)
+
+
+async def test_a_prompt_and_its_completions() -> None:
+    async with make_host(CONTENT.module("toolkit_notes/__init__.py", "toolkit_notes").kit) as host:
+        prompt = await ask(host, "prompts/get", name="notes_rewrite", arguments={"title": "shopping", "words": "9"})
+        reference = {"type": "ref/prompt", "name": "notes_rewrite"}
+        values = []
+        for name, value, chosen in (("tone", "f", {}), ("title", "", {}), ("title", "", {"tone": "friendly"})):
+            more = {"argument": {"name": name, "value": value}, "context": {"arguments": chosen}}
+            completion = await ask(host, "completion/complete", ref=reference, **more)
+            assert isinstance(completion, Completion)
+            values.append(completion.values)
+    assert isinstance(prompt, PromptResult)
+    assert prompt.messages[1].content == "Rewrite this note in a formal tone, in 9 words at most."
+    assert values == [("friendly", "formal"), ("work/plan",), ("shopping", "work/plan")]
+
+
+def test_the_template_expressions_of_the_page_match_and_the_others_are_rejected() -> None:
+    for expression in re.findall(r"`(\{[^`]*\})`", CONTENT.partition("| in a template")[2].partition("\n\n")[0]):
+        assert Matcher(("x://y?fixed=1" if expression.startswith("{&") else "x://y") + expression).names
+    for expression in ("{name}.{ext}", "{name:3}"):
+        assert expression in CONTENT
+        with pytest.raises(ValueError, match=r"name"):
+            Matcher(f"x://{expression}")
+
+
+async def test_tools_and_resources_change_while_the_host_runs(tmp_path: Path) -> None:
+    DYNAMIC.write(tmp_path)
+    said = run(sys.executable, tmp_path / "changing.py", cwd=tmp_path)
+    assert "Good evening" in said
+    assert said.endswith("3 changes\n")
+    settings = {"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}}
+    async with Host(settings, plugins={"notes": DYNAMIC.module("notes.py").NotesPlugin}) as host:
+        note = {"title": "To do: all", "text": "Everything."}
+        written = await ask(host, "tools/call", name="write_note", arguments=note)
+        assert written == ToolResult("note:///To%20do%3A%20all")
+        assert "Everything." in str(await ask(host, "resources/read", uri=written.value))
+        await ask(host, "tools/call", name="forget_note", arguments={"uri": written.value})
+        assert isinstance(await ask(host, "resources/read", uri=written.value), Failure)
+        listing = await ask(host, "resources/list")
+        assert isinstance(listing, Listing)
+        assert listing.items == ()
+
+
+def test_the_table_of_the_catalogue_has_every_method_and_its_parameters() -> None:
+    expected = {}
+    for name, method in vars(Catalogue).items():
+        if not name.startswith("_") and inspect.isfunction(method):
+            parameters = list(inspect.signature(method).parameters.values())[1:]
+            expected[name] = ", ".join(str(one).partition(":")[0] for one in parameters)
+    assert dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", DYNAMIC, re.M)) == expected
+
+
+def settings(block: str) -> dict[str, Any]:
+    read = tomllib.loads(TOOLKITS.blocks[block])
+    return {**read, "host": {"autoload": False, **read["host"]}}
+
+
+def test_tools_that_require_more_secrets_than_allowed_are_not_served() -> None:
+    kit = Toolkit("weather")
+    for name, secret in (("forecast", "WEATHER_KEY"), ("pay", "BANK_PIN")):
+
+        @kit.tool(name=name, requires_secrets=[secret])
+        def use(context: Context) -> None:
+            """Use a secret."""
+
+    host = Host(settings("toml limit"), toolkits={"weather": kit})
+    assert list(host.load().tools) == ["weather_forecast"]
+    (problem,) = [str(one) for one in host.problems if "BANK_PIN" in str(one)]
+    assert "[host.toolkits.weather] secrets" in problem
+
+
+def test_a_distribution_before_the_name_selects_one_toolkit() -> None:
+    owners = ("other-weather", "toolkit-weather")
+    origins = [Origin("toolkit", "weather", "x:kit", owner, "1", entry_point=object()) for owner in owners]  # type: ignore[arg-type]  # any
+    choices = choose_plugins(origins, HostConfig.of(settings("toml select")), Selection())
+    assert [choice.on for choice in choices] == [False, True]
+
+
+def test_the_marked_settings_are_those_that_widen_access() -> None:
+    module = TRUST.module("python widens")
+    for given, keys in (({"send": True}, ["toolkits.mail.send"]), ({"send": False}, []), ({}, [])):
+        config = HostConfig.of({"toolkits": {"mail": given}})
+        assert [one.key for one in access_settings(config, {"toolkits": {"mail": module.MailConfig}})] == keys
