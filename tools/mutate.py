@@ -52,7 +52,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "http.authority": ("plugins/pegboard_plugins/http/authority.py", ["plugins/http/test_authority"]),
     "rate_limit": (
         "plugins/pegboard_plugins/rate_limit.py",
-        ["plugins/rate_limit/test_limits", "plugins/worker/test_handlers"],
+        ["plugins/rate_limit/test_limits", "plugins/worker/test_changes"],
     ),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
     "bearer": ("host/pegboard/routing/bearer.py", ["host/routing/test_bearer"]),
