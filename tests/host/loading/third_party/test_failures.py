@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.host.loading.third_party.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, SLOPPY, WEATHER, Broken
+from tests.host.loading.third_party.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, SLOPPY, WEATHER
 from tests.host.loading.third_party.installed import (
     CANNOT_START,
     NO_IMPOSTOR,
@@ -115,14 +115,6 @@ def test_a_named_plugin_that_fails_prevents_the_start(
     settings: str, arguments: tuple[str, ...], expected: list[str]
 ) -> None:
     assert refused(pegboard(samples(), "stdio", *arguments, config=AUTOLOAD_OFF + settings)) == expected
-
-
-@pytest.mark.parametrize(
-    ("only", "broken"), [("greeter,absent_lib*", IMPORTS[0]), ("weathe*", WEATHER)], ids=["import", "settings"]
-)
-def test_a_glob_of_only_names_nothing(only: str, broken: Broken) -> None:
-    done = pegboard(samples(), "stdio", "--only", only, config=f"[host]\n{NO_IMPOSTOR}\n")
-    assert (done.code, complaints(done.err)[0]) == (0, broken.line("toolkit"))
 
 
 # --- strict and safe

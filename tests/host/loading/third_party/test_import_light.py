@@ -76,8 +76,3 @@ def test_listing_and_calling_load_only_used_modules() -> None:
     for loaded in (listed, called):
         assert loaded & ABSENT == set()
         assert "stdio" not in plugins(loaded)
-
-
-def test_the_version_is_printed_without_a_host() -> None:
-    loaded = imported_by(samples(), "--version")
-    assert not {name for name in loaded if name.startswith(("pydantic", "asyncio", "pegboard.host", "pegboard.config"))}

@@ -12,27 +12,15 @@ from tests.host.loading.third_party.installed import (
     SAMPLES,
     complaints,
     imported_by,
-    json_of,
     pegboard,
     samples,
     stdio,
-    twins,
 )
 from tests.support.environments import built_wheels, executable, install, make_environment, run, uninstall
-from tools.install import ROOT
 
 GREETER = "toolkit_greeter"
 HOST = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"
 ALONE = f"{HOST}[toolkits.greeter]\n"
-
-
-@pytest.mark.parametrize("environment", [samples, twins], ids=lambda environment: environment.__name__)
-def test_the_checkout_is_not_on_the_path(environment: object) -> None:
-    place = environment()  # type: ignore[operator]  # one of the two functions
-    code = "import json, sys, pegboard, pegboard_plugins; "
-    code += "print(json.dumps([pegboard.__file__, pegboard_plugins.__file__, *sys.path]))"
-    for path in json.loads(run(executable(place), "-c", code, cwd=Path("/"))):
-        assert ROOT not in Path(path).parents or place in Path(path).parents
 
 
 async def test_tools_resources_and_prompts_have_the_settings_and_the_state_of_their_toolkit() -> None:
@@ -79,11 +67,6 @@ def test_installing_adds_tools_and_uninstalling_removes_them(tmp_path: Path) -> 
 def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> None:
     assert GREETER not in imported_by(samples(), "stdio", config=f"[host]\n{disabled}\n")
     assert "greeter_hello" not in pegboard(samples(), "list", config=f"[host]\n{disabled}\n").out
-
-
-def test_disabled_tools_are_not_listed_and_others_are() -> None:
-    config = f'{HOST}disabled_tools = ["Greeter::Hello"]\n[toolkits.greeter]\n'
-    assert [tool["name"] for tool in json_of(samples(), "list", config=config)] == ["greeter_guests"]
 
 
 @pytest.mark.parametrize(
