@@ -128,9 +128,7 @@ CYCLE["self"] = CYCLE
     [
         ({"behavior": {}}, "it must be ToolMetadata, not dict"),
         (ToolMetadata(WRONG), "its classification must be Classification, not 5"),
-        (ToolMetadata(Classification(["Email"])), "did you mean 'email'?"),
         (ToolMetadata(behavior=Behavior(["write"])), "use one of read, create, update, delete, opaque"),
-        (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only must be true or false, not 5"),
         (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] must be JSON, not <class 'object'>"),
         (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
     ],
@@ -171,7 +169,6 @@ def test_a_read_only_tool_cannot_be_destructive() -> None:
 @pytest.mark.parametrize(
     ("annotations", "told"),
     [
-        (ToolAnnotations(extra=WRONG), "its annotations: extra must be a dict, not 5"),
         (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra. Write ToolAnnotations(read_only=...)"),
         (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as com.example/name"),
     ],
