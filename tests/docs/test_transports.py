@@ -74,7 +74,7 @@ class TestWebSocket(TransportContract):
             raise
 
     def make_unopenable(self) -> Transport:
-        return self.made("192.0.2.1")  # an address of nobody
+        return self.made("192.0.2.1")  # an address that no machine uses (RFC 5737)
 
 
 @pytest.fixture

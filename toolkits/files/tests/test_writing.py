@@ -124,7 +124,7 @@ def test_where_there_are_no_links_a_file_is_still_created_and_none_replaced(
 ) -> None:
     def linking(*args: Any, **kwargs: Any) -> None:
         if taken:
-            (root / "a").write_text("somebody else's")
+            (root / "a").write_text("of another program")
         raise PermissionError(errno.EPERM, "no links here")
 
     monkeypatch.setattr(os, "link", linking)
@@ -133,7 +133,7 @@ def test_where_there_are_no_links_a_file_is_still_created_and_none_replaced(
             write(roots.locate("a"), "mine", "create", "")
     else:
         write(roots.locate("a"), "mine", "create", "")
-    assert (root / "a").read_text() == ("somebody else's" if taken else "mine")
+    assert (root / "a").read_text() == ("of another program" if taken else "mine")
     assert os.listdir(root) == ["a"]
 
 

@@ -69,7 +69,6 @@ async def test_no_response_reveals_the_token(
         github.script("issues/get", reply)
     outcome = await served.outcome("get_issue", **ISSUE)
     assert TOKEN not in everything(served, outcome, lines)
-    assert lines
 
 
 @pytest.mark.parametrize("status", [400, 409, 422])
