@@ -15,7 +15,6 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import AuthProvider, Caller, Request, Response, TokenRequest, ToolAuthorization
-from pegboard_plugins.auth_providers import GitHub
 
 CANARY = "token-canary-5150"
 
@@ -118,11 +117,6 @@ def leaks(context: Context, purpose: bool) -> None:
 def fails() -> None:
     """Be refused by Acme."""
     raise AcmeAnswered("canary")
-
-
-@kit.tool(requires_auth=GitHub())
-def elsewhere() -> None:
-    """Use another provider."""
 
 
 @kit.tool(scopes=["work"])

@@ -57,14 +57,8 @@ class AskingPlugin(Plugin):
     async def _ask(self, call: Call, **wanted: Any) -> dict[str, Any]:
         label = str(wanted.pop("label", ""))
         many = int(wanted.pop("many", 1))
-        seconds = wanted.pop("cancel_after", None)
         task = asyncio.gather(*[_one(call, **wanted) for _ in range(many)])
         try:
-            if seconds is not None:
-                done, _ = await asyncio.wait((task,), timeout=seconds)
-                if not done:
-                    task.cancel()
-                    return {"cancelled": True}
             return {"answers": await task}
         except asyncio.CancelledError:
             self.ends.append(label)

@@ -1,6 +1,6 @@
 """The toolkit `asks`: tools, prompts and resources that ask their client, each in one way.
 
-It is copied into a distribution that a process under test finds (`make_asks_site`), so it imports nothing but
+It is copied into a distribution that a process under test finds (`make_site`), so it imports nothing but
 `pegboard`'s public names, pydantic and the standard library. One way of writing serves both eras.
 """
 
@@ -24,12 +24,7 @@ kit = Toolkit("asks", config=PluginConfig)
 
 @dataclass
 class State:
-    """State that lives as long as the host.
-
-    Attributes:
-        steps: the labels of the steps that ran.
-        cancelled: the calls that were cancelled while they asked.
-    """
+    """The labels of the steps that ran, and of the calls that were cancelled while they asked."""
 
     steps: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)

@@ -91,12 +91,7 @@ def events(body: bytes) -> list[bytes]:
 
 
 class Exchanged:
-    """The response to one POST.
-
-    Attributes:
-        answer: the HTTP response.
-        messages: the messages in it, in order.
-    """
+    """The HTTP response to one POST, and the messages in it."""
 
     def __init__(self, answer: Answer, conversation: Conversation) -> None:
         self.answer = answer
@@ -190,11 +185,7 @@ class Session:
 
 
 class Streaming:
-    """A request whose stream is read event by event.
-
-    Attributes:
-        events: all events that were read, empty ones too.
-    """
+    """A request whose stream is read event by event, and all its events that were read."""
 
     def __init__(
         self, line: Line, conversation: Conversation | None = None, seen: dict[str, bytes] | None = None

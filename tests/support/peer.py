@@ -31,12 +31,9 @@ def modern_meta(version: str = MODERN[-1], capabilities: Message | None = None, 
 
 
 class Peer:
-    """The client's end of a connection.
+    """The client's end of a connection, and all messages of the host in order.
 
-    Attributes:
-        messages: all messages of the host, in order.
-        conversation: the recorder's view of the connection.
-        modern: True if requests are of the modern era unless a test says otherwise.
+    If `modern` is true, requests are of the modern era unless a test says otherwise.
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from tests.support import asking_plugin, asks_kit, content_kit, fixture_kit, growing_plugin, hostile_kit, kept
+from tests.support import asking_plugin, content_kit, fixture_kit, growing_plugin, hostile_kit, kept
 from tests.support.distributions import make_distribution
 
 TOOLKITS = sorted(path.name for path in (Path(__file__).parent.parent.parent / "toolkits").iterdir())
@@ -58,11 +58,6 @@ ASKING = 'plugins = ["asking"]\n'
 def make_asking_site(site: Path) -> Path:
     """Write the plugin `asking`, `fixture` and `hostile` into a folder."""
     return make_fixture_site(_add_plugin(site, "asking", "AskingPlugin", asking_plugin))
-
-
-def make_asks_site(site: Path) -> Path:
-    """Write the toolkit `asks`, whose tools, prompts and resources ask their client, into a folder."""
-    return make_site(site, {"asks": asks_kit})
 
 
 GROWING = 'plugins = ["growing"]\n'

@@ -13,7 +13,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 from tests.support import tee
@@ -58,14 +57,7 @@ class Run:
 
 
 class Server:
-    """A process of the installed `pegboard serve`: `with Server(...) as server`. It must be asked to end within that.
-
-    Args:
-        pegboard: the command.
-        folder: its working directory.
-        config: what its `hostconfig.toml` says, apart from the port.
-        env: variables on top of the few.
-    """
+    """A process of the installed `pegboard serve` at any free port: `with Server(...) as server`."""
 
     def __init__(self, pegboard: Path, folder: Path, config: str, env: dict[str, str]) -> None:
         self._command = [str(pegboard), "serve", "--config", "hostconfig.toml"]
@@ -82,26 +74,19 @@ class Server:
         )
         assert self._process.stderr is not None
         self._reading = Thread(target=self._said.extend, args=(self._process.stderr,), daemon=True)
-        try:
-            for line in self._process.stderr:
-                self._said.append(line)
-                if found := re.search(r"serves .* at (\S+)$", line):
-                    self.url = found[1]
-                    break
-            assert self.url, f"it does not serve: {self.stderr}"
-            self._reading.start()
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
+        for line in self._process.stderr:
+            self._said.append(line)
+            if found := re.search(r"serves .* at (\S+)$", line):
+                self.url = found[1]
+                break
+        self._reading.start()
+        assert self.url, f"it does not serve: {self.stderr}"
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
-        if self._reading.is_alive():
-            self._reading.join()
+        self._reading.join()
         assert self._process.stderr is not None
         self._process.stderr.close()
 
@@ -122,37 +107,16 @@ def sdk_python(line: str) -> Path:
 
 
 def run_client(line: str, scenario: str, command: list[str], folder: Path, **plan: Any) -> Run:
-    """Run a scenario of the scripts with the SDK's client against a server's command, through the tee.
+    """Run a function of `scenarios.py` with the SDK's client against a server's command, through the tee.
 
-    Args:
-        line: which SDK.
-        scenario: the function of `scenarios.py`.
-        command: how to start the server.
-        folder: an empty folder, the working directory of both, where the record is kept.
-        plan: what else the script needs to know: `mode`, `env`, ...
-
-    Raises:
-        SchemaMismatch: the host said something that it must not.
-        AssertionError: the client failed.
+    The record is kept in `folder`, the working directory of both. The rest of the plan is for the script.
     """
     tapped = [str(sdk_python(line)), "-I", str(Path(tee.__file__)), str(folder / "record"), *command]
     return _run(line, folder, plan | {"scenario": scenario, "command": tapped, "cwd": str(folder)})
 
 
 def run_http_client(line: str, scenario: str, url: str, folder: Path, **plan: Any) -> Run:
-    """Run a scenario with the SDK's client against a running server, with a tap in the client.
-
-    Args:
-        line: which SDK.
-        scenario: the function of `scenarios.py`.
-        url: where the server is.
-        folder: an empty folder, the client's working directory, where the record is kept.
-        plan: what else the script needs to know: `mode`, ...
-
-    Raises:
-        SchemaMismatch: the host said something that it must not.
-        AssertionError: the client failed.
-    """
+    """Run a function of `scenarios.py` with the SDK's client against a running server, with a tap in the client."""
     return _run(line, folder, plan | {"scenario": scenario, "url": url, "record": str(folder / "record")})
 
 

@@ -73,7 +73,7 @@ class Process:
         env = client_environment(self.home, naming_config(self.cwd) | self._env)
         command = Path(self._command[0])
         python = Path(sys.executable) if command == PEGBOARD else command.with_name("python")
-        needs_start = any(map(OF_INTERPRETER.match, (*self._env, *env)))
+        needs_start = sys.platform != "linux" or any(map(OF_INTERPRETER.match, (*self._env, *env)))
         if command.name == "pegboard" and python.exists() and not needs_start:
             fork = await start_fork(python, self._command[1:], stdin, self.cwd, env, LIMIT)
             self.process = cast(asyncio.subprocess.Process, fork)
