@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from tests.protocol.conftest import Start
+from tests.support import unruly_kit
 from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import CANARY, ERRORS
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, until_cancelled, values
 from tests.support.peer import META
+from tests.support.pool import make_site
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -169,6 +171,14 @@ async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(sites: 
             if tool == "block":
                 await client.call("fixture_open_gate")
             await until_cancelled(client, tool)
+
+
+async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(tmp_path: Path) -> None:
+    async with McpServer("http", make_site(tmp_path, {"unruly": unruly_kit})) as server:
+        client = await server.client(NEWEST[1])
+        failed = [how for how in unruly_kit.EXITS if (await client.call("unruly_exits", how=how))["isError"]]
+        assert failed[:5] == list(unruly_kit.EXITS)[:5]
+        assert await client.text("unruly_nap") == "rested"
 
 
 # --- large results

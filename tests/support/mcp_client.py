@@ -30,7 +30,7 @@ TRANSPORTS = ("stdio", "http")
 NEWEST = (LEGACY[-1], MODERN[-1])
 """The newest revision of each era."""
 
-_ids = itertools.count(10**6)  # far from the ids that tests write by hand
+_ids = itertools.count(2 * 10**6)  # far from the ids of tests and of peers
 
 
 class Reply(NamedTuple):
