@@ -177,7 +177,7 @@ async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(tmp_path: Pat
     async with McpServer("http", make_site(tmp_path, {"unruly": unruly_kit})) as server:
         client = await server.client(NEWEST[1])
         failed = [how for how in unruly_kit.EXITS if (await client.call("unruly_exits", how=how))["isError"]]
-        assert failed[:5] == list(unruly_kit.EXITS)[:5]
+        assert failed[:3] == list(unruly_kit.EXITS)[:3]
         assert await client.text("unruly_nap") == "rested"
 
 

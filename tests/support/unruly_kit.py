@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NoReturn
 
 from pegboard import Context, Toolkit
 
@@ -34,6 +35,38 @@ def print_on(context: Context, how: str = "print") -> str:
         threading.Event().wait()
     while True:
         print("printed")
+
+
+async def leave() -> NoReturn:
+    await asyncio.sleep(0)
+    sys.exit(3)
+
+
+async def group() -> None:
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(leave())
+
+
+async def call_soon() -> None:
+    asyncio.get_running_loop().call_soon(sys.exit, 3)
+    await asyncio.sleep(0.1)
+
+
+EXITS = {
+    "gather": lambda: asyncio.gather(leave(), leave()),
+    "create_task": lambda: asyncio.create_task(leave()),
+    "TaskGroup": group,
+    "unawaited": lambda: asyncio.wait([asyncio.create_task(leave())]),
+    "call_soon": call_soon,
+}
+"""Ways to exit in a task of a tool. In the first three the call awaits the task and fails."""
+
+
+@kit.tool
+async def exits(how: str) -> str:
+    """Exit somewhere else than in the tool's own task."""
+    await EXITS[how]()
+    return "done"
 
 
 @kit.tool
