@@ -16,6 +16,7 @@ import pytest
 from pegboard.testing import Asked, cancel, connect, decline
 from tests.docs.pages import pegboard
 from tests.support.forks import forks
+from tests.support.recorder import Conversation
 from tools.install import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -127,4 +128,6 @@ def test_identity() -> None:
     command = [sys.executable, str(EXAMPLES / "server_identity.py")]
     done = subprocess.run(command, input=hello, capture_output=True, check=True, text=True)
     info = {"name": "clock", "version": "2.1.0", "title": "The clock", "description": "Tells the time."}
-    assert json.loads(done.stdout)["result"]["serverInfo"].items() >= info.items()
+    conversation = Conversation()
+    conversation.sent(hello.encode())
+    assert conversation.received(done.stdout.encode())["result"]["serverInfo"].items() >= info.items()
