@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pegboard.authoring.toolkit_base import ToolkitBase
+from pegboard.types.callers import EMPTY
 
 
 class Toolkit(ToolkitBase):
@@ -17,9 +19,12 @@ class Toolkit(ToolkitBase):
         description: a sentence about the toolkit.
         version: the toolkit's version; the distribution's when None.
         prefix: False for tool names without `<toolkit>_`.
+        instructions: instructions for the model, if the toolkit is served alone.
     """
 
-    def run(self, transport: str = "stdio", **settings: Any) -> None:
+    def run(
+        self, transport: str = "stdio", *, plugins: Mapping[str, Mapping[str, Any]] = EMPTY, **settings: Any
+    ) -> None:
         """Serve only this toolkit, as a program, until the process is asked to stop.
 
         It does the same as `pegboard stdio FILE` and `pegboard serve FILE`, including `hostconfig.toml` and environment
@@ -27,6 +32,7 @@ class Toolkit(ToolkitBase):
 
         Args:
             transport: "stdio", "http", or the name of a plugin's transport.
+            plugins: settings of other plugins, such as `{"mcp": {"path": "/tools"}}`.
             settings: settings of the transport's plugin, such as `port=8001`. They take precedence over variables and
                 the file.
 
@@ -37,4 +43,4 @@ class Toolkit(ToolkitBase):
         """
         from pegboard.cli.toolkit_server import serve_toolkit
 
-        serve_toolkit(self, transport, settings)
+        serve_toolkit(self, transport, {**plugins, transport: settings})

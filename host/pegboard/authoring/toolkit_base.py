@@ -35,6 +35,7 @@ class ToolkitBase:
         description: a sentence about the toolkit.
         version: the toolkit's version; the distribution's when None.
         prefix: False for tool names without `<toolkit>_`.
+        instructions: instructions for the model, if the toolkit is served alone.
     """
 
     host_api: ClassVar[int] = HOST_API
@@ -48,6 +49,7 @@ class ToolkitBase:
         description: str | None = None,
         version: str | None = None,
         prefix: bool = True,
+        instructions: str | None = None,
     ) -> None:
         given: object = name  # callers may not use a type checker
         if not isinstance(given, str) or not given.strip():
@@ -58,6 +60,7 @@ class ToolkitBase:
         self.description = description
         self.version = version
         self.prefix = prefix
+        self.instructions = instructions
         self._tools: list[ToolDefinition] = []
         self._resources: list[ResourceDefinition] = []
         self._prompts: list[PromptDefinition] = []

@@ -107,7 +107,8 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
     if len(toolkits) != 1:
         return defaults()
     (kit,) = toolkits.values()
-    said = {"name": kit.name, "title": kit.title, "description": kit.description, "version": kit.version}
+    keys = ("name", "title", "description", "version", "instructions")
+    said = {key: getattr(kit, key) for key in keys}
     host = {key: value for key, value in said.items() if value is not None}
     return {**defaults(), "host": {**defaults().get("host", {}), **host}}
 

@@ -24,7 +24,7 @@ from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import being_loaded
 
 
-def serve_toolkit(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> None:
+def serve_toolkit(kit: ToolkitBase, transport: str, plugins: Mapping[str, Mapping[str, Any]]) -> None:
     """Serve a toolkit until the host stops.
 
     Raises:
@@ -33,13 +33,13 @@ def serve_toolkit(kit: ToolkitBase, transport: str, settings: Mapping[str, Any])
         TypeError: an address was given for a transport without addresses.
         PluginError: the command is loading the file that calls this.
     """
-    if transport == "stdio" and settings.keys() & {"host", "port"}:
+    if transport == "stdio" and plugins[transport].keys() & {"host", "port"}:
         raise TypeError('only HTTP has an address: kit.run("http", port=8001)')
     if file := being_loaded():
         raise PluginError(f'run() is called while {file.name} is loaded; put it below `if __name__ == "__main__":`')
     if _has_loop():
         raise RuntimeError("run() starts an event loop: in a running loop, use pegboard.Host")
-    make = partial(_host, kit, transport, settings)
+    make = partial(_host, kit, transport, plugins)
     code = exit_code_of(partial(serve_stdio, make) if transport == "stdio" else lambda: serve(make()))
     if code:
         sys.exit(code)
@@ -53,8 +53,8 @@ def _has_loop() -> bool:
     return True
 
 
-def _host(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> Host:
-    said = {"host": {"transports": [transport]}, "plugins": {transport: dict(settings)}}
+def _host(kit: ToolkitBase, transport: str, plugins: Mapping[str, Mapping[str, Any]]) -> Host:
+    said = {"host": {"transports": [transport]}, "plugins": {name: dict(keys) for name, keys in plugins.items()}}
     toolkits = {kit.name: kit}
     config = HostConfig.load(
         environ=os.environ,

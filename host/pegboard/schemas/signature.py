@@ -95,7 +95,8 @@ class Signature(NamedTuple):
         if type(value) not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
             # it may have no end
             raise ToolOutputError("The tool returned an iterator.", "return a list")
-        if self.may_be_content and _may_be_content(value) and (found := self._content(value)) is not None:
+        is_content = type(value) is ToolResult or (self.may_be_content and _may_be_content(value))
+        if is_content and (found := self._content(value)) is not None:
             return found
         return self._plain(value)
 
@@ -273,7 +274,7 @@ def _may_be_content(value: Any) -> bool:
         return "content" in value
     if kind is list or kind is tuple:
         return bool(CONTENT_TYPES) and not CONTENT_TYPES.isdisjoint(map(type, value))
-    return kind is ToolResult or kind in CONTENT_TYPES
+    return kind in CONTENT_TYPES
 
 
 def _jsonable(value: Any) -> Any:

@@ -1,0 +1,59 @@
+"""Messages of prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic_core import to_json
+
+from pegboard import PromptMessage, PromptResult
+from pegboard_plugins.compat.fastmcp.results import as_block, is_content
+
+
+class Message:
+    """A message of a prompt. Content other than strings and blocks is converted to JSON.
+
+    Args:
+        content: a string, a content block, or any JSON-ready value.
+        role: the author of the message.
+    """
+
+    def __init__(self, content: Any, role: Literal["user", "assistant"] = "user") -> None:
+        self.content = content
+        self.role = role
+
+
+class UserMessage(Message):
+    """A message of the user."""
+
+
+class AssistantMessage(Message):
+    """A message of the assistant."""
+
+    def __init__(self, content: Any, role: Literal["user", "assistant"] = "assistant") -> None:
+        super().__init__(content, role)
+
+
+def prompt_result(value: Any) -> Any:
+    """Return the result of a prompt's function in a form that pegboard serves."""
+    if isinstance(value, PromptResult):
+        return value
+    several = value if isinstance(value, list | tuple) else [value]
+    return [_message(one) for one in several]
+
+
+def _message(value: Any) -> Any:
+    if isinstance(value, PromptMessage) or (isinstance(value, Mapping) and "role" in value):
+        return value
+    if isinstance(value, Message) or (hasattr(value, "role") and hasattr(value, "content")):
+        return {"role": value.role, "content": _content(value.content)}
+    return {"role": "user", "content": _content(value)}
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"type": "text", "text": value}
+    if is_content(value):
+        return as_block(value)
+    return {"type": "text", "text": to_json(value, fallback=str).decode()}

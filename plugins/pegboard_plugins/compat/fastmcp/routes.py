@@ -1,0 +1,69 @@
+"""Custom HTTP routes: handlers that take a Starlette request and return a Starlette response.
+
+Starlette is imported when the first request arrives. Servers with such routes import it themselves.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from pegboard.plugin import ProtocolContext, Route
+from pegboard.types import Request, Response
+
+Handler = Callable[[Any], Awaitable[Any]]
+
+
+def custom_routes(path: str, methods: Sequence[str], handler: Handler) -> list[Route]:
+    """Return the routes of a handler. They are public, as in FastMCP."""
+
+    async def respond(request: Request, context: ProtocolContext) -> Response:
+        return await _respond(handler, request)
+
+    return [Route(method=one.upper(), path=path, handler=respond, auth="public", anonymous=True) for one in methods]
+
+
+async def _respond(handler: Handler, request: Request) -> Response:
+    starlette: Any = importlib.import_module("starlette.requests")
+    scope = _scope(request)
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": request.body, "more_body": False}
+
+    status, headers, body = 500, {}, bytearray()
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        nonlocal status, headers
+        if message["type"] == "http.response.start":
+            status = message["status"]
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in message["headers"]}
+        else:
+            body.extend(message.get("body", b""))
+
+    response = await handler(starlette.Request(scope, receive))
+    await response(scope, receive, send)
+    headers.pop("content-length", None)
+    content_type = headers.pop("content-type", "application/octet-stream")
+    return Response(status, bytes(body), content_type, headers)
+
+
+def _scope(request: Request) -> MutableMapping[str, Any]:
+    """Return the ASGI scope of a request."""
+    fields: Any = request.headers
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in fields.items()]
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": "http",
+        "path": request.path,
+        "raw_path": request.path.encode(),
+        "root_path": "",
+        "query_string": urlencode(request.query).encode(),
+        "headers": headers,
+        "client": (request.peer, 0) if request.peer else None,
+        "server": None,
+    }

@@ -1,0 +1,107 @@
+"""`ServerSession`: the session of a running call, with the methods that tools use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pegboard
+from pegboard_plugins.compat.fastmcp.types import CreateMessageResult, ListRootsResult, Root, plain
+
+
+class ServerSession:
+    """The session of a running call.
+
+    Args:
+        context: the call.
+    """
+
+    def __init__(self, context: pegboard.Context) -> None:
+        self._context = context
+
+    async def create_message(
+        self,
+        messages: Sequence[Any],
+        *,
+        max_tokens: int = 512,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        model_preferences: Any = None,
+        tools: Sequence[Any] | None = None,
+        tool_choice: Any = None,
+        **_: Any,
+    ) -> CreateMessageResult:
+        """Ask the client's model and return its answer.
+
+        Raises:
+            ClientCapabilityError: the client offers no model.
+        """
+        answer = await self._context.sampling.create_message(
+            [plain(one) for one in messages],
+            max_tokens,
+            system_prompt=system_prompt,
+            temperature=temperature,
+            stop_sequences=stop_sequences,
+            metadata=metadata,
+            model_preferences=None if model_preferences is None else plain(model_preferences),
+            tools=None if tools is None else [plain(one) for one in tools],
+            tool_choice=None if tool_choice is None else plain(tool_choice),
+        )
+        blocks = [_block(one) for one in answer.content]
+        content = blocks[0] if len(blocks) == 1 else blocks
+        return CreateMessageResult(
+            role="assistant", content=content, model=answer.model, stop_reason=answer.stop_reason
+        )
+
+    async def list_roots(self) -> ListRootsResult:
+        """Return the client's roots.
+
+        Raises:
+            ClientCapabilityError: the client does not declare roots.
+        """
+        roots = await self._context.resources.list_roots()
+        return ListRootsResult(roots=[Root(uri=one.uri, name=one.name) for one in roots])
+
+    async def send_log_message(self, level: Any, data: Any, logger: str | None = None, **_: Any) -> None:
+        """Send a log message to the client."""
+        await self._context.log.log(level, data)
+
+    async def send_progress_notification(
+        self,
+        progress_token: str | int,
+        progress: float,
+        total: float | None = None,
+        message: str | None = None,
+        **_: Any,
+    ) -> None:
+        """Report the progress of the call. The host adds the progress token of the request."""
+        await self._context.progress.report(progress, total, message)
+
+    report_progress = send_progress_notification
+
+    async def send_tool_list_changed(self) -> None:
+        """Notify clients that the list of tools has changed."""
+        self._context.notifications.tools.list_changed()
+
+    async def send_resource_list_changed(self) -> None:
+        """Notify clients that the list of resources has changed."""
+        self._context.notifications.resources.list_changed()
+
+    async def send_prompt_list_changed(self) -> None:
+        """Notify clients that the list of prompts has changed."""
+        self._context.notifications.prompts.list_changed()
+
+    async def send_resource_updated(self, uri: object) -> None:
+        """Notify subscribers that the content of a resource has changed."""
+        self._context.notifications.resources.updated(str(uri))
+
+
+def _block(block: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    from pegboard_plugins.compat.fastmcp.types import ContentBlock, Object
+
+    known = ("text", "image", "audio")
+    return TypeAdapter(ContentBlock).validate_python(block) if block["type"] in known else Object(**block)
