@@ -9,21 +9,24 @@ from pegboard_plugins.compat.fastmcp.elicitation import (
     AcceptedElicitation,
     CancelledElicitation,
     DeclinedElicitation,
+    ElicitationResult,
 )
 from pegboard_plugins.compat.fastmcp.exceptions import (
     MCPError,
     McpError,
     PromptError,
     ResourceError,
+    ResourceNotFoundError,
     ToolError,
+    UrlElicitationRequiredError,
 )
 from pegboard_plugins.compat.fastmcp.media import Audio, File, Image
-from pegboard_plugins.compat.fastmcp.prompts import AssistantMessage, Message, UserMessage
-from pegboard_plugins.compat.fastmcp.server import FastMCP
+from pegboard_plugins.compat.fastmcp.prompts import AssistantMessage, Message, Prompt, UserMessage
+from pegboard_plugins.compat.fastmcp.resolvers import Elicit, ListRoots, Resolve, Sample
+from pegboard_plugins.compat.fastmcp.results import ToolResult
+from pegboard_plugins.compat.fastmcp.server import FastMCP, MCPServer
 from pegboard_plugins.compat.fastmcp.session import ServerSession
-
-MCPServer = FastMCP
-"""The name of the class in version 2 of the official SDK."""
+from pegboard_plugins.compat.fastmcp.types import Icon
 
 __all__ = [
     "AcceptedElicitation",
@@ -32,17 +35,27 @@ __all__ = [
     "CancelledElicitation",
     "Context",
     "DeclinedElicitation",
+    "Elicit",
+    "ElicitationResult",
     "FastMCP",
     "File",
+    "Icon",
     "Image",
+    "ListRoots",
     "MCPError",
     "MCPServer",
     "McpError",
     "Message",
+    "Prompt",
     "PromptError",
+    "Resolve",
     "ResourceError",
+    "ResourceNotFoundError",
+    "Sample",
     "ServerSession",
     "ToolError",
+    "ToolResult",
+    "UrlElicitationRequiredError",
     "UserMessage",
     "get_context",
 ]

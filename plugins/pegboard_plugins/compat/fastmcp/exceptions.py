@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pegboard
 from pegboard.plugin import ProtocolError
+from pegboard_plugins.compat.fastmcp.types import URL_ELICITATION_REQUIRED, plain
 
 
 class FastMCPError(Exception):
@@ -41,3 +43,15 @@ class MCPError(ProtocolError):
 
 
 McpError = MCPError
+
+
+class UrlElicitationRequiredError(MCPError):
+    """The person must open pages before the call can succeed.
+
+    Args:
+        elicitations: the parameters of the URL elicitations (ElicitRequestURLParams).
+        message: the message for the person.
+    """
+
+    def __init__(self, elicitations: Sequence[Any], message: str = "URL elicitation required") -> None:
+        super().__init__(URL_ELICITATION_REQUIRED, message, {"elicitations": [plain(one) for one in elicitations]})

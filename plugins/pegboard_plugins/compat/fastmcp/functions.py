@@ -10,16 +10,17 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, get_args, get_origin
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema
+from typing_extensions import TypedDict, is_typeddict
 
 import pegboard
 from pegboard_plugins.compat.fastmcp.context import Context
 from pegboard_plugins.compat.fastmcp.media import Media
-from pegboard_plugins.compat.fastmcp.results import is_mcp_type
+from pegboard_plugins.compat.fastmcp.resolvers import takes_context, with_resolvers
+from pegboard_plugins.compat.fastmcp.results import ToolResult, is_mcp_type
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
@@ -42,9 +43,10 @@ def adapted(
         convert: converts its result.
         structured: True to keep the return type, from which the output schema is compiled.
     """
+    function = with_resolvers(function)
     signature = inspect.signature(function)
     hints = _hints(function)
-    contexts = [name for name in signature.parameters if _takes_context(hints.get(name))]
+    contexts = [name for name in signature.parameters if takes_context(hints.get(name))]
     parameters = [
         one.replace(annotation=pegboard.Context if name in contexts else hints.get(name, Any))
         for name, one in signature.parameters.items()
@@ -81,19 +83,14 @@ def _target(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if inspect.isroutine(function) else type(function).__call__
 
 
-def _takes_context(annotation: Any) -> bool:
-    if get_origin(annotation) in (Annotated, Union, UnionType):
-        return any(_takes_context(part) for part in get_args(annotation))
-    cls = get_origin(annotation) or annotation
-    return isinstance(cls, type) and issubclass(cls, Context | pegboard.Context)
-
-
 def _result_type(annotation: Any) -> Any:
     """Return the type of the structured result, or `empty` if the result is content or has no schema."""
     if get_origin(annotation) is Annotated and is_mcp_type(get_args(annotation)[0]):
         return get_args(annotation)[1]  # Annotated[CallToolResult, Model]
     if any(annotation is one for one in (_EMPTY, None, Any, list, tuple)) or _is_content_type(annotation):
         return _EMPTY
+    if is_typeddict(annotation):
+        annotation = _typed_dict(annotation)
     try:
         TypeAdapter(annotation).json_schema(mode="serialization")
     except PydanticSchemaGenerationError:
@@ -103,10 +100,18 @@ def _result_type(annotation: Any) -> Any:
     return annotation
 
 
+def _typed_dict(cls: Any) -> Any:
+    """Return a TypedDict that pydantic accepts on each Python. Before 3.12 it rejects those of `typing`."""
+    fields = typing.get_type_hints(cls, include_extras=True)
+    optional = cls.__optional_keys__
+    members = {name: NotRequired[kind] if name in optional else kind for name, kind in fields.items()}
+    return TypedDict(cls.__name__, members)  # type: ignore[operator]
+
+
 def _is_content_type(annotation: Any) -> bool:
     if get_args(annotation):
         return any(_is_content_type(part) for part in get_args(annotation))
-    return is_mcp_type(annotation) or (isinstance(annotation, type) and issubclass(annotation, Media))
+    return is_mcp_type(annotation) or (isinstance(annotation, type) and issubclass(annotation, Media | ToolResult))
 
 
 def _model_of(cls: Any) -> Any:

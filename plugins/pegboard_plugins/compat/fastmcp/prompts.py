@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from pydantic_core import to_json
 
@@ -33,6 +33,23 @@ class AssistantMessage(Message):
 
     def __init__(self, content: Any, role: Literal["user", "assistant"] = "assistant") -> None:
         super().__init__(content, role)
+
+
+class Prompt(NamedTuple):
+    """A prompt, for `FastMCP.add_prompt`.
+
+    Attributes:
+        function: its function.
+        options: the options of `FastMCP.prompt`.
+    """
+
+    function: Callable[..., Any]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], **options: Any) -> Prompt:
+        """Return the prompt of a function."""
+        return cls(function, options)
 
 
 def prompt_result(value: Any) -> Any:

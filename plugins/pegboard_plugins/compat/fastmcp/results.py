@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import to_json, to_jsonable_python
 
-from pegboard import ToolResult
+import pegboard
 from pegboard_plugins.compat.fastmcp.media import Media
 from pegboard_plugins.compat.fastmcp.types import Object
 
 _MCP_MODULES = ("mcp.types", "mcp_types")
 _BLOCK_TYPES = ("text", "image", "audio", "resource", "resource_link")
+
+
+class ToolResult(NamedTuple):
+    """The result of a tool with content, structured content and metadata (FastMCP).
+
+    Attributes:
+        content: a string, a block, or a list of them; the structured content as JSON when None.
+        structured_content: an object, or a value that becomes one in JSON.
+        meta: the `_meta` of the result.
+        is_error: True if the call failed.
+    """
+
+    content: Any = None
+    structured_content: Any = None
+    meta: dict[str, Any] | None = None
+    is_error: bool = False
+
+    def converted(self) -> pegboard.ToolResult:
+        """Return the result as a result of pegboard."""
+        value = to_jsonable_python(self.structured_content)
+        given = value if self.content is None else self.content
+        several = given if isinstance(given, list | tuple) else [given]
+        return pegboard.ToolResult(
+            value=value,
+            structured=value is not None,
+            content=tuple(as_block(one) for one in several),
+            is_error=self.is_error,
+            meta=self.meta,
+        )
 
 
 def is_mcp_type(cls: Any) -> bool:
@@ -40,13 +69,15 @@ def as_block(value: Any) -> Any:
 
 def tool_result(value: Any) -> Any:
     """Return the result of a tool in a form that pegboard serves."""
+    if isinstance(value, ToolResult):
+        return value.converted()
     if is_content(value):
-        return ToolResult(content=(as_block(value),))
+        return pegboard.ToolResult(content=(as_block(value),))
     if isinstance(value, list | tuple) and any(is_content(one) for one in value):
-        return ToolResult(content=tuple(as_block(one) for one in value))
+        return pegboard.ToolResult(content=tuple(as_block(one) for one in value))
     if is_mcp_type(type(value)) and hasattr(value, "content"):  # CallToolResult
         members = as_block(value)
-        return ToolResult(
+        return pegboard.ToolResult(
             value=members.get("structuredContent"),
             structured="structuredContent" in members,
             content=tuple(members["content"]),

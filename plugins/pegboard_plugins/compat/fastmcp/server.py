@@ -22,7 +22,7 @@ from pegboard.plugin import (
 from pegboard_plugins.compat.fastmcp.completions import completions
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.functions import adapted
-from pegboard_plugins.compat.fastmcp.prompts import prompt_result
+from pegboard_plugins.compat.fastmcp.prompts import Prompt, prompt_result
 from pegboard_plugins.compat.fastmcp.results import tool_result
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
 from pegboard_plugins.compat.fastmcp.types import PromptReference, ResourceTemplateReference, plain
@@ -75,6 +75,9 @@ class FastMCP(Toolkit):
         TypeError: an option does not exist, or belongs to another place in pegboard.
     """
 
+    _default_name = "FastMCP"
+    _used_of_two = "later"
+
     def __init__(
         self,
         name: str | None = None,
@@ -94,7 +97,7 @@ class FastMCP(Toolkit):
     ) -> None:
         _check_options(options)
         super().__init__(
-            name or "FastMCP",
+            name or self._default_name,
             title=title,
             description=description,
             version=None if version in (None, "") else str(version),
@@ -129,7 +132,6 @@ class FastMCP(Toolkit):
         self,
         function: Callable[..., Any],
         name: str | None = None,
-        *,
         title: str | None = None,
         description: str | None = None,
         annotations: Any = None,
@@ -245,7 +247,24 @@ class FastMCP(Toolkit):
             meta=meta,
         )
 
-    def completion(self, handler: Callable[..., Any] | None = None) -> Any:
+    def add_prompt(self, prompt: Prompt | Callable[..., Any]) -> None:
+        """Add a prompt, also while the host runs."""
+        found = prompt if isinstance(prompt, Prompt) else Prompt.from_function(prompt)
+        self._put(self._prompts, self._prompt(found.function, **found.options), "name")
+
+    def remove_prompt(self, name: str) -> None:
+        """Remove a prompt, also while the host runs.
+
+        Raises:
+            ValueError: the server has no such prompt.
+        """
+        if all(one.name != name for one in self._prompts):
+            raise ValueError(f"unknown prompt {name!r}")
+        self._prompts[:] = [one for one in self._prompts if one.name != name]
+        for context in self._running:
+            context.catalogue.remove("prompts", name)
+
+    def completion(self, handler: Callable[..., Any] | None = None) -> Any:  # type: ignore[override]
         """Let one function complete the arguments of all prompts and templates."""
 
         def record(handler: Callable[..., Any]) -> Callable[..., Any]:
@@ -313,15 +332,17 @@ class FastMCP(Toolkit):
         super().run(known, plugins={"mcp": {"path": path}} if path else {}, **address)
 
     def _put(self, items: list[Any], definition: Any, key: str) -> None:
-        """Add a definition. It replaces an earlier definition with the same name or URI."""
+        """Add a definition. If its name or URI is in use, one of the two definitions is kept."""
         name = getattr(definition, key)
         kept = [one for one in items if getattr(one, key) != name]
-        if len(kept) != len(items):
-            logger.warning("%r was defined twice: the later definition replaces the earlier one", name)
+        is_new = len(kept) == len(items)
+        if not is_new:
+            logger.warning("%r is defined twice: the %s definition is used", name, self._used_of_two)
+            if self._used_of_two == "first":
+                return
         items[:] = [*kept, definition]
         for context in self._running:
-            change = context.catalogue.add if len(kept) + 1 == len(items) else context.catalogue.update
-            change(definition)
+            (context.catalogue.add if is_new else context.catalogue.update)(definition)
 
     # --- hooks ---
 
@@ -364,6 +385,13 @@ class FastMCP(Toolkit):
                 yield state
             finally:
                 self._running.remove(context)
+
+
+class MCPServer(FastMCP):
+    """A server written for version 2 of the official SDK."""
+
+    _default_name = "mcp-server"
+    _used_of_two = "first"
 
 
 def _as_manager(entered: Any) -> AbstractAsyncContextManager[Any]:

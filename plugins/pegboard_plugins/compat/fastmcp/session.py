@@ -97,6 +97,16 @@ class ServerSession:
         """Notify subscribers that the content of a resource has changed."""
         self._context.notifications.resources.updated(str(uri))
 
+    async def send_elicit_complete(self, elicitation_id: str) -> None:
+        """Notify the client that the page of an elicitation by URL is done."""
+        params = {"elicitationId": elicitation_id}
+        await self._context.send_notification("notifications/elicitation/complete", params)
+
+    def check_client_capability(self, capability: Any) -> bool:
+        """Return True if the client declares the capabilities that are set in a ClientCapabilities object."""
+        declared = self._context.client.capabilities
+        return all(name in declared for name, value in plain(capability).items() if value is not None)
+
 
 def _block(block: Any) -> Any:
     from pydantic import TypeAdapter

@@ -14,6 +14,13 @@ from pydantic.alias_generators import to_camel, to_snake
 LoggingLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 Role = Literal["user", "assistant"]
 
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+URL_ELICITATION_REQUIRED = -32042
+
 
 class Object(BaseModel):
     """An MCP object."""
@@ -226,6 +233,36 @@ class Completion(Object):
     values: list[str]
     total: int | None = None
     has_more: bool | None = None
+
+
+class ElicitationCapability(Object):
+    """The client can ask the person."""
+
+
+class SamplingCapability(Object):
+    """The client offers a model."""
+
+
+class RootsCapability(Object):
+    """The client has roots."""
+
+
+class ClientCapabilities(Object):
+    """The capabilities of a client."""
+
+    elicitation: ElicitationCapability | None = None
+    sampling: SamplingCapability | None = None
+    roots: RootsCapability | None = None
+    experimental: dict[str, Any] | None = None
+
+
+class ElicitRequestURLParams(Object):
+    """The parameters of an elicitation by URL."""
+
+    mode: Literal["url"] = "url"
+    message: str
+    url: str
+    elicitation_id: str | None = None
 
 
 class ErrorData(Object):

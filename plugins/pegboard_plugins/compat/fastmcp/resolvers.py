@@ -1,0 +1,166 @@
+"""Parameters that a function of the author fills in: `Annotated[T, Resolve(function)]` (version 2 of the SDK)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper
+from types import UnionType
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
+
+import pegboard
+from pegboard_plugins.compat.fastmcp.context import Context
+from pegboard_plugins.compat.fastmcp.elicitation import (
+    AcceptedElicitation,
+    CancelledElicitation,
+    DeclinedElicitation,
+)
+from pegboard_plugins.compat.fastmcp.exceptions import ToolError
+
+T = TypeVar("T")
+
+_CONTEXT = "_context"
+"""The parameter for the Context, if the function has none."""
+_OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
+
+
+class Resolve(NamedTuple):
+    """Mark a parameter that is the result of a function.
+
+    Attributes:
+        function: the function. It takes arguments of the tool by name, the Context, and resolved parameters.
+    """
+
+    function: Callable[..., Any]
+
+
+class Elicit(Generic[T]):
+    """A question to the person, as the result of a resolver.
+
+    Args:
+        message: the reason, for the person.
+        schema: the type of the answer.
+    """
+
+    def __init__(self, message: str, schema: type[T]) -> None:
+        self.message = message
+        self.schema = schema
+
+
+class Sample:
+    """A question to the client's model, as the result of a resolver. The options are those of `create_message`."""
+
+    def __init__(self, messages: Sequence[Any], **options: Any) -> None:
+        self.messages = messages
+        self.options = options
+
+
+class ListRoots:
+    """A request for the client's roots, as the result of a resolver."""
+
+
+def resolve_of(annotation: Any) -> Resolve | None:
+    """Return the resolver of a parameter, or None if the caller sets it."""
+    extras = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+    return next((one for one in extras if isinstance(one, Resolve)), None)
+
+
+def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function without the parameters that resolvers fill in. It returns functions without any unchanged."""
+    if not inspect.isroutine(function):
+        return function
+    hints = typing.get_type_hints(function, include_extras=True)
+    signature = inspect.signature(function)
+    resolved = {name: hints[name] for name in signature.parameters if resolve_of(hints.get(name)) is not None}
+    if not resolved:
+        return function
+    parameters = [one for name, one in signature.parameters.items() if name not in resolved]
+    own = next((one.name for one in parameters if takes_context(hints.get(one.name))), None)
+    if own is None:
+        parameters.append(inspect.Parameter(_CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=Context))
+
+    async def run(**keywords: Any) -> Any:
+        context = keywords.pop(_CONTEXT) if own is None else keywords[own]
+        resolver = Resolver(context, keywords)
+        values = {name: await resolver.value(annotation) for name, annotation in resolved.items()}
+        if inspect.iscoroutinefunction(function):
+            return await function(**keywords, **values)
+        return await asyncio.to_thread(function, **keywords, **values)
+
+    update_wrapper(run, function)
+    del run.__wrapped__  # type: ignore[attr-defined]  # its annotations are not those of `run`
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    kept = {name: kind for name, kind in hints.items() if name not in resolved}
+    run.__annotations__ = kept if own is not None else {**kept, _CONTEXT: Context}
+    return run
+
+
+class Resolver:
+    """The resolved parameters of one call. Each function runs once.
+
+    Args:
+        context: the call.
+        arguments: the arguments of the tool.
+    """
+
+    def __init__(self, context: Context[Any, Any, Any], arguments: Mapping[str, Any]) -> None:
+        self._context = context
+        self._arguments = arguments
+        self._known: dict[Callable[..., Any], Any] = {}
+
+    async def value(self, annotation: Any) -> Any:
+        """Return the value of a resolved parameter.
+
+        Raises:
+            ToolError: the person declined, and the parameter does not accept that.
+        """
+        resolve = resolve_of(annotation)
+        assert resolve is not None
+        function = resolve.function
+        if function not in self._known:
+            self._known[function] = await self._run(function)
+        found = self._known[function]
+        if _accepts_outcome(annotation):
+            return found if isinstance(found, _OUTCOMES) else AcceptedElicitation(found)
+        if not isinstance(found, _OUTCOMES):
+            return found
+        if not isinstance(found, AcceptedElicitation):
+            raise ToolError(f"The person did not answer: {found.action}.")
+        return found.data
+
+    async def _run(self, function: Callable[..., Any]) -> Any:
+        hints = typing.get_type_hints(function, include_extras=True)
+        given: dict[str, Any] = {}
+        for name in inspect.signature(function).parameters:
+            annotation = hints.get(name)
+            if takes_context(annotation):
+                given[name] = self._context
+            elif resolve_of(annotation) is not None:
+                given[name] = await self.value(annotation)
+            elif name in self._arguments:
+                given[name] = self._arguments[name]
+        value = function(**given)
+        return await self._answer(await value if inspect.isawaitable(value) else value)
+
+    async def _answer(self, value: Any) -> Any:
+        if isinstance(value, Elicit):
+            return await self._context.elicit(value.message, value.schema)
+        if isinstance(value, Sample):
+            return await self._context.session.create_message(value.messages, **value.options)
+        return await self._context.session.list_roots() if isinstance(value, ListRoots) else value
+
+
+def takes_context(annotation: Any) -> bool:
+    """Return True if a parameter receives the Context."""
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        return any(takes_context(part) for part in get_args(annotation))
+    cls = get_origin(annotation) or annotation
+    return isinstance(cls, type) and issubclass(cls, Context | pegboard.Context)
+
+
+def _accepts_outcome(annotation: Any) -> bool:
+    inner = get_args(annotation)[0]
+    kinds = get_args(inner) if get_origin(inner) in (Union, UnionType) else (inner,)
+    return any((get_origin(kind) or kind) in _OUTCOMES for kind in kinds)

@@ -1,0 +1,7 @@
+"""Runs the example servers of other frameworks, unchanged and with a changed import, and compares the two.
+
+The examples come from source distributions, pinned by hash. Nothing of them is stored in the repository.
+
+    python -m tools.foreign_servers              # download, run and compare all; print a table
+    python -m tools.foreign_servers --only echo  # examples whose path contains "echo", with all differences
+"""

@@ -1,0 +1,95 @@
+"""`python -m tools.foreign_servers`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.foreign_servers.compare import differences
+from tools.foreign_servers.probe import NoServer, probe
+from tools.foreign_servers.rewrite import changed, other_imports
+from tools.foreign_servers.sources import CACHE, SOURCES, Source, examples, prepare
+from tools.install import ROOT
+
+AT_ONCE = 4
+_SERVE = Path(__file__).with_name("serve.py")
+
+
+class Outcome(NamedTuple):
+    """The comparison of one example.
+
+    Attributes:
+        path: the path of the file in its source distribution.
+        verdict: "same", "differs", "fails", "skipped" if the original does not run by itself, or "other" if the server
+            needs further modules.
+        details: the differences, or the reason.
+    """
+
+    path: str
+    verdict: str
+    details: list[str]
+
+
+async def compare_example(source: Source, file: Path, source_text: str, room: asyncio.Semaphore) -> Outcome:
+    """Run one example in both forms and compare them. `source_text` is the changed form."""
+    path = f"{source.name}-{source.version}/{file.relative_to(source.place)}"
+    async with room:
+        try:
+            original = await probe(source.python, _SERVE, file, file.parent)
+        except NoServer as error:
+            return Outcome(path, "skipped", [str(error)])
+        if others := other_imports(source_text):
+            return Outcome(path, "other", [f"imports {', '.join(others)}"])
+        copy = file.with_name(f"pegboard_{file.name}")
+        copy.write_text(source_text, "utf-8")
+        try:
+            ours = await probe(ROOT / ".venv" / "bin" / "python", _SERVE, copy, file.parent)
+        except NoServer as error:
+            return Outcome(path, "fails", [str(error)])
+        finally:
+            copy.unlink()
+    found = list(differences(original, ours))
+    return Outcome(path, "differs" if found else "same", found)
+
+
+async def main(only: str) -> list[Outcome]:
+    """Compare all examples whose path contains `only`."""
+    room = asyncio.Semaphore(AT_ONCE)
+    jobs = [
+        compare_example(source, file, changed(file.read_text("utf-8")), room)
+        for source in SOURCES
+        for file in examples(source)
+        if only in str(file) and not file.name.startswith("pegboard_")
+    ]
+    return list(await asyncio.gather(*jobs))
+
+
+def report(outcomes: list[Outcome], *, details: bool) -> Iterator[str]:
+    """Return the lines of the table."""
+    for outcome in outcomes:
+        yield f"{outcome.verdict:8} {outcome.path}"
+        if outcome.verdict in ("fails", "other") or details:
+            yield from (f"         {line}" for line in outcome.details)
+    counts = Counter(outcome.verdict for outcome in outcomes)
+    yield ", ".join(f"{verdict}: {count}" for verdict, count in sorted(counts.items()))
+    if compared := len(outcomes) - counts["skipped"] - counts["other"]:
+        yield f"{counts['same']} of {compared} are the same ({counts['same'] / compared:.0%})"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tools.foreign_servers", description=__doc__)
+    parser.add_argument("--only", default="", help="compare the examples whose path contains this string")
+    parser.add_argument("--details", action="store_true", help="print all differences")
+    options = parser.parse_args()
+    for each in SOURCES:
+        prepare(each)
+    results = asyncio.run(main(options.only))
+    data: list[dict[str, Any]] = [outcome._asdict() for outcome in results]
+    (CACHE / "report.json").write_text(json.dumps(data, indent=2))
+    sys.stdout.write("\n".join(report(results, details=options.details or bool(options.only))) + "\n")

@@ -1,0 +1,99 @@
+"""Differences between an original server and its changed copy that a client or a model would notice.
+
+Known differences that the migration page lists are removed from both sides first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+_NOTES = frozenset(("title", "additionalProperties", "$schema", "x-fastmcp-wrap-result"))
+"""Members of schemas that change no validation that matters here."""
+
+
+def differences(original: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    """Return one line for each difference."""
+    for key in original.keys() | ours.keys():
+        theirs, own = _normal(key, original.get(key)), _normal(key, ours.get(key))
+        if theirs != own:
+            yield f"{key}: {_short(theirs)} != {_short(own)}"
+
+
+def _short(value: Any) -> str:
+    return f"{json.dumps(value, sort_keys=True, default=str)[:400]}"
+
+
+def _normal(key: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return sorted((_item(one) for one in value), key=lambda one: json.dumps(one, sort_keys=True))
+    if key.startswith(("call", "read", "get")) and isinstance(value, dict):
+        return _result(value)
+    return None if key == "name" and str(value).startswith("FastMCP") else value or None
+
+
+def _item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a listed item."""
+    kept = {name: value for name, value in item.items() if name not in ("_meta", "outputSchema") and value is not None}
+    if kept.get("title") == kept.get("name", "").replace("_", " ").title():  # FastMCP 4 derives it
+        del kept["title"]
+    if "inputSchema" in kept:
+        kept["inputSchema"] = _schema(kept["inputSchema"], kept["inputSchema"])
+    kept["description"] = " ".join((kept.get("description") or "").split())
+    if not kept["description"] or kept["description"] == kept.get("name"):
+        del kept["description"]
+    if not kept.get("arguments", True):
+        del kept["arguments"]
+    return kept
+
+
+def _schema(schema: Any, root: Mapping[str, Any]) -> Any:
+    """Return a schema without references and without members that mean nothing."""
+    if isinstance(schema, list):
+        return [_schema(one, root) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return _schema({**root["$defs"][name], **{k: v for k, v in schema.items() if k != "$ref"}}, root)
+    kept = {}
+    for name, value in schema.items():
+        if name == "properties":
+            kept[name] = {member: _schema(one, root) for member, one in value.items()}
+        elif name not in _NOTES and name != "$defs" and not (name == "default" and value is None):
+            kept[name] = sorted(value) if name == "required" else _schema(value, root)
+    return kept
+
+
+def _result(result: Mapping[str, Any]) -> Any:
+    """Return a result. Of errors, only the fact counts: pegboard masks unexpected exceptions."""
+    if result.get("isError") or "error" in result:
+        return "error"
+    if "messages" in result:
+        return [_message(one) for one in result["messages"]]
+    if "contents" in result:
+        return [_block({**one, "type": "text"} if "text" in one else one) for one in result["contents"]]
+    structured = result.get("structuredContent")
+    if isinstance(structured, dict) and structured.keys() == {"result"}:
+        structured = None
+    content = [_block(one) for one in result.get("content", [])]
+    if content and all(block["type"] == "text" for block in content):  # the official SDK sends one block for each item
+        texts = [block["text"] for block in content]
+        content = texts[0] if len(texts) == 1 else texts
+        content = [content] if not isinstance(content, list) else content
+    return {"content": content, "structured": structured}
+
+
+def _message(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": message["role"], "content": _block(message["content"])}
+
+
+def _block(block: Mapping[str, Any]) -> Any:
+    """Return a block. JSON in text is compared as a value, since its white space differs."""
+    kept = {name: value for name, value in block.items() if value is not None and name != "_meta"}
+    if kept.get("type") == "text":
+        with suppress(ValueError):
+            kept["text"] = json.loads(kept["text"])
+    return kept

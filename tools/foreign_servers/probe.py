@@ -1,0 +1,132 @@
+"""A client that lists everything that a server has, and uses each item once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+SECONDS = 30
+LINE_BYTES = 16 * 1024 * 1024
+_CAPABILITIES = {"sampling": {}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
+_SAMPLES: Mapping[str, Any] = {"string": "a", "integer": 3, "number": 1.5, "boolean": True, "null": None}
+
+
+class NoServer(Exception):
+    """The server did not start, or died."""
+
+
+async def probe(python: Path, serve: Path, file: Path, folder: Path) -> dict[str, Any]:
+    """Start a server and return its lists, and the result of each tool, resource and prompt.
+
+    Raises:
+        NoServer: the server did not start or died. The message is the end of its standard error.
+    """
+    with tempfile.TemporaryFile() as log:
+        process = await asyncio.create_subprocess_exec(
+            python, serve, file, stdin=-1, stdout=-1, stderr=log, cwd=folder, limit=LINE_BYTES, start_new_session=True
+        )
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await _explore(_Client(process))
+        except (EOFError, OSError, TimeoutError, ValueError) as error:
+            log.seek(0)
+            lines = log.read().decode(errors="replace").split("\n")
+            raise NoServer(next((line for line in reversed(lines) if line.strip()), repr(error))) from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+class _Client:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._last = 0
+
+    async def request(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the result or `{"error": message}`, and answer requests of the server meanwhile."""
+        self._last += 1
+        self._send({"id": self._last, "method": method, "params": params})
+        assert self._process.stdout is not None
+        while True:
+            if not (line := await self._process.stdout.readline()):
+                raise EOFError
+            message = json.loads(line)
+            if "method" in message:
+                if "id" in message:
+                    self._send({"id": message["id"], "result": _answer(message)})
+            elif message.get("id") == self._last:
+                return message.get("result") or {"error": message.get("error", {}).get("message")}
+
+    def notify(self, method: str) -> None:
+        self._send({"method": method})
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+async def _explore(client: _Client) -> dict[str, Any]:
+    hello = await client.request(
+        "initialize", protocolVersion="2025-11-25", capabilities=_CAPABILITIES, clientInfo={"name": "p", "version": "1"}
+    )
+    client.notify("notifications/initialized")
+    found: dict[str, Any] = {"instructions": hello.get("instructions"), "name": hello["serverInfo"]["name"]}
+    lists = {
+        "tools": "tools/list", "resources": "resources/list", "resourceTemplates": "resources/templates/list",
+        "prompts": "prompts/list",
+    }  # fmt: skip
+    for kind, method in lists.items():
+        found[kind] = (await client.request(method)).get(kind, [])
+    for tool in found["tools"]:
+        arguments = _sample(tool["inputSchema"], tool["inputSchema"])
+        found[f"call {tool['name']}"] = await client.request("tools/call", name=tool["name"], arguments=arguments)
+    for item in found["resources"]:
+        found[f"read {item['uri']}"] = await client.request("resources/read", uri=item["uri"])
+    for item in found["resourceTemplates"]:
+        uri = re.sub(r"\{[^}]*\}", "a", item["uriTemplate"])
+        found[f"read {uri}"] = await client.request("resources/read", uri=uri)
+    for item in found["prompts"]:
+        given = {one["name"]: "a" for one in item.get("arguments", []) if one.get("required")}
+        found[f"get {item['name']}"] = await client.request("prompts/get", name=item["name"], arguments=given)
+    return found
+
+
+def _answer(message: Mapping[str, Any]) -> dict[str, Any]:
+    params = message.get("params", {})
+    if message["method"] == "elicitation/create":
+        schema = params.get("requestedSchema")
+        return {"action": "accept"} | ({} if schema is None else {"content": _sample(schema, schema)})
+    if message["method"] == "sampling/createMessage":
+        return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "sampled"}}
+    return {"roots": [{"uri": "file:///tmp"}]} if message["method"] == "roots/list" else {}
+
+
+def _sample(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
+    """Return a value of a schema, the same for schemas that mean the same."""
+    if "$ref" in schema:
+        return _sample(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    if "enum" in schema:
+        return schema["enum"][0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return _sample(schema[key][0], root)
+    if schema.get("type") == "object":
+        members = schema.get("properties", {})
+        return {name: _sample(members[name], root) for name in schema.get("required", ())}
+    if schema.get("type") == "array":
+        return [_sample(schema.get("items", {}), root)] * max(1, schema.get("minItems", 1))
+    if schema.get("type") in ("integer", "number"):
+        return max(_SAMPLES[schema["type"]], schema.get("minimum", 0))
+    return _SAMPLES.get(schema.get("type", "string"), "a")

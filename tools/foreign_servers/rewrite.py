@@ -1,0 +1,61 @@
+"""Changes the imports of a server, as the migration page tells authors to do."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+COMPAT = "pegboard_plugins.compat.fastmcp"
+_TYPES = ("mcp.types", "mcp_types")
+_SERVERS = (
+    "fastmcp", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server.context", "fastmcp.tools",
+    "fastmcp.utilities.types", "mcp.server.fastmcp", "mcp.server.fastmcp.exceptions", "mcp.server.fastmcp.prompts",
+    "mcp.server.fastmcp.prompts.base", "mcp.server.fastmcp.utilities.types", "mcp.server.mcpserver",
+    "mcp.server.mcpserver.context", "mcp.server.mcpserver.exceptions", "mcp.server.mcpserver.prompts",
+    "mcp.server.mcpserver.prompts.base", "mcp.server.mcpserver.utilities.types", "mcp.server.session",
+    "mcp.shared.exceptions",
+)  # fmt: skip
+_NAMES = {"MCPServer", "MCPError", "McpError", "ServerSession"}
+"""The names that compat.fastmcp has and that version 2 of the official SDK exports from `mcp` and `mcp.server`."""
+
+
+def changed(source: str) -> str:
+    """Return a server with changed imports. Imports without a counterpart stay."""
+    return ast.unparse(ast.fix_missing_locations(_Imports().visit(ast.parse(source))))
+
+
+def other_imports(source: str) -> list[str]:
+    """Return the modules outside of the standard library that a changed server imports beside pegboard."""
+    known = {"pegboard", "pegboard_plugins", "pydantic", "typing_extensions", *sys.stdlib_module_names}
+    found = {
+        name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+    }
+    return sorted(name for name in found if name.partition(".")[0] not in known)
+
+
+def _counterpart(module: str) -> str | None:
+    if module.startswith(_TYPES):
+        return f"{COMPAT}.types"
+    if module in _SERVERS:
+        return COMPAT
+    return None
+
+
+class _Imports(ast.NodeTransformer):
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
+        module = node.module or ""
+        if (found := _counterpart(module)) is not None:
+            node.module = found
+            node.names = [ast.alias("prompts", "base") if one.name == "base" else one for one in node.names]
+        elif module in ("mcp", "mcp.server") and {one.name for one in node.names} <= {*_NAMES, "types"}:
+            node.module = COMPAT
+        return node
+
+    def visit_Import(self, node: ast.Import) -> ast.Import:
+        for one in node.names:
+            if one.asname and (found := _counterpart(one.name)):
+                one.name = found
+        return node

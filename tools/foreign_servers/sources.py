@@ -1,0 +1,96 @@
+"""The source distributions with example servers, and the environments in which the originals run."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import tarfile
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.install import ROOT
+
+CACHE = ROOT / ".cache" / "foreign_servers"
+SERVERS = ("FastMCP", "MCPServer")
+
+
+class Source(NamedTuple):
+    """A framework.
+
+    Attributes:
+        name: the distribution.
+        version: its version.
+        sha256: the digest of its source distribution.
+        folders: the folders with examples.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    folders: tuple[str, ...]
+
+    @property
+    def place(self) -> Path:
+        """The folder of the unpacked source distribution."""
+        return CACHE / f"{self.name}-{self.version}"
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of its environment."""
+        return CACHE / f"venv-{self.name}-{self.version}" / "bin" / "python"
+
+
+SOURCES = (
+    Source(
+        "mcp",
+        "1.30.0",
+        "445414625fce5c295faa505bb11bacece661ab6f4028d57c935db57820b7a3e4",
+        ("examples/snippets/servers", "examples/fastmcp"),
+    ),
+    Source(
+        "mcp",
+        "2.3.0",
+        "8b147a50441cf059dc88c684e0aeed3687f0aa0f39c6cde7b90330effd2b34d8",
+        ("docs_src", "examples/mcpserver", "examples/snippets/servers"),
+    ),
+    Source(
+        "fastmcp",
+        "4.1.6",
+        "5e307ae4ac3048a1b586aac6fc31e08661141bb69b8a2b473070e5becae0176c",
+        ("examples",),
+    ),
+)
+
+
+def prepare(source: Source) -> None:
+    """Download and unpack a source distribution, and install the framework in its own environment."""
+    if not source.place.is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        wanted = CACHE / "requirement.txt"
+        wanted.write_text(f"{source.name}=={source.version} --hash=sha256:{source.sha256}\n")
+        _pip("download", "--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted, "-d", CACHE)
+        with tarfile.open(CACHE / f"{source.name}-{source.version}.tar.gz") as archive:
+            archive.extractall(CACHE, filter="data")
+    if not source.python.is_file():
+        venv.create(source.python.parent.parent, with_pip=True)
+        _pip("install", "--quiet", f"{source.name}=={source.version}", python=source.python)
+
+
+def _pip(*arguments: str | Path, python: Path | None = None) -> None:
+    interpreter = python or ROOT / ".venv" / "bin" / "python"
+    subprocess.run([interpreter, "-m", "pip", "--disable-pip-version-check", *arguments], check=True)
+
+
+def examples(source: Source) -> Iterator[Path]:
+    """Return the files that make a server at their top level."""
+    for folder in source.folders:
+        for file in sorted((source.place / folder).rglob("*.py")):
+            if any(_makes_server(node) for node in ast.parse(file.read_text("utf-8")).body):
+                yield file
+
+
+def _makes_server(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in SERVERS
