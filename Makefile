@@ -12,7 +12,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format build bench soak lock clean
+.PHONY: help install serve demo test interpreters check conformance porting format build bench soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -54,6 +54,9 @@ build: install  ## wheels of all distributions, in dist/
 	@rm -rf dist
 	@for folder in . $(dir $(wildcard toolkits/*/pyproject.toml)); do \
 		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
+
+porting: install  ## example servers of other frameworks beside copies with changed imports; downloads them
+	$(BIN)/python -m tools.foreign_servers
 
 bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
 	$(BIN)/python -m benchmarks

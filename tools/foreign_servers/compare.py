@@ -58,7 +58,7 @@ def _schema(schema: Any, root: Mapping[str, Any]) -> Any:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return _schema({**root["$defs"][name], **{k: v for k, v in schema.items() if k != "$ref"}}, root)
-    kept = {}
+    kept: dict[str, Any] = {}
     for name, value in schema.items():
         if name == "properties":
             kept[name] = {member: _schema(one, root) for member, one in value.items()}

@@ -120,7 +120,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
     def headers(self) -> Mapping[str, str] | None:
         """The headers of the HTTP request; None for other transports."""
         headers: Any = self.pegboard.headers
-        return headers  # type: ignore[no-any-return]
+        return headers
 
     # --- notifications ---
 

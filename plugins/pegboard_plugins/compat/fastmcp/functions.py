@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
 
 _EMPTY = inspect.Parameter.empty
+_OPEN = (_EMPTY, None, Any, list, list[Any], tuple, tuple[Any, ...])
+"""The types of results that may contain content, and thus have no schema."""
 
 
 def adapted(
@@ -87,7 +89,7 @@ def _result_type(annotation: Any) -> Any:
     """Return the type of the structured result, or `empty` if the result is content or has no schema."""
     if get_origin(annotation) is Annotated and is_mcp_type(get_args(annotation)[0]):
         return get_args(annotation)[1]  # Annotated[CallToolResult, Model]
-    if any(annotation is one for one in (_EMPTY, None, Any, list, tuple)) or _is_content_type(annotation):
+    if annotation in _OPEN or _is_content_type(annotation):
         return _EMPTY
     if is_typeddict(annotation):
         annotation = _typed_dict(annotation)

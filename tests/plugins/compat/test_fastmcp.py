@@ -1,0 +1,125 @@
+"""Servers in the style of FastMCP, served by pegboard."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pegboard.testing import PlainClient, accept, connect, decline, reply
+from pegboard_plugins.compat.fastmcp import FastMCP, MCPServer
+from tests.plugins.compat.bookshop import mcp
+from tests.support.environments import built_wheels, executable, make_environment
+
+REVISIONS = ["2025-11-25", "2026-07-28"]
+
+
+@pytest.fixture(params=REVISIONS)
+def client(request: pytest.FixtureRequest) -> Iterator[PlainClient]:
+    with connect(mcp, revision=request.param) as client:
+        assert client.problems == ()
+        yield client
+
+
+def test_its_schemas_come_from_its_annotations(client: PlainClient) -> None:
+    tools = {tool["name"]: tool for tool in client.tools()}
+    assert tools["untyped"]["inputSchema"]["properties"] == {"a": {}, "b": {"default": 2}}
+    assert tools["untyped"]["annotations"] == {"readOnlyHint": True}
+    assert tools["order"]["inputSchema"]["properties"].keys() == {"title"}
+    assert tools["reserve"]["inputSchema"]["properties"].keys() == {"title"}
+    assert tools["shelf"]["outputSchema"]["required"] == ["row"]
+    assert tools["checked"]["outputSchema"]["properties"] == {"copies": {"type": "integer"}}
+    assert "outputSchema" not in tools["mixed"]
+
+
+def test_its_results_become_content(client: PlainClient) -> None:
+    assert client.call("untyped", {"a": 1}).text == "3"
+    assert client.call("cover").raw["content"] == [{"type": "image", "data": "cG5n", "mimeType": "image/png"}]
+    text, image, data = client.call("mixed").raw["content"]
+    assert (text["text"], image["mimeType"], json.loads(data["text"])) == ("text", "image/jpeg", {"data": 1})
+    assert client.call("shelf").structured == {"row": 3, "label": None}
+    checked, measured = client.call("checked"), client.call("measured")
+    assert (checked.text, checked.structured, checked.raw["_meta"]["com.acme/a"]) == ("one", {"copies": 1}, 1)
+    assert (measured.text, measured.structured) == ("done", {"copies": 2})
+
+
+def test_its_context_asks_logs_and_reads(client: PlainClient) -> None:
+    client.answer(accept(copies=4), decline())
+    assert client.call("order", {"title": "Dune"}).text == "Book Shop: 4"
+    assert client.call("order", {"title": "Dune"}).text == "Book Shop: decline"
+    assert ("info", "ordering Dune") in [one[:2] for one in client.logs]
+    assert (1, 2) in [one[:2] for one in client.progress]
+    client.answer(reply("first"), reply("second"))
+    assert client.call("blurb", {"title": "Dune"}).text == '{"number":1} first second'
+
+
+def test_resolvers_fill_in_parameters(client: PlainClient) -> None:
+    assert client.call("reserve", {"title": "Dune"}).text == "9 of Dune"
+    client.answer(accept(copies=1))
+    assert client.call("reserve", {"title": "rare"}).text == "1 of rare"
+    client.answer(decline())
+    assert client.call("reserve", {"title": "rare"}).text == "The person did not answer: decline."
+
+
+def test_resources_prompts_and_completions(client: PlainClient) -> None:
+    assert client.read("books://7").text == '{"number":7}'
+    prompt = client.prompt("review", {"book": "Dune"})
+    assert [(one["role"], one["content"]["text"]) for one in prompt.raw["messages"]] == [
+        ("user", "Review Dune"),
+        ("assistant", '{"tone":"kind"}'),
+    ]
+    found = client.complete("review", "tone", "k", {"book": "Dune"})
+    assert (found.values, found.has_more) == (("kind {'book': 'Dune'}",), True)
+
+
+def test_a_running_server_changes() -> None:
+    with connect(mcp) as client:
+        assert client.call("stock_new", {"title": "Dune"}).text == "added"
+        assert client.call("newest").text == "Dune"
+    mcp.remove_tool("newest")
+
+
+def test_a_name_that_is_defined_twice(caplog: pytest.LogCaptureFixture) -> None:
+    for kind, kept in ((FastMCP, "later"), (MCPServer, "first")):
+        server = kind()
+        for text in ("first", "later"):
+            server.add_tool(lambda text=text: text, name="same")
+        with connect(server) as client:
+            assert client.call("same").text == kept
+        assert f"the {kept} definition is used" in caplog.text
+
+
+def test_mounted_servers_have_a_namespace() -> None:
+    child, parent = FastMCP("child"), FastMCP("parent")
+    child.add_tool(lambda: "hello", name="greet")
+    child.resource("data://one")(lambda: "1")
+    parent.mount(child, "sub")
+    with connect(parent) as client:
+        assert client.call("sub_greet").text == "hello"
+        assert client.read("data://sub/one").text == "1"
+
+
+@pytest.mark.parametrize("option", ["auth", "middleware", "porrt"])
+def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
+    with pytest.raises(TypeError, match=option):
+        FastMCP("x", **{option: object()})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="task"):
+        FastMCP("x").tool(print, task=True)
+
+
+def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
+    environment = make_environment("starlette", "pegboard", "starlette", wheels=built_wheels())
+    command = [executable(environment), Path(__file__).with_name("bookshop.py")]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        address = next(found[0] for line in server.stderr if (found := re.search(r"http://[\w.:]+", line)))
+        with urllib.request.urlopen(f"{address}/health?q=a+b") as response:
+            assert (response.read(), response.headers["X-Shop"]) == (b"GET a b", "books")
+        server.terminate()
+        server.communicate()
+    assert server.returncode == 0
