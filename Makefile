@@ -12,7 +12,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance porting format build bench soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format build porting bench soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile

@@ -49,8 +49,8 @@ class Shelf:
         self.row = row
 
 
-@mcp.tool(annotations=ToolAnnotations(readOnlyHint=True))
-def untyped(a, b=2):  # type: ignore[no-untyped-def]
+@mcp.tool(annotations=ToolAnnotations(readOnlyHint=True))  # type: ignore[call-arg]
+def untyped(a, b=2):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Add without annotations."""
     return a + b
 
@@ -75,7 +75,8 @@ def shelf() -> Shelf:
 @mcp.tool()
 def checked() -> Annotated[CallToolResult, Order]:
     """Return a result with content, structured content and metadata."""
-    return CallToolResult(content=[TextContent(text="one")], structuredContent={"copies": 1}, _meta={"com.acme/a": 1})
+    members: Any = {"structuredContent": {"copies": 1}, "_meta": {"com.acme/a": 1}}
+    return CallToolResult(content=[TextContent(text="one")], **members)
 
 
 @mcp.tool()
@@ -95,7 +96,7 @@ async def order(title: str, ctx: Context[ServerSession, Any]) -> str:
 
 
 @mcp.tool()
-async def blurb(title: str, ctx: Context) -> str:  # type: ignore[type-arg]
+async def blurb(title: str, ctx: Context) -> str:
     """Ask the model and read a resource."""
     [part] = await ctx.read_resource("books://1")
     message = SamplingMessage(role="user", content=TextContent(text=title))
@@ -118,7 +119,7 @@ def reserve(title: str, wanted: Annotated[Order, Resolve(copies)]) -> str:
 
 
 @mcp.tool()
-def stock_new(title: str, ctx: Context) -> str:  # type: ignore[type-arg]
+def stock_new(title: str, ctx: Context) -> str:
     """Add a tool while the server runs."""
     ctx.fastmcp.add_tool(lambda: title, name="newest")
     raise ToolError("added")
@@ -139,12 +140,13 @@ def review(book: str, tone: str = "kind") -> list[UserMessage | AssistantMessage
 async def complete(reference: Any, argument: Any, context: Any) -> Completion | None:
     is_tone = isinstance(reference, PromptReference) and argument.name == "tone"
     known = context.arguments if context else {}
-    return Completion(values=[f"{argument.value}ind {known}"], hasMore=True) if is_tone else None
+    found = [f"{argument.value}ind {known}"]
+    return Completion(values=found, hasMore=True) if is_tone else None  # type: ignore[call-arg]
 
 
 @mcp.custom_route("/health", methods=["GET"])
 async def health(request: Any) -> Any:
-    from starlette.responses import PlainTextResponse
+    from starlette.responses import PlainTextResponse  # type: ignore[import-not-found]
 
     return PlainTextResponse(f"{request.method} {request.query_params['q']}", headers={"X-Shop": "books"})
 

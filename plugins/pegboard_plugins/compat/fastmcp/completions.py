@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pegboard import Completion
-from pegboard_plugins.compat.fastmcp.types import CompletionArgument, CompletionContext
+from pegboard import Completion, Context
+from pegboard.plugin import PromptDefinition, ResourceDefinition
+from pegboard_plugins.compat.fastmcp.types import (
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
+
+_VARIABLE = re.compile(r"\{[+#./;?&]?([\w,*]+)\}")
 
 
-def completions(
-    handler: Callable[..., Any], reference: object, names: Iterable[str]
+def completions_of(
+    item: ResourceDefinition | PromptDefinition, handler: Callable[..., Any] | None
 ) -> Mapping[str, Callable[..., Any]]:
-    """Return a completion function for each argument of a prompt or template.
+    """Return a completion function for each argument of a prompt, or for each variable of a template.
 
     Args:
-        handler: `async (reference, argument, context) -> Completion | None`.
-        reference: the PromptReference or ResourceTemplateReference.
-        names: the arguments.
+        item: the prompt or template.
+        handler: `async (reference, argument, context) -> Completion | None`; None for no completion.
     """
-    names = tuple(names)
+    if handler is None:
+        return {}
+    if isinstance(item, PromptDefinition):
+        parameters = inspect.signature(item.function).parameters
+        names = [name for name, one in parameters.items() if one.annotation is not Context]
+        reference: object = PromptReference(name=item.name or "")
+    else:
+        names = [name for found in _VARIABLE.findall(item.uri) for name in found.split(",")]
+        reference = ResourceTemplateReference(uri=item.uri)
     return {name: _function(handler, reference, name, [one for one in names if one != name]) for name in names}
 
 

@@ -1,12 +1,13 @@
-"""`Context`, the context of FastMCP and of the official SDK, as a view of `pegboard.Context`."""
+"""`Context`, the context of FastMCP and of the official SDK, as a view of `HostContext`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
 
-import pegboard
+from pegboard import Context as HostContext
+from pegboard import PromptResult, current_context
 from pegboard_plugins.compat.fastmcp.elicitation import ElicitationResult, elicitation_result
 from pegboard_plugins.compat.fastmcp.session import ServerSession
 from pegboard_plugins.compat.fastmcp.types import plain
@@ -15,9 +16,16 @@ if TYPE_CHECKING:
     from pegboard.types import Prompt, Resource, Root, Sampled
     from pegboard_plugins.compat.fastmcp.server import FastMCP
 
-SessionT = TypeVar("SessionT")
-LifespanT = TypeVar("LifespanT")
-RequestT = TypeVar("RequestT")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    SessionT = TypeVar("SessionT", default=Any)
+    LifespanT = TypeVar("LifespanT", default=Any)
+    RequestT = TypeVar("RequestT", default=Any)
+else:
+    from typing import TypeVar
+
+    SessionT, LifespanT, RequestT = TypeVar("SessionT"), TypeVar("LifespanT"), TypeVar("RequestT")
 
 
 class RequestContext(NamedTuple):
@@ -67,7 +75,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
             given = types if isinstance(types, tuple) else (types,)
             return super().__class_getitem__((*given, *[Any] * (3 - len(given))))
 
-    def __init__(self, context: pegboard.Context, server: FastMCP | None = None) -> None:
+    def __init__(self, context: HostContext, server: FastMCP | None = None) -> None:
         self.pegboard = context
         self._server = server
 
@@ -119,7 +127,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
     @property
     def headers(self) -> Mapping[str, str] | None:
         """The headers of the HTTP request; None for other transports."""
-        headers: Any = self.pegboard.headers
+        headers: Mapping[str, str] | None = self.pegboard.headers  # type: ignore[assignment]
         return headers
 
     # --- notifications ---
@@ -184,7 +192,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         """
         kind = response_type if schema is None else schema
         if isinstance(kind, list):
-            kind = Literal[tuple(kind)]  # type: ignore[valid-type]
+            kind = Literal[tuple(kind)]
         return elicitation_result(await self.pegboard.ui.elicit(message, kind))
 
     async def elicit_url(self, message: str, url: str, elicitation_id: str | None = None) -> ElicitationResult[Any]:
@@ -236,7 +244,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         """Return the prompts of the host that the caller may use."""
         return await self.pegboard.prompts.list()
 
-    async def get_prompt(self, name: str, arguments: Mapping[str, Any] | None = None) -> pegboard.PromptResult:
+    async def get_prompt(self, name: str, arguments: Mapping[str, Any] | None = None) -> PromptResult:
         """Return the messages of a prompt of the host."""
         return await self.pegboard.prompts.get(name, arguments)
 
@@ -257,7 +265,7 @@ def get_context() -> Context[Any, Any, Any]:
     Raises:
         RuntimeError: no call runs in this task or thread.
     """
-    context = pegboard.current_context()
+    context = current_context()
     if context is None:
         raise RuntimeError("no call is running: use get_context() only inside a tool, resource or prompt")
     return Context(context)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pegboard
+from pegboard import NotFoundError as HostNotFoundError
+from pegboard import PromptError as HostPromptError
+from pegboard import ResourceError as HostResourceError
+from pegboard import ToolExecutionError as HostToolExecutionError
 from pegboard.plugin import ProtocolError
 from pegboard_plugins.compat.fastmcp.types import URL_ELICITATION_REQUIRED, plain
 
@@ -14,19 +17,19 @@ class FastMCPError(Exception):
     """The base class of the exceptions of FastMCP."""
 
 
-class ToolError(FastMCPError, pegboard.ToolExecutionError):
+class ToolError(FastMCPError, HostToolExecutionError):
     """A tool failed. The model receives the message."""
 
 
-class ResourceError(FastMCPError, pegboard.ResourceError):
+class ResourceError(FastMCPError, HostResourceError):
     """A resource cannot be read. The client receives the message."""
 
 
-class PromptError(FastMCPError, pegboard.PromptError):
+class PromptError(FastMCPError, HostPromptError):
     """A prompt cannot be rendered. The client receives the message."""
 
 
-class NotFoundError(pegboard.NotFoundError):
+class NotFoundError(HostNotFoundError):
     """A component does not exist."""
 
 

@@ -1,6 +1,6 @@
 """Functions for FastMCP, as functions that pegboard can compile.
 
-The adapted function takes a `pegboard.Context` where the original function takes the context of FastMCP. It accepts
+The adapted function takes a `HostContext` where the original function takes the context of FastMCP. It accepts
 untyped parameters, and converts its result.
 """
 
@@ -16,7 +16,7 @@ from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, cre
 from pydantic.errors import PydanticInvalidForJsonSchema
 from typing_extensions import TypedDict, is_typeddict
 
-import pegboard
+from pegboard import Context as HostContext
 from pegboard_plugins.compat.fastmcp.context import Context
 from pegboard_plugins.compat.fastmcp.media import Media
 from pegboard_plugins.compat.fastmcp.resolvers import takes_context, with_resolvers
@@ -50,7 +50,7 @@ def adapted(
     hints = _hints(function)
     contexts = [name for name in signature.parameters if takes_context(hints.get(name))]
     parameters = [
-        one.replace(annotation=pegboard.Context if name in contexts else hints.get(name, Any))
+        one.replace(annotation=HostContext if name in contexts else hints.get(name, Any))
         for name, one in signature.parameters.items()
     ]
     result = _result_type(hints.get("return", _EMPTY)) if structured else _EMPTY

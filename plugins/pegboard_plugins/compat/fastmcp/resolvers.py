@@ -10,7 +10,7 @@ from functools import update_wrapper
 from types import UnionType
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
 
-import pegboard
+from pegboard import Context as HostContext
 from pegboard_plugins.compat.fastmcp.context import Context
 from pegboard_plugins.compat.fastmcp.elicitation import (
     AcceptedElicitation,
@@ -157,7 +157,7 @@ def takes_context(annotation: Any) -> bool:
     if get_origin(annotation) in (Annotated, Union, UnionType):
         return any(takes_context(part) for part in get_args(annotation))
     cls = get_origin(annotation) or annotation
-    return isinstance(cls, type) and issubclass(cls, Context | pegboard.Context)
+    return isinstance(cls, type) and issubclass(cls, Context | HostContext)
 
 
 def _accepts_outcome(annotation: Any) -> bool:

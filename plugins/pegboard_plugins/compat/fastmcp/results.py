@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import to_json, to_jsonable_python
 
-import pegboard
+from pegboard import ToolResult as HostToolResult
 from pegboard_plugins.compat.fastmcp.media import Media
 from pegboard_plugins.compat.fastmcp.types import Object
 
@@ -30,12 +30,12 @@ class ToolResult(NamedTuple):
     meta: dict[str, Any] | None = None
     is_error: bool = False
 
-    def converted(self) -> pegboard.ToolResult:
+    def converted(self) -> HostToolResult:
         """Return the result as a result of pegboard."""
         value = to_jsonable_python(self.structured_content)
         given = value if self.content is None else self.content
         several = given if isinstance(given, list | tuple) else [given]
-        return pegboard.ToolResult(
+        return HostToolResult(
             value=value,
             structured=value is not None,
             content=tuple(as_block(one) for one in several),
@@ -72,12 +72,12 @@ def tool_result(value: Any) -> Any:
     if isinstance(value, ToolResult):
         return value.converted()
     if is_content(value):
-        return pegboard.ToolResult(content=(as_block(value),))
+        return HostToolResult(content=(as_block(value),))
     if isinstance(value, list | tuple) and any(is_content(one) for one in value):
-        return pegboard.ToolResult(content=tuple(as_block(one) for one in value))
+        return HostToolResult(content=tuple(as_block(one) for one in value))
     if is_mcp_type(type(value)) and hasattr(value, "content"):  # CallToolResult
         members = as_block(value)
-        return pegboard.ToolResult(
+        return HostToolResult(
             value=members.get("structuredContent"),
             structured="structuredContent" in members,
             content=tuple(members["content"]),

@@ -7,9 +7,9 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar, overload
 
-from pegboard import Annotations, Icon, ToolAnnotations, Toolkit
+from pegboard import Annotations, Toolkit
 from pegboard.plugin import (
     Lifespan,
     PluginContext,
@@ -19,40 +19,28 @@ from pegboard.plugin import (
     ToolDefinition,
     hookimpl,
 )
-from pegboard_plugins.compat.fastmcp.completions import completions
+from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.functions import adapted
+from pegboard_plugins.compat.fastmcp.options import (
+    check_item_options,
+    check_options,
+    icons_of,
+    name_of,
+    snake_case,
+    tool_annotations,
+)
 from pegboard_plugins.compat.fastmcp.prompts import Prompt, prompt_result
 from pegboard_plugins.compat.fastmcp.results import tool_result
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
-from pegboard_plugins.compat.fastmcp.types import PromptReference, ResourceTemplateReference, plain
+from pegboard_plugins.compat.fastmcp.types import plain
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
-_ELSEWHERE = {
-    "auth": "configure [plugins.resource_server] in hostconfig.toml",
-    "auth_server_provider": "configure [plugins.resource_server] in hostconfig.toml",
-    "token_verifier": "configure [plugins.resource_server] in hostconfig.toml",
-    "middleware": "write a plugin with the hook register_middleware",
-    "providers": "write a plugin with the hook register_tools",
-    "transforms": "write a plugin with the hook register_tools",
-    "extensions": "write a plugin with the hook register_methods",
-}
-"""Options of FastMCP that exist elsewhere in pegboard."""
-_WITHOUT_EFFECT = frozenset(
-    (
-        "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies", "dereference_schemas", "event_store",
-        "json_response", "list_page_size", "log_level", "mask_error_details", "max_request_body_size", "max_sessions",
-        "message_path", "mount_path", "on_duplicate", "on_duplicate_prompts", "on_duplicate_resources",
-        "on_duplicate_tools", "request_state_security", "resource_security", "retry_interval", "session_idle_timeout",
-        "session_state_store", "sse_path", "stateless_http", "strict_input_validation", "tasks", "transport_security",
-        "warn_on_duplicate_prompts", "warn_on_duplicate_resources", "warn_on_duplicate_tools",
-    )
-)  # fmt: skip
-"""Options of FastMCP that pegboard does not need, or has as settings in `hostconfig.toml`."""
 _WILDCARD = re.compile(r"\{(\w+)\*\}")
-_VARIABLE = re.compile(r"\{[+#./;?&]?([\w,*]+)\}")
 
 
 class FastMCP(Toolkit):
@@ -95,7 +83,7 @@ class FastMCP(Toolkit):
         icons: Sequence[Any] | None = None,
         **options: Any,
     ) -> None:
-        _check_options(options)
+        check_options(options)
         super().__init__(
             name or self._default_name,
             title=title,
@@ -114,7 +102,13 @@ class FastMCP(Toolkit):
 
     # --- tools ---
 
-    def tool(self, name_or_function: Any = None, **options: Any) -> Any:
+    @overload
+    def tool(self, name_or_function: Decorated, /, **options: Any) -> Decorated: ...
+
+    @overload
+    def tool(self, name_or_function: str | None = None, /, **options: Any) -> Callable[[Decorated], Decorated]: ...
+
+    def tool(self, name_or_function: Any = None, /, **options: Any) -> Any:
         """Turn a function into a tool: `@mcp.tool`, `@mcp.tool()`, `@mcp.tool("name", ...)`, `mcp.tool(function)`."""
         if callable(name_or_function):
             self.add_tool(name_or_function, **options)
@@ -144,15 +138,15 @@ class FastMCP(Toolkit):
         **options: Any,
     ) -> None:
         """Add a tool, also while the host runs."""
-        _check_item_options(options)
+        check_item_options(options)
         is_structured = structured_output is not False and output_schema is None
         definition = ToolDefinition(
             adapted(function, self, tool_result, structured=is_structured),
-            name=name or _name(function),
+            name=name or name_of(function),
             title=title,
-            description=description or inspect.getdoc(function) or name or _name(function),
-            annotations=_annotations(annotations),
-            icons=_icons(icons),
+            description=description or inspect.getdoc(function) or name or name_of(function),
+            annotations=tool_annotations(annotations),
+            icons=icons_of(icons),
             meta=meta,
             output_schema=output_schema,
             timeout=timeout,
@@ -172,12 +166,12 @@ class FastMCP(Toolkit):
 
     # --- resources ---
 
-    def resource(self, uri: str, **options: Any) -> Callable[[Any], Any]:
+    def resource(self, uri: str, **options: Any) -> Callable[[Decorated], Decorated]:
         """Turn a function into a resource, or into a template if the URI has variables."""
         if callable(uri):
             raise TypeError('a resource has a URI: write @mcp.resource("docs://readme")')
 
-        def record(function: Callable[..., Any]) -> Callable[..., Any]:
+        def record(function: Decorated) -> Decorated:
             self._put(self._resources, self._resource(uri, function, **options), "uri")
             return function
 
@@ -197,22 +191,28 @@ class FastMCP(Toolkit):
         meta: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> ResourceDefinition:
-        _check_item_options(options)
+        check_item_options(options)
         return ResourceDefinition(
             _WILDCARD.sub(r"{+\1}", uri),
             adapted(function, self, lambda value: value),
-            name=name or _name(function),
+            name=name or name_of(function),
             title=title,
             description=description or inspect.getdoc(function),
             mime_type=mime_type or "text/plain",
-            icons=_icons(icons),
-            annotations=None if annotations is None else Annotations(**_snake(plain(annotations))),
+            icons=icons_of(icons),
+            annotations=None if annotations is None else Annotations(**snake_case(plain(annotations))),
             meta=meta,
         )
 
     # --- prompts ---
 
-    def prompt(self, name_or_function: Any = None, **options: Any) -> Any:
+    @overload
+    def prompt(self, name_or_function: Decorated, /, **options: Any) -> Decorated: ...
+
+    @overload
+    def prompt(self, name_or_function: str | None = None, /, **options: Any) -> Callable[[Decorated], Decorated]: ...
+
+    def prompt(self, name_or_function: Any = None, /, **options: Any) -> Any:
         """Turn a function into a prompt: `@mcp.prompt`, `@mcp.prompt()` or `@mcp.prompt("name", ...)`."""
         if callable(name_or_function):
             self._put(self._prompts, self._prompt(name_or_function, **options), "name")
@@ -237,13 +237,13 @@ class FastMCP(Toolkit):
         meta: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> PromptDefinition:
-        _check_item_options(options)
+        check_item_options(options)
         return PromptDefinition(
             adapted(function, self, prompt_result),
-            name=name or _name(function),
+            name=name or name_of(function),
             title=title,
-            description=description or inspect.getdoc(function) or name or _name(function),
-            icons=_icons(icons),
+            description=description or inspect.getdoc(function) or name or name_of(function),
+            icons=icons_of(icons),
             meta=meta,
         )
 
@@ -264,10 +264,12 @@ class FastMCP(Toolkit):
         for context in self._running:
             context.catalogue.remove("prompts", name)
 
-    def completion(self, handler: Callable[..., Any] | None = None) -> Any:  # type: ignore[override]
+    def completion(  # type: ignore[override]
+        self, handler: Any = None, /
+    ) -> Callable[[Decorated], Decorated]:
         """Let one function complete the arguments of all prompts and templates."""
 
-        def record(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def record(handler: Decorated) -> Decorated:
             self._complete = handler
             return handler
 
@@ -277,10 +279,10 @@ class FastMCP(Toolkit):
 
     def custom_route(
         self, path: str, methods: Sequence[str], name: str | None = None, include_in_schema: bool = True
-    ) -> Callable[[Any], Any]:
+    ) -> Callable[[Decorated], Decorated]:
         """Serve a handler at a path: it takes a Starlette request and returns a Starlette response."""
 
-        def record(handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def record(handler: Decorated) -> Decorated:
             self._routes += custom_routes(path, methods, handler)
             return handler
 
@@ -349,22 +351,12 @@ class FastMCP(Toolkit):
     @hookimpl
     def register_resources(self) -> Iterable[ResourceDefinition]:
         """Return the resources, with the completion of their variables."""
-        return [one._replace(completions=self._completions_of(one)) for one in self._resources]
+        return [one._replace(completions=completions_of(one, self._complete)) for one in self._resources]
 
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
         """Return the prompts, with the completion of their arguments."""
-        return [one._replace(completions=self._completions_of(one)) for one in self._prompts]
-
-    def _completions_of(self, item: ResourceDefinition | PromptDefinition) -> Mapping[str, Any]:
-        if self._complete is None:
-            return {}
-        if isinstance(item, PromptDefinition):
-            hints = inspect.signature(item.function).parameters
-            names = [name for name, one in hints.items() if one.annotation is str]
-            return completions(self._complete, PromptReference(name=item.name or ""), names)
-        names = [name for found in _VARIABLE.findall(item.uri) for name in found.split(",")]
-        return completions(self._complete, ResourceTemplateReference(uri=item.uri), names)
+        return [one._replace(completions=completions_of(one, self._complete)) for one in self._prompts]
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
@@ -404,48 +396,3 @@ def _as_manager(entered: Any) -> AbstractAsyncContextManager[Any]:
             yield value
 
     return manager()
-
-
-def _check_options(options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        if name in _ELSEWHERE and value:
-            raise TypeError(f"the option {name!r} does not exist in pegboard: {_ELSEWHERE[name]}")
-        if name not in _ELSEWHERE and name not in _WITHOUT_EFFECT:
-            raise TypeError(f"there is no option {name!r}")
-
-
-_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("tags", "run_in_thread", "security", "version", "enabled"))
-_ITEM_OPTIONS_ELSEWHERE = {
-    "task": "background tasks are not supported",
-    "auth": "use the option `scopes` of pegboard's `@kit.tool`",
-    "app": "use the option `ui` of pegboard's `@kit.tool`",
-}
-
-
-def _check_item_options(options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        if name in _ITEM_OPTIONS_ELSEWHERE and value:
-            raise TypeError(f"the option {name!r} does not exist in pegboard: {_ITEM_OPTIONS_ELSEWHERE[name]}")
-        if name not in _ITEM_OPTIONS_ELSEWHERE and name not in _ITEM_OPTIONS_WITHOUT_EFFECT:
-            raise TypeError(f"there is no option {name!r}")
-
-
-def _name(function: Callable[..., Any]) -> str:
-    name: str = getattr(function, "__name__", type(function).__name__)
-    return name
-
-
-def _annotations(given: Any) -> ToolAnnotations | None:
-    if given is None or isinstance(given, ToolAnnotations):
-        return given
-    return ToolAnnotations(**{name.removesuffix("_hint"): value for name, value in _snake(plain(given)).items()})
-
-
-def _icons(given: Sequence[Any] | None) -> tuple[Icon, ...]:
-    return tuple(one if isinstance(one, Icon) else Icon(**_snake(plain(one))) for one in given or ())
-
-
-def _snake(members: Mapping[str, Any]) -> dict[str, Any]:
-    from pydantic.alias_generators import to_snake
-
-    return {to_snake(name): value for name, value in members.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pegboard
+from pegboard import Context as HostContext
 from pegboard_plugins.compat.fastmcp.types import CreateMessageResult, ListRootsResult, Root, plain
 
 
@@ -16,7 +16,7 @@ class ServerSession:
         context: the call.
     """
 
-    def __init__(self, context: pegboard.Context) -> None:
+    def __init__(self, context: HostContext) -> None:
         self._context = context
 
     async def create_message(

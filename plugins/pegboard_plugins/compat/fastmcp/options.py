@@ -1,0 +1,86 @@
+"""Options of FastMCP: the options that pegboard has elsewhere, and the conversion of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic.alias_generators import to_snake
+
+from pegboard import Icon, ToolAnnotations
+from pegboard_plugins.compat.fastmcp.types import plain
+
+_ELSEWHERE = {
+    "auth": "configure [plugins.resource_server] in hostconfig.toml",
+    "auth_server_provider": "configure [plugins.resource_server] in hostconfig.toml",
+    "token_verifier": "configure [plugins.resource_server] in hostconfig.toml",
+    "middleware": "write a plugin with the hook register_middleware",
+    "providers": "write a plugin with the hook register_tools",
+    "transforms": "write a plugin with the hook register_tools",
+    "extensions": "write a plugin with the hook register_methods",
+}
+"""Options of FastMCP that exist elsewhere in pegboard."""
+_WITHOUT_EFFECT = frozenset(
+    (
+        "cache_scope", "cache_ttl", "client_log_level", "debug", "dependencies", "dereference_schemas", "event_store",
+        "json_response", "list_page_size", "log_level", "mask_error_details", "max_request_body_size", "max_sessions",
+        "message_path", "mount_path", "on_duplicate", "on_duplicate_prompts", "on_duplicate_resources",
+        "on_duplicate_tools", "request_state_security", "resource_security", "retry_interval", "session_idle_timeout",
+        "session_state_store", "sse_path", "stateless_http", "strict_input_validation", "tasks", "transport_security",
+        "warn_on_duplicate_prompts", "warn_on_duplicate_resources", "warn_on_duplicate_tools",
+    )
+)  # fmt: skip
+"""Options of FastMCP that pegboard does not need, or has as settings in `hostconfig.toml`."""
+_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("tags", "run_in_thread", "security", "version", "enabled"))
+_ITEM_OPTIONS_ELSEWHERE = {
+    "task": "background tasks are not supported",
+    "auth": "use the option `scopes` of pegboard's `@kit.tool`",
+    "app": "use the option `ui` of pegboard's `@kit.tool`",
+}
+_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("tags", "run_in_thread", "security", "version", "enabled"))
+_ITEM_OPTIONS_ELSEWHERE = {
+    "task": "background tasks are not supported",
+    "auth": "use the option `scopes` of pegboard's `@kit.tool`",
+    "app": "use the option `ui` of pegboard's `@kit.tool`",
+}
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise TypeError for an option of a server that does not exist, or that belongs to another place in pegboard."""
+    for name, value in options.items():
+        if name in _ELSEWHERE and value:
+            raise TypeError(f"the option {name!r} does not exist in pegboard: {_ELSEWHERE[name]}")
+        if name not in _ELSEWHERE and name not in _WITHOUT_EFFECT:
+            raise TypeError(f"there is no option {name!r}")
+
+
+def check_item_options(options: Mapping[str, Any]) -> None:
+    """Raise TypeError for an option of a tool, resource or prompt that does not exist in pegboard."""
+    for name, value in options.items():
+        if name in _ITEM_OPTIONS_ELSEWHERE and value:
+            raise TypeError(f"the option {name!r} does not exist in pegboard: {_ITEM_OPTIONS_ELSEWHERE[name]}")
+        if name not in _ITEM_OPTIONS_ELSEWHERE and name not in _ITEM_OPTIONS_WITHOUT_EFFECT:
+            raise TypeError(f"there is no option {name!r}")
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function or callable object."""
+    name: str = getattr(function, "__name__", type(function).__name__)
+    return name
+
+
+def tool_annotations(given: Any) -> ToolAnnotations | None:
+    """Return hints of FastMCP, an object or a dict, as hints of pegboard."""
+    if given is None or isinstance(given, ToolAnnotations):
+        return given
+    return ToolAnnotations(**{name.removesuffix("_hint"): value for name, value in snake_case(plain(given)).items()})
+
+
+def icons_of(given: Sequence[Any] | None) -> tuple[Icon, ...]:
+    """Return icons of FastMCP as icons of pegboard."""
+    return tuple(one if isinstance(one, Icon) else Icon(**snake_case(plain(one))) for one in given or ())
+
+
+def snake_case(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return members with names such as `mime_type`."""
+    return {to_snake(name): value for name, value in members.items()}
