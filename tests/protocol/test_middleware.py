@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.audit import make_audit_site
+from tests.support.distributions import make_sample_site
 from tests.support.mcp_client import McpClient, McpServer
 from tests.support.schemas import LEGACY, MODERN
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_audit_site(tmp_path_factory.mktemp("audit"))
+    return make_sample_site(tmp_path_factory.mktemp("audit"), "acme_audit")
 
 
 async def trail(client: McpClient) -> list[str]:

@@ -80,9 +80,10 @@ async def start_fork(
         own = os.open(os.devnull, os.O_RDONLY) if stdin == asyncio.subprocess.DEVNULL else os.dup(stdin)
     (stdout, shown), (stderr, told) = os.pipe(), os.pipe()
     try:
-        process = ForkedProcess(*forks(python).start(arguments, cwd, env, (own, shown, told)))
+        started = await asyncio.to_thread(forks(python).start, arguments, cwd, env, (own, shown, told))
     finally:
         for descriptor in (own, shown, told):
             os.close(descriptor)
+    process = ForkedProcess(*started)
     await process.connect(given, stdout, stderr, limit)
     return process
