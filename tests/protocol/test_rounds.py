@@ -16,7 +16,7 @@ from pegboard.types import Call, Caller, InputRequired, Question, Round
 from pegboard_plugins.mcp import sealing
 from pegboard_plugins.mcp.round_trips import RoundTrips
 from tests.protocol.conftest import Servers
-from tests.support.mcp_client import McpServer, Reply, until, values
+from tests.support.mcp_client import McpServer, Reply, values
 from tests.support.mcp_rounds import RoundsClient, accept, questions, willing
 from tests.support.schemas import MODERN
 
@@ -260,20 +260,6 @@ async def test_a_state_is_valid_for_its_method_target_and_arguments_alone(client
     turned = {"options": {"a": {"c": True, "d": None}, "b": [{"x": 2, "y": 1}]}, "greeting": "Hi"}
     reply = await client.call("name", turned, inputResponses=ANN, requestState=await client.state("name", left))
     assert reply.text == "Hi, Ann"
-
-
-@pytest.mark.requirement("ROUND-10")
-async def test_a_state_expires(sites: dict[str, Path]) -> None:
-    async with McpServer("http", sites["asks"], more="[plugins.mcp]\nstate_seconds = 0.3") as server:
-        client = RoundsClient(await server.client(MODERN[-1]))
-        state, fresh = await client.state("name"), await client.state("name")
-        assert (await client.call("name", inputResponses=ANN, requestState=fresh)).text == "Hello, Ann"
-
-        async def expired() -> bool:
-            reply = await client.call("name", requestState=state)
-            return "error" in reply.message and "expired" in refused(reply)
-
-        await until(expired)
 
 
 @pytest.mark.requirement("ERA-17", "ERA-18", "ROUND-13", "ROUND-14")

@@ -148,11 +148,12 @@ async def test_deleting_a_session_cancels_its_calls(served: Served) -> None:
 async def test_a_session_has_a_limit_of_calls_in_flight(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config("port = 0\nloopback_is_operator = true")) as served:
         mine, other = await opened(served, "2025-03-26"), await opened(served)
-        for batch in range(10):
+        waiting: list[dict[str, Any]] = []
+        for batch in range(10):  # one after the other, so that the last is the last to begin
             waiting = [call("fixture_wait", id=f"{batch}-{number}") for number in range(100)]
             await (await served.connect()).ask("POST", "/mcp", mine.fields(), json.dumps(waiting).encode())
-            for one in waiting:
-                await in_flight(mine, one["id"])
+        for one in waiting:
+            await in_flight(mine, one["id"])
         answer = (await mine.post(call("fixture_nothing"))).last
         assert answer["error"]["code"] == -32603
         assert "1000 requests are in flight" in answer["error"]["message"]
