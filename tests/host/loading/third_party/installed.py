@@ -6,7 +6,6 @@ import asyncio
 import re
 import subprocess
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -28,22 +27,11 @@ NO_IMPOSTOR = 'disabled_plugins = ["acme-stdio:stdio"]'
 CANNOT_START = 3
 
 
-def sample_folders() -> list[Path]:
-    """Return the folder of each sample."""
-    return sorted(path.parent for path in SAMPLES.glob("*/pyproject.toml"))
-
-
-def project(folder: Path) -> dict[str, Any]:
-    """Return the project table of a sample's `pyproject.toml`."""
-    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
-    return project
-
-
 @cache
 def samples() -> Path:
     """Return the environment with pegboard and all samples but the twins."""
-    folders = [folder for folder in sample_folders() if folder.name not in TWINS]
-    return _environment("samples", folders)
+    folders = sorted(path.parent for path in SAMPLES.glob("*/pyproject.toml"))
+    return _environment("samples", [folder for folder in folders if folder.name not in TWINS])
 
 
 @cache
@@ -53,7 +41,7 @@ def twins() -> Path:
 
 
 def _environment(name: str, folders: list[Path]) -> Path:
-    names = [project(folder)["name"] for folder in folders]
+    names = [folder.name.replace("_", "-") for folder in folders]
     return make_environment(name, "pegboard", *names, wheels=built_wheels(*folders))
 
 

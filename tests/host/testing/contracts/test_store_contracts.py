@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from pegboard.plugin import SecretStore
+from pegboard.plugin import SecretStore, SessionStore
 from pegboard.testing import EventStoreContract, SecretStoreContract, SessionStoreContract
 from pegboard.testing.in_memory_host import FixedSecrets
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 from tests.host.testing.contracts.faulty import Faults, contract_tests, debug, then, variant
+from tests.support import kept
 
 # --- sessions
 
@@ -37,6 +40,17 @@ async def count_all(store: Any, *_: Any) -> int:
 
 async def remove_all(store: Any, session_id: str) -> None:
     store.__init__()
+
+
+class TestSessionsInFiles(SessionStoreContract):
+    """Its records go through the codec of sessions."""
+
+    def make(self) -> SessionStore:
+        self.folder = TemporaryDirectory()
+        return kept.Sessions(Path(self.folder.name))
+
+    def dispose(self, made: SessionStore) -> None:
+        self.folder.cleanup()
 
 
 def sessions(**members: Any) -> Any:
