@@ -14,7 +14,6 @@ from pegboard import PluginConfig, ToolError
 from pegboard.plugin import (
     INVALID_PARAMS,
     Extension,
-    Lifespan,
     Method,
     Middleware,
     NotificationHandler,
@@ -63,8 +62,8 @@ class Job:
     def status(self) -> str:
         if self.outcome is None:
             return "cancelled" if self.cancelled else "working"
-        failed = isinstance(self.outcome, Failure) and not isinstance(self.outcome.error, ToolError)
-        return "failed" if failed else "completed"
+        is_result = not isinstance(self.outcome, Failure) or isinstance(self.outcome.error, ToolError)
+        return "completed" if is_result else "failed"
 
     def detail(self) -> dict[str, Any]:
         detail: dict[str, Any] = {"jobId": self.id, "status": self.status, "seen": self.seen}
@@ -97,11 +96,8 @@ class JobsPlugin(Plugin):
         return [around("tools/call")(self.around)]
 
     @hookimpl
-    def lifespan(self) -> Lifespan:
-        return self.life()
-
     @asynccontextmanager
-    async def life(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
         yield
         for job in self.jobs.values():
             if job.task is not None:

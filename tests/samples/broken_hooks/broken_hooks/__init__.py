@@ -26,6 +26,12 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class Sound(Plugin):
+    @hookimpl
+    def register_tools(self) -> Iterable[ToolDefinition]:
+        return [ToolDefinition(leftover)]
+
+
 class Unmarked(Plugin):
     def register_tools(self) -> Iterable[ToolDefinition]:
         return [ToolDefinition(leftover)]
@@ -62,11 +68,7 @@ class Misnamed(Plugin):
         return [ToolDefinition(leftover)]
 
 
-class Crashing(Plugin):
-    @hookimpl
-    def register_tools(self) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
-
+class Crashing(Sound):
     @hookimpl
     def register_transports(self) -> Iterable[Any]:
         raise RuntimeError("the cable is missing")
@@ -90,11 +92,7 @@ class Single(Plugin):
         return ToolDefinition(leftover)
 
 
-class Lifeless(Plugin):
-    @hookimpl
-    def register_tools(self) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
-
+class Lifeless(Sound):
     @hookimpl
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -102,6 +100,6 @@ class Lifeless(Plugin):
         yield
 
 
-class Unbuildable(Plugin):
+class Unbuildable(Sound):
     def __init__(self, config: object) -> None:
         raise FileNotFoundError("no such model file")

@@ -18,29 +18,20 @@ class GreeterConfig(PluginConfig):
     most: int = Field(default=100, ge=1)
 
 
-class Guests:
-    """Who has been greeted since the host started."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-
 kit = Toolkit("greeter", config=GreeterConfig, title="Greeter", description="Greets people.")
 
 
 @kit.lifespan
-async def open_the_book(config: GreeterConfig) -> AsyncIterator[Guests]:
-    guests = Guests()
-    yield guests
-    guests.names.clear()
+async def open_the_book(config: GreeterConfig) -> AsyncIterator[list[str]]:
+    yield []
 
 
 @kit.tool(annotations=ToolAnnotations(read_only=True))
 def hello(name: Annotated[str, "who is greeted"], context: Context) -> str:
     """Greet one person."""
-    if len(context.state.names) >= context.config.most:
+    if len(context.state) >= context.config.most:
         raise ToolExecutionError("The guest book is full.")
-    context.state.names.append(name)
+    context.state.append(name)
     text = f"{context.config.greeting} {name}"
     return text.upper() if context.config.loud else text
 
@@ -48,7 +39,7 @@ def hello(name: Annotated[str, "who is greeted"], context: Context) -> str:
 @kit.tool
 async def guests(context: Context) -> list[str]:
     """Tell who has been greeted."""
-    return list(context.state.names)
+    return list(context.state)
 
 
 @kit.tool(enabled=lambda config: config.loud)
