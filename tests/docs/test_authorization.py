@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
-from pegboard.loading.discovery import defaults
-from pegboard.plugin import AuthorizationRequiredError, HostConfig
-from pegboard_plugins.auth_providers import PROVIDERS, AuthProvidersPlugin, GitHub, OAuth2
+from pegboard import Toolkit
+from pegboard.plugin import AuthorizationRequiredError
+from pegboard_plugins.auth_providers import PROVIDERS, AuthProvidersPlugin
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, value
 
@@ -48,21 +47,3 @@ async def test_the_toolkit_the_provider_and_the_source_work(tmp_path: Path, monk
         assert (error.url, error.scopes) == ("https://acme.example/authorize", ("read",))
         login.TOKENS[None, "ann"] = "t"
         assert await value(host, "work") == "done"
-
-
-async def test_the_operators_own_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    text = PAGE.blocks["toml config"]
-    (tmp_path / "hostconfig.toml").write_text(f"[host]\nautoload = false\ntransports = []\n{text}", "utf-8")
-    monkeypatch.setenv("INTRANET_TOKEN", "i")
-    config = HostConfig.load(tmp_path / "hostconfig.toml", environ={"GITHUB_TOKEN": "g"}, defaults=defaults())
-    kit = Toolkit("t", prefix=False)
-
-    for name, required in (("github", GitHub()), ("intranet", OAuth2(id="intranet"))):
-
-        @kit.tool(name=name, requires_auth=required)
-        def use(context: Context) -> str:
-            """Use a token."""
-            return context.get_auth_token_or_empty()
-
-    async with Host(config, toolkits={"t": kit}) as host:
-        assert [await value(host, name) for name in ("github", "intranet")] == ["g", "i"]

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard import ToolResult
-from pegboard.context.elicitation import form_of
-from pegboard.plugin import InteractionError
-from pegboard.types import Call, Client, Failure, InputRequired, Question
+from pegboard.types import Call, Question
 from tests.docs.pages import Page
 from tests.host.hosting import make_host
 from tests.support.rounds import ABLE, Rounds, accept
@@ -77,19 +75,3 @@ async def test_the_tools_ask_in_rounds_and_in_a_session(
         assert one.value == value
     assert len(played.asked) == rounds
     assert rounds_charged == (["Ada"] if tool == "book" else [])
-
-
-async def test_a_client_that_cannot_be_asked_or_declines(trips: ModuleType) -> None:
-    async with make_host(trips.kit) as host:
-        idea = await Rounds(host, "trips_idea", client=Client("poor")).step()
-        without_client = await host.dispatch(Call("tools/call", {"name": "trips_sign_in"}, client=ABLE))
-        declined = Rounds(host, "trips_book", {"city": "Bern"})
-        assert isinstance(await declined.step(), InputRequired)
-        outcome = await declined.step({"question-1": {"action": "decline"}})
-    assert isinstance(idea, ToolResult)
-    assert isinstance(outcome, ToolResult)
-    assert (idea.value, outcome.value) == ("Lisbon", "Not booked: decline.")
-    assert isinstance(without_client, Failure)
-    assert isinstance(without_client.error, InteractionError)
-    fields = form_of(trips.Booking).schema["properties"]
-    assert fields["pays"]["oneOf"] == [{"const": "eur", "title": "Euro"}, {"const": "chf", "title": "Swiss franc"}]

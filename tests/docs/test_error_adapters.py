@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from pegboard import Host, Toolkit
+from pegboard import Toolkit
 from pegboard.plugin import ToolkitError
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host
@@ -24,21 +23,20 @@ class AcmeSilent(Exception): ...
 """
 
 
-@pytest.mark.parametrize("way", ["plugin", "tool"])
 async def test_the_adapter_translates_the_errors_of_its_library(
-    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "acme_client.py").write_text(LIBRARY, "utf-8")
     monkeypatch.syspath_prepend(PAGE.write(tmp_path))
     mine = import_module("pegboard_acme")
     kit = Toolkit("t", prefix=False)
 
-    @kit.tool(adapters=[mine.AcmeErrorAdapter()] if way == "tool" else [])
+    @kit.tool
     def fails(name: str) -> None:
         """Fail."""
         raise getattr(import_module("acme_client"), name)("canary") from TimeoutError()
 
-    async with make_host(kit, plugins={"acme": mine.AcmePlugin} if way == "plugin" else {}) as host:
+    async with make_host(kit, plugins={"acme": mine.AcmePlugin}) as host:
         limited, silent = [
             (await failure(host, "fails", {"name": f"Acme{one}"})).error for one in ("Answered", "Silent")
         ]
@@ -47,11 +45,3 @@ async def test_the_adapter_translates_the_errors_of_its_library(
     assert limited.message == reason
     assert limited.extra == {"service": "acme", "endpoint": "acme.example/v1/it", "error_code": "too_many"}
     assert silent.message == "Acme did not answer in time."
-
-
-def test_the_table_says_which_adapters_are_on_and_in_which_order() -> None:
-    rows = dict(re.findall(r"^\| `(errors_\w+)` \| `(\w+)` \|", PAGE, re.M))
-    host = Host({"host": {"autoload": False, "transports": []}})
-    assembly = host.load()
-    assert set(rows.values()) == {adapter.slug for adapter in assembly.adapters}
-    assert assembly.adapters[-1].slug == rows["errors_http"] == "_http"

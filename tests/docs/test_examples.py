@@ -1,41 +1,33 @@
-"""The examples do what they say: every command that they show, and each feature as its client sees it, in both eras."""
+"""The examples do what they say: every command that they show, and their features as a client sees them."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard.testing import Asked, cancel, connect, decline
+from pegboard.testing import connect, decline
 from tests.docs.pages import pegboard
 from tests.support.forks import forks
-from tests.support.recorder import Conversation
 from tools.install import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples"
 FILES = sorted(path.name for path in EXAMPLES.glob("*.py"))
 
 
-def client_of(name: str, revision: str, **options: Any) -> connect:
+def client_of(name: str, **options: Any) -> connect:
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
     spec.loader.exec_module(module)
-    return connect(module.kit, revision=revision, **options)
-
-
-@pytest.fixture(params=["2026-07-28", "2025-11-25"])
-def revision(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+    return connect(module.kit, **options)
 
 
 def test_each_example_is_a_server_and_the_page_lists_it() -> None:
@@ -65,8 +57,6 @@ CALLS: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("sampling", "summarise", {"text": "Long, long ago."}, {"answers": ["In short."]}, "In short."),
     ("sampling", "summarise", {"text": "Long, long ago."}, {"capabilities": {}}, "Long, long ago."),
     ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [FILLED, True]}, f"{BOOKED}: confirmed"),
-    ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [FILLED, cancel()]}, f"{BOOKED}: reserved"),
-    ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [decline()]}, "Nothing is booked."),
     ("elicitation_url", "connect", {}, {"answers": [True]}, "The page was opened."),
     ("elicitation_url", "connect", {}, {"answers": [decline()]}, "The account is not connected."),
     ("api_key", "measure", {}, {"secrets": {"WEATHER_KEY": "abc"}}, "measured with a key of 3 characters"),
@@ -77,57 +67,20 @@ CALLS: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "tool", "arguments", "options", "text"), CALLS)
-async def test_calls(
-    name: str, tool: str, arguments: dict[str, Any], options: dict[str, Any], text: str, revision: str
-) -> None:
-    async with client_of(name, revision, **options) as client:
+async def test_calls(name: str, tool: str, arguments: dict[str, Any], options: dict[str, Any], text: str) -> None:
+    async with client_of(name, **options) as client:
         done = await client.call(tool, arguments)
         assert text in done.text if done.is_error else text == done.text
 
 
-async def test_resources_and_prompts(revision: str) -> None:
-    async with client_of("resources", revision) as client:
+async def test_resources_and_prompts() -> None:
+    async with client_of("resources") as client:
         assert (await client.read("library://titles")).text == '["emma","moby-dick"]'
         assert (await client.read("book://moby-dick")).text == "Call me Ishmael."
         assert (await client.complete("book://{title}", "title", "e")).values == ("emma",)
-    async with client_of("prompts", revision) as client:
+    async with client_of("prompts") as client:
         asked = await client.prompt("review", code="x = 1", strict="true")
         assert asked.text == "Review this python code. Spare nothing.\n\nx = 1"
         roles = [one["role"] for one in (await client.prompt("interview", topic="bees")).messages]
         assert roles == ["user", "assistant"]
         assert (await client.complete("review", "language", "r")).values == ("rust",)
-
-
-async def test_progress_and_logs(revision: str) -> None:
-    async with client_of("progress", revision) as client:
-        client.meta["progressToken"] = "p"
-        assert (await client.call("cook", dishes=["soup", "cake"])).text == "2 dishes are ready"
-        steps = [(one.progress, one.total, one.message) for one in client.progress]
-    assert steps == [(1, 2, "soup is ready"), (2, 2, "cake is ready")]
-    async with client_of("messages", revision) as client:
-        if revision == "2026-07-28":
-            client.meta["io.modelcontextprotocol/logLevel"] = "warning"
-        else:
-            await client.request("logging/setLevel", {"level": "warning"})
-        await client.call("run", folder="/home")
-        assert [one.level for one in client.logs] == ["warning"]
-
-
-async def test_choices(revision: str) -> None:
-    def choose(asked: Asked) -> Any:
-        assert set(asked.fields) == {"size", "milk", "extras"}
-        return {"size": "large", "milk": "oat", "extras": ["cocoa", "sugar"]}
-
-    async with client_of("elicitation_enums", revision, answers=choose) as client:
-        assert (await client.call("order")).text == "large, oat, cocoa and sugar"
-
-
-def test_identity() -> None:
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}) + "\n"
-    command = [sys.executable, str(EXAMPLES / "server_identity.py")]
-    done = subprocess.run(command, input=hello, capture_output=True, check=True, text=True)
-    info = {"name": "clock", "version": "2.1.0", "title": "The clock", "description": "Tells the time."}
-    conversation = Conversation()
-    conversation.sent(hello.encode())
-    assert conversation.received(done.stdout.encode())["result"]["serverInfo"].items() >= info.items()

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import Completion, Context, Host, ImageContent, PromptResult, ResourceResult, Toolkit, ToolResult
+from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, ToolResult
 from pegboard.config.widened_access import access_settings
 from pegboard.loading.discovery import Selection, choose_plugins
 from pegboard.plugin import Catalogue, HostConfig, ToolTimeoutError
 from pegboard.plugin.origin import Origin
 from pegboard.types import Call, Failure, Listing, Outcome
-from pegboard.uris.matching import Matcher
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, until
 from tests.support.environments import run
@@ -75,15 +74,6 @@ async def test_a_prompt_and_its_completions() -> None:
     assert values == [("friendly", "formal"), ("work/plan",), ("shopping", "work/plan")]
 
 
-def test_the_template_expressions_of_the_page_match_and_the_others_are_rejected() -> None:
-    for expression in re.findall(r"`(\{[^`]*\})`", CONTENT.partition("| in a template")[2].partition("\n\n")[0]):
-        assert Matcher(("x://y?fixed=1" if expression.startswith("{&") else "x://y") + expression).names
-    for expression in ("{name}.{ext}", "{name:3}"):
-        assert expression in CONTENT
-        with pytest.raises(ValueError, match=r"name"):
-            Matcher(f"x://{expression}")
-
-
 async def test_tools_and_resources_change_while_the_host_runs(tmp_path: Path) -> None:
     DYNAMIC.write(tmp_path)
     said = run(sys.executable, tmp_path / "changing.py", cwd=tmp_path)
@@ -114,20 +104,6 @@ def test_the_table_of_the_catalogue_has_every_method_and_its_parameters() -> Non
 def settings(block: str) -> dict[str, Any]:
     read = tomllib.loads(TOOLKITS.blocks[block])
     return {**read, "host": {"autoload": False, **read["host"]}}
-
-
-def test_tools_that_require_more_secrets_than_allowed_are_not_served() -> None:
-    kit = Toolkit("weather")
-    for name, secret in (("forecast", "WEATHER_KEY"), ("pay", "BANK_PIN")):
-
-        @kit.tool(name=name, requires_secrets=[secret])
-        def use(context: Context) -> None:
-            """Use a secret."""
-
-    host = Host(settings("toml limit"), toolkits={"weather": kit})
-    assert list(host.load().tools) == ["weather_forecast"]
-    (problem,) = [str(one) for one in host.problems if "BANK_PIN" in str(one)]
-    assert "[host.toolkits.weather] secrets" in problem
 
 
 def test_a_distribution_before_the_name_selects_one_toolkit() -> None:

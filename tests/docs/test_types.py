@@ -94,31 +94,6 @@ async def test_a_row_of_the_table(kind: str, schema: str, sent: str, arrives: st
         assert (await client.call("tool", {"a": json.loads(sent)})).value == arrives
 
 
-LAX = [
-    (int, "4", "4"), (int, 4.0, "4"), (datetime.date, 86400, "datetime.date(1970, 1, 2)"), (set[int], [1, 1], "{1}"),
-    (Spot, {"x": 1}, "Spot(x=1)"), (bool, "YES", "True"), (bool, 0, "False"),
-    (int, True, None), (str, 4, None), (float, "nan", None), (float, "inf", None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("kind", "sent", "arrives"), LAX, ids=[f"{one[0]} {one[1]!r}" for one in LAX])
-async def test_lax_and_strict_conversion(kind: Any, sent: Any, arrives: str | None) -> None:
-    def tool(a: Any) -> str:
-        """Take it."""
-        return repr(a)
-
-    tool.__annotations__["a"] = kind
-    for strict in (False, True):
-        kit = Toolkit("kit")
-        kit.tool(strict=strict)(tool)
-        async with connect(kit) as client:
-            result = await client.call("tool", {"a": sent})
-        if strict and kind not in (set[int], Spot):
-            assert result.is_error
-        elif not strict:
-            assert result.is_error if arrives is None else result.value == arrives
-
-
 async def test_the_example_and_what_it_tells() -> None:
     async with connect(PAGE.module("trips.py", "trips").kit) as client:
         given = await client.call("book", city="Porto", day="2026-07-28", passengers=[{"name": "Ada"}])

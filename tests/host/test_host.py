@@ -11,14 +11,13 @@ import signal
 import sys
 import threading
 import warnings
-import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import ConfigError, Lifespan, Plugin, PluginError, ServerError, hookimpl
+from pegboard.plugin import ConfigError, Lifespan, Plugin, ServerError, hookimpl
 from pegboard.types import Call
 from tests.host.hosting import call, make_host, until, value
 
@@ -132,15 +131,6 @@ async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> N
     assert story == ["enter a", "leave a"]
 
 
-@pytest.mark.parametrize("error", [ConnectionError("no database"), asyncio.CancelledError(), SystemExit(3)], ids=repr)
-async def test_a_lifespan_that_fails_to_start_is_named(error: BaseException) -> None:
-    story = Story()
-    plugins = {"broken": living(story.kit("broken", enter=raising(error)))}
-    with pytest.raises(PluginError, match=rf"plugin 'broken'.*lifespan.*{type(error).__name__}"):
-        await make_host(story.kit("a"), plugins=plugins).start()
-    assert story == ["enter a", "enter broken", "leave a"]
-
-
 async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() -> None:
     kit, begun, go_on = Toolkit("w"), asyncio.Event(), asyncio.Event()
 
@@ -199,21 +189,6 @@ def kit_of(name: str, answer: str) -> Toolkit:
     kit.tool(name="say", description="Say it.")(lambda: answer)
     kit.resource("x://y")(lambda: "y")
     return kit
-
-
-async def test_hosts_may_be_made_elsewhere_and_run_in_threads_with_their_own_event_loops() -> None:
-    hosts = [make_host(kit_of("kit", str(number))) for number in range(4)]
-
-    async def run(host: Host) -> Any:
-        async with host:
-            return await value(host, "kit_say")
-
-    found = await asyncio.gather(*(asyncio.to_thread(asyncio.run, run(host)) for host in hosts))
-    assert found == ["0", "1", "2", "3"]
-    kept = [weakref.ref(host) for host in hosts]
-    hosts.clear()
-    gc.collect()
-    assert [one() for one in kept] == [None] * 4
 
 
 def process_state() -> dict[str, Any]:

@@ -19,16 +19,10 @@ VALUES = {"string": "Ann", "integer": 7, "number": 0.5, "boolean": True, "array"
 
 
 class Answers:
-    """The callbacks of a client that answers every request, and notes requests and log messages.
+    """The callbacks of a client that answers every request, and notes requests and log messages."""
 
-    Args:
-        types: the SDK's types.
-        action: the answer to forms and pages: "accept", "decline", "cancel", or "fail" for an error.
-    """
-
-    def __init__(self, types: Any, action: str) -> None:
+    def __init__(self, types: Any) -> None:
         self._types = types
-        self._action = action
         self.asked: list[Any] = []
         self.logged: list[Any] = []
 
@@ -39,10 +33,8 @@ class Answers:
 
     async def elicit(self, context: Any, params: Any) -> Any:
         asked = self._note("elicitation/create", params)
-        if self._action == "fail":
-            return self._types.ErrorData(code=-1, message="nobody is here")
-        answer: Json = {"action": self._action}
-        if self._action == "accept" and asked.get("mode") != "url":
+        answer: Json = {"action": "accept"}
+        if asked.get("mode") != "url":
             schema = asked["requestedSchema"]
             answer["content"] = {
                 name: VALUES[schema["properties"][name]["type"]] for name in schema.get("required", ())

@@ -154,7 +154,7 @@ async def transport(plan: dict[str, Any], connections: Connections, stack: Async
 
 @asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    answers, changes, connections = Answers(types, plan.get("action", "accept")), Changes(), Connections()
+    answers, changes, connections = Answers(types), Changes(), Connections()
     more = {"logging_callback": answers.log, "message_handler": changes.message}
     if plan.get("answers"):
         more |= answers.callbacks() | ({} if FIRST_LINE else {"log_level": "info"})

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    Annotations,
-    AuthorizationError,
     Completion,
     Context,
     Host,
@@ -21,7 +19,6 @@ from pegboard import (
     PluginConfig,
     PromptError,
     PromptResult,
-    ResourceError,
     ResourceResult,
     Toolkit,
     current_context,
@@ -85,8 +82,6 @@ async def test_resources_prompts_and_completions_have_a_context_like_tools() -> 
     [
         NotFoundError("Gone"),
         NotFoundError("Elsewhere", data={"uri": "x://other"}),
-        AuthorizationError("Not for you"),
-        ResourceError("Not in this form"),
         PromptError("Not in this form"),
         ProtocolError(-32099, "Own code"),
     ],
@@ -126,9 +121,6 @@ async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> Non
     assert not isinstance(failed(outcome).error, NotFoundError)
 
 
-NO_ROLES: Any = ["all"]
-
-
 def one_name(name: str) -> str:
     """Of a name."""
     return name
@@ -144,8 +136,6 @@ def two(name: str, other: int) -> str:
     [
         ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} are ambiguous: separate them"),
         ("x://{id}", {}, one_name, "its URI has the variable 'id', which its function does not take"),
-        ("x://static", {}, two, "its function takes 'name', 'other', and its URI has no variables"),
-        ("x://{name}", {"annotations": Annotations(NO_ROLES)}, one_name, "must be 'user' or 'assistant', not 'all'"),
         ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is not an argument"),
     ],
 )

@@ -6,13 +6,12 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit, ToolResult, current_context
+from pegboard import Context, Toolkit, current_context
 from tests.host.hosting import WAIT, call, make_host, until, value
 
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="nothing")
@@ -77,25 +76,6 @@ async def test_async_functions_objects_and_wrappers_are_awaited(inline: bool, li
         assert [await value(host, name) for name in sorted(host.assembly.tools)] == ["awaited"] * 4
 
 
-async def test_a_result_is_structured_if_the_tool_declares_its_output() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
-    def declared() -> dict[str, int]:
-        """Declare the result."""
-        return {"a": 1}
-
-    @kit.tool
-    def undeclared() -> Any:
-        """Declare nothing."""
-        return {"a": 1}
-
-    for limit in (0, 1000):
-        async with make_host(kit, max_result_bytes=limit) as host:
-            assert await call(host, "x_declared") == ToolResult({"a": 1}, structured=True)
-            assert await call(host, "x_undeclared") == ToolResult({"a": 1}, structured=False)
-
-
 async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> None:
     kit, begun, go_on, seen = Toolkit("x"), threading.Event(), threading.Event(), list[bool]()
 
@@ -118,20 +98,3 @@ async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> 
         assert await value(host, "x_fine") == "fine"
         assert host.busy_threads == 0
     assert seen == [True]
-
-
-async def test_a_tool_that_cancels_its_own_task_is_not_cancelled_itself() -> None:
-    kit = Toolkit("x")
-
-    @kit.tool
-    async def race() -> str:
-        """Cancel a task."""
-        task = asyncio.create_task(asyncio.Event().wait())
-        await asyncio.sleep(0)
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        return "went on"
-
-    async with make_host(kit) as host:
-        assert await value(host, "x_race") == "went on"

@@ -11,7 +11,6 @@ import pytest
 
 from pegboard import (
     FatalToolError,
-    ImageContent,
     RetryableToolError,
     ToolExecutionError,
     Toolkit,
@@ -28,11 +27,11 @@ async def passing(call: Call, call_next: CallNext) -> Outcome:
     return await call_next(call)
 
 
-async def failed(function: Callable[..., Any], middleware: Any = passing) -> Failure:
+async def failed(function: Callable[..., Any]) -> Failure:
     """Return the failure of the tool `x_go`."""
     kit = Toolkit("x")
     kit.tool(name="go")(function)
-    async with make_host(kit, plugins={"m": plugin_of(middleware=[middleware])}) as host:
+    async with make_host(kit, plugins={"m": plugin_of(middleware=[passing])}) as host:
         return await failure(host, "x_go")
 
 
@@ -112,26 +111,6 @@ async def test_errors_raised_on_purpose_are_logged_only_for_their_developer_mess
     assert not record.exc_info
 
 
-async def test_middleware_sees_masked_errors_as_exceptions() -> None:
-    seen: list[BaseException] = []
-
-    async def watch(call: Call, call_next: CallNext) -> Outcome:
-        try:
-            return await call_next(call)
-        except BaseException as error:
-            seen.append(error)
-            raise
-
-    outcome = await failed(crash, watch)
-    assert seen == [outcome.error]
-    assert CANARY not in str(seen[0])
-
-
-def mistaken() -> list[Any]:
-    """Return content that is not declared."""
-    return [ImageContent(b"x", "image/png")]
-
-
 def told() -> str:
     """Fail on purpose, with words for the log."""
     raise FatalToolError("No.", "the disk is full")
@@ -148,7 +127,6 @@ def caused() -> str:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (mistaken, "annotate the result as content"),
         (told, "the disk is full"),
         (caused, "No."),
     ],
@@ -160,7 +138,7 @@ async def test_the_traceback_in_the_log_has_the_authors_code_alone(
     (record,) = caplog.records
     assert words in record.getMessage()
     frames = traceback.extract_tb(record.exc_info[2]) if record.exc_info else []
-    assert [one.name for one in frames] == ([] if function is mistaken else [function.__name__])
+    assert [one.name for one in frames] == [function.__name__]
 
 
 def verbose() -> str:

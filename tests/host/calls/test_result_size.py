@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import itertools
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_jsonable_python
 
 from pegboard import Toolkit
@@ -25,15 +24,6 @@ class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
     text: str = ""
     inside: Any = None
-
-
-class Growing(BaseModel):
-    size: int
-
-    @computed_field  # type: ignore[prop-decorator]  # as pydantic writes it
-    @property
-    def text(self) -> str:
-        return "x" * self.size
 
 
 @dataclass(slots=True)
@@ -66,8 +56,6 @@ FITTING: dict[str, Any] = {
     "names that are not strings": {1: 2, "k" * 50: 3},
     "model": Open.model_validate({"text": "x" * 90, "more": 5}),
     "dataclass": Slotted(date(2026, 1, 1)),
-    "network": ipaddress.ip_network("10.0.0.0/8"),
-    "computed field": Growing(size=150),
 }
 
 
@@ -84,13 +72,11 @@ LARGE: dict[str, Any] = {
     "bytes": b"x" * 1001,
     "shared texts": ["x" * 501] * 2,
     "members": dict.fromkeys(range(201), 1),
-    "names": {"k" * 1001: 1},
     "range": {"range": range(10**12)},
     "a quintillion items": shared(18),
     "extra members": Open.model_validate({"more": [1] * 501}),
     "dataclass": Slotted(["x" * 1001]),
     "mapping": MappingProxyType({"a": "x" * 1001}),
-    "set": {"x" * 501, "y" * 501},
 }
 
 
@@ -99,15 +85,6 @@ def test_a_huge_value_is_not_even_converted(name: str) -> None:
     with pytest.raises(TooLarge) as refused:
         within(1000, LARGE[name], never)
     assert refused.value.size > 1000
-
-
-def test_only_values_near_the_limit_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pegboard.calls.result_size.encode", never)
-    with pytest.raises(TooLarge):
-        within(10 * 1024 * 1024, [{"text": "x" * 1024 * 1024}] * 1024, never)
-    values: list[Any] = [None, 5, True, "", [], {"a": ["x" * 1000, 5]}]
-    for small in values:
-        assert within(1_000_000, small, plain) == small
 
 
 async def generating() -> Any:

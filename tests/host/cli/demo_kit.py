@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import os
 import threading
 from typing import Annotated, Any, Literal
 
@@ -19,12 +18,10 @@ from pegboard import (
     RetryableToolError,
     TextContent,
     ToolAnnotations,
-    ToolExecutionError,
     Toolkit,
     ToolResult,
 )
 from pegboard.types import Elicit, ElicitUrl
-from pegboard_plugins.auth_providers import GitHub
 
 CANARY = "canary-7f3a91"
 EVIL = "Look: \x1b[31mred\x1b]8;;http://x\x07 \u202eback\u200b \U000e0041 \x9bC1 é 日本　語."
@@ -79,21 +76,9 @@ evil.__doc__ = "Look: é 日本　語."
 
 
 @kit.tool
-def odd() -> dict[str, Any]:
-    """Give what JSON lacks."""
-    return {"half": "\ud83d", "nan": float("nan")}
-
-
-@kit.tool
 def greet(context: Context) -> str:
     """Greet by the configured word."""
     return str(context.config.word)
-
-
-@kit.tool
-def refuse() -> str:
-    """Fail on purpose."""
-    raise ToolExecutionError("It cannot be done.", developer_message=f"{CANARY} for the log")
 
 
 @kit.tool
@@ -153,14 +138,6 @@ async def both(context: Context) -> list[str]:
 
 
 @kit.tool
-def chat() -> str:
-    """Print, in Python and below it."""
-    print("chatter of print", flush=True)
-    os.write(1, b"chatter of descriptor 1\n")
-    return "data"
-
-
-@kit.tool
 def block(context: Context) -> str:
     """Block for ever."""
     context.progress.report(1, message="blocking")
@@ -172,11 +149,6 @@ def block(context: Context) -> str:
 def secret(context: Context) -> int:
     """Measure a secret."""
     return len(context.get_secret("DEMO_KEY"))
-
-
-@kit.tool(requires_auth=GitHub(scopes=["repo", "gist"]), scopes=["work"])
-def guarded() -> None:
-    """Require what others give."""
 
 
 @kit.tool(enabled=lambda config: config.write)

@@ -51,13 +51,6 @@ def test_version_and_usage_load_no_host(argument: str, code: int, bare: Command)
     assert (done.code, done.out) == (code, f"{first}[]\n")
 
 
-def test_without_a_command_there_is_help(bare: Command) -> None:
-    done = bare()
-    assert (done.code, done.err, done.out) == (0, "", bare("--help").out)
-    assert [command for command in COMMANDS[:8] if f"    {command} " not in done.out] == []
-    assert "exit codes: 0 success; 1 " in done.out
-
-
 def test_help_has_examples_that_parse(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("", *COMMANDS):
         with pytest.raises(SystemExit) as caught:
@@ -75,7 +68,7 @@ def test_help_has_examples_that_parse(capsys: pytest.CaptureFixture[str]) -> Non
 # --- output
 
 
-@pytest.mark.parametrize("line", ["list", "call demo_big", "--help"])
+@pytest.mark.parametrize("line", ["call demo_big", "--help"])
 def test_a_closed_pipe_causes_no_complaint(line: str, pegboard: Command) -> None:
     reading, writing = os.pipe()
     os.close(reading)

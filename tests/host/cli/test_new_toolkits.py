@@ -51,7 +51,7 @@ def test_another_distribution_is_new_and_another_version_is_not(started: Command
     assert f"toolkit 'weather' from evil-weather 2.0 {NEW}" in started("stdio").err
 
 
-@pytest.mark.parametrize("content", ["", "{", '{"x": {"y": 1}}', "\udcff"])
+@pytest.mark.parametrize("content", ["", '{"x": {"y": 1}}', "\udcff"])
 def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str) -> None:
     kept(started).write_bytes(content.encode("utf-8", "surrogateescape"))
     done = started("stdio")

@@ -76,7 +76,6 @@ def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
         ('["weather_*"]', "x", {"forecast"}),
         ("[]", "x", set()),
         ("[]", "", {"star"}),
-        ('["*"]', "x", {"forecast", "pay", "star"}),
     ],
 )
 def test_a_tool_that_requires_more_than_is_granted_is_not_served(

@@ -53,41 +53,10 @@ def test_a_request_without_one_token_is_refused(request_: Request, status: int) 
     assert ("error" in challenge) is (status == 400)
 
 
-def test_a_challenge_has_the_error_first() -> None:
-    scheme = BearerScheme({**METADATA, "scope": "usual"})
-    refusal = scheme.invalid("old")
-    assert (refusal.status, refusal.body) == (401, b"old\n")
-    assert refusal.headers["WWW-Authenticate"] == (
-        'Bearer error="invalid_token", error_description="old", resource_metadata="https://a.example/m", scope="usual"'
-    )
-    refusal = scheme.insufficient(["a", "b"], "more")
-    assert refusal.status == 403
-    assert refusal.headers["WWW-Authenticate"] == (
-        'Bearer error="insufficient_scope", error_description="more", resource_metadata="https://a.example/m", '
-        'scope="a b"'
-    )
-
-
 def test_a_challenge_has_no_characters_that_would_break_it() -> None:
     refusal = BearerScheme().invalid('a"b\\c\r\n\x1fSet-Cookie: ~d\u00e9\x7f')
     challenge = refusal.headers["WWW-Authenticate"]
     assert challenge == 'Bearer error="invalid_token", error_description="abcSet-Cookie: ~d"'
-
-
-def test_the_refusal_of_another_authenticator_is_completed() -> None:
-    scheme = BearerScheme({**METADATA, "scope": "usual"})
-    own = BearerScheme().insufficient(["a"], "more")
-    completed = scheme.complete(own)
-    assert completed.body == own.body
-    assert completed.headers["WWW-Authenticate"] == (
-        'Bearer error="insufficient_scope", error_description="more", scope="a", '
-        'resource_metadata="https://a.example/m"'
-    )
-    assert scheme.complete(BearerScheme().refusal(401)).headers["WWW-Authenticate"] == (
-        'Bearer resource_metadata="https://a.example/m", scope="usual"'
-    )
-    for other in (Response(403), Response(403, headers={"WWW-Authenticate": "Basic"}), completed):
-        assert scheme.complete(other) is other
 
 
 def test_a_short_or_uniform_secret_is_weak() -> None:

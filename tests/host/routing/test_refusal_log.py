@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pegboard.plugin import RefusalLog, fingerprint
+from pegboard.plugin import RefusalLog
 from pegboard.routing.refusal_log import MAX_FACT_CHARACTERS, MAX_LINES, PERIOD_SECONDS
 from pegboard.types import Caller
 
@@ -56,10 +56,3 @@ def test_each_kind_has_a_limited_number_of_lines_in_a_period(logged: pytest.LogC
     assert refused(1) == []
     now += 0.1
     assert refused(MAX_LINES + 1) == ["refused: a token (left_out='8')"] + ["refused: a token"] * (MAX_LINES - 1)
-
-
-def test_a_fingerprint_identifies_a_secret_without_revealing_it() -> None:
-    one, other = fingerprint("one\udc80"), fingerprint("other")
-    assert one != other
-    assert {len(one), len(other)} == {12}
-    assert fingerprint("other") == other

@@ -36,9 +36,7 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-def offering(
-    story: list[str], opening: Step = nothing, closing: Step = nothing, name: str | None = None
-) -> type[Plugin]:
+def offering(story: list[str], opening: Step = nothing, closing: Step = nothing) -> type[Plugin]:
     """Return a plugin with a store and a lifespan, which record their events."""
 
     @asynccontextmanager
@@ -52,7 +50,7 @@ def offering(
     class Offering(Plugin):
         @hookimpl
         def register_stores(self) -> list[Store]:
-            return [Store(Box, opened, name)]
+            return [Store(Box, opened)]
 
         @hookimpl
         @asynccontextmanager
@@ -102,19 +100,6 @@ async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
         await opening
 
 
-async def test_a_store_that_fails_once_can_be_opened_again() -> None:
-    story: list[str] = []
-
-    async def fail_once() -> None:
-        if story.count("opening") < 2:
-            raise OSError("no connection")
-
-    async with host_of(story, opening=fail_once) as host:
-        with pytest.raises(PluginError, match="Box 'offering' of plugin 'offering' cannot be opened: OSError"):
-            await host.open_stores()
-        assert isinstance(await host.store(Box, "offering"), Box)
-
-
 OFFERING = offering([])
 
 
@@ -123,7 +108,6 @@ OFFERING = offering([])
     [
         ({}, "ofering", False),
         ({"offering": OFFERING, "other": OFFERING}, "ofering", True),
-        ({"offering": OFFERING, "again": offering([], name="offering")}, "offering", False),
     ],
 )
 async def test_a_setting_that_selects_no_store_stops_the_start(plugins: Any, box: str, hint: bool) -> None:

@@ -7,15 +7,14 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.plugin import Method, Plugin, hookimpl
-from pegboard.types import Call, CallNext, MethodResult, Outcome
-from tests.host.hosting import WAIT, call, make_host, plugin_of, until, value
+from pegboard.types import Call, CallNext, Outcome
+from tests.host.hosting import WAIT, make_host, plugin_of, until, value
 
 
 class Named(logging.Handler):
@@ -59,11 +58,6 @@ def host_of(named: Named, **more: Any) -> Host:
     def inline() -> str:
         """Block the loop."""
         return deep()  # the line that blocks
-
-    @kit.tool
-    async def waits() -> None:
-        """Let the loop go."""
-        await until(named.spoke.is_set)
 
     @kit.tool
     async def fine() -> str:
@@ -115,39 +109,6 @@ async def test_middleware_that_blocks_is_named(named: Named, late: bool) -> None
         assert await value(host, "x_fine") == "fine"
     assert named.said[0].startswith("the middleware 'm' of plugin 'm' (slow) has blocked")
     assert "the line that blocks" in line_of(named.said[0], "slow")
-
-
-async def test_a_method_that_blocks_is_not_blamed_on_the_middleware_around_it(named: Named) -> None:
-    class Blocking(Plugin):
-        @hookimpl
-        def register_methods(self) -> Iterable[Method]:
-            return [Method("acme/block", self.block)]
-
-        async def block(self, call: Call) -> Outcome:
-            named.block()
-            return MethodResult()
-
-    async with host_of(named, plugins={"a": plugin_of(middleware=[passing]), "b": Blocking}) as host:
-        await host.dispatch(Call("acme/block"))
-    assert named.said[0].startswith("code around acme/block has blocked")
-
-
-async def test_the_thread_runs_only_during_calls(named: Named) -> None:
-    async with host_of(named) as host:
-        watchdog = host._in_flight.watchdog
-        assert not watchdog._listening
-        for _ in range(2):
-            named.spoke.clear()
-            task = asyncio.create_task(call(host, "x_waits"))
-            await until(lambda: watchdog._listening)
-            named.spoke.set()
-            await task
-            await until(lambda: not watchdog._listening)
-            assert watchdog._beat is None
-    async with host_of(named, blocked_loop_seconds=0) as host:
-        named.spoke.set()
-        await call(host, "x_waits")
-        assert (host._in_flight.watchdog._listening, host._in_flight.watchdog._beat) == (False, None)
 
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:

@@ -17,7 +17,6 @@ import pytest
 
 from pegboard import Context, Toolkit
 from pegboard.testing import RepeatedEffects, connect, effect
-from tests.structure.test_light_imports import loaded_by
 
 Do = Callable[[], Awaitable[Any]]
 
@@ -107,7 +106,7 @@ async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], 
         assert 0 < own.line - act.__code__.co_firstlineno < 9
 
 
-async def test_connections_and_processes_of_asyncio_and_requests_on_a_kept_connection_are_found() -> None:
+async def test_requests_over_http_are_found() -> None:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.send_response(204)
@@ -116,12 +115,6 @@ async def test_connections_and_processes_of_asyncio_and_requests_on_a_kept_conne
         def log_message(self, *_: Any) -> None:
             """Be quiet."""
 
-    async def do() -> None:
-        _, writer = await asyncio.open_connection("127.0.0.1", server.server_port)
-        writer.close()
-        await writer.wait_closed()
-        await (await asyncio.create_subprocess_exec("true")).wait()
-
     async def post() -> None:
         url = f"http://127.0.0.1:{server.server_port}/charge"
         await asyncio.to_thread(lambda: urllib.request.urlopen(url, b"{}").close())
@@ -129,14 +122,10 @@ async def test_connections_and_processes_of_asyncio_and_requests_on_a_kept_conne
     server = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        error, posted = await rejected(do), await rejected(post)
-        await accepted(do, repeats=["socket.*", "subprocess.*"])
+        posted = await rejected(post)
     finally:
         server.shutdown()
         server.server_close()
-    assert [one.kind for one in error.effects] == ["socket.connect", "subprocess.Popen"]
-    assert str(server.server_port) in error.effects[0].what
-    assert places_of(error)[-1] == "do"
     assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in posted.effects]
 
 
@@ -188,20 +177,3 @@ async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
     assert [one.kind for one in (await rejected(do, repeats=["effect"])).effects] == ["open"]
     await accepted(do, repeats=["*"])
     await accepted(do, revision="2025-11-25")
-
-
-def test_the_audit_hook_is_set_for_tools_that_can_ask_only() -> None:
-    script = """
-from pegboard import Toolkit
-from pegboard.testing import connect
-kit = Toolkit("t")
-@kit.tool
-async def plain() -> str:
-    "Ask nothing."
-    return ""
-with connect(kit) as client:
-    client.call("plain")
-from pegboard.testing.effects import _install
-assert not _install.cache_info().currsize
-"""
-    assert loaded_by(script)

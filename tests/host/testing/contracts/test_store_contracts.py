@@ -10,7 +10,7 @@ from pegboard.plugin import SecretStore, SessionStore
 from pegboard.testing import EventStoreContract, SecretStoreContract, SessionStoreContract
 from pegboard.testing.in_memory_host import FixedSecrets
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
-from tests.host.testing.contracts.faulty import Faults, contract_tests, debug, then, variant
+from tests.host.testing.contracts.faulty import Faults, contract_tests, then, variant
 from tests.support import kept
 
 # --- sessions
@@ -26,12 +26,6 @@ PUT, GET = Sessions.put, Sessions.get
 
 async def put_new(store: Any, record: Any) -> bool:
     return await GET(store, record.id) is not None or await PUT(store, record)
-
-
-async def remove_known(store: Any, session_id: str) -> None:
-    if await GET(store, session_id) is None:
-        raise KeyError(session_id)
-    await Sessions.remove(store, session_id)
 
 
 async def count_all(store: Any, *_: Any) -> int:
@@ -66,7 +60,6 @@ SESSIONS: Faults = [
     (sessions(get=lambda self, name: GET(self, name.strip())), "test_unknown_ids_have_no_session"),
     (sessions(put=put_new), "test_a_session_can_be_replaced"),
     (sessions(remove=remove_all), "test_a_session_can_be_removed"),
-    (sessions(remove=remove_known), "test_a_session_can_be_removed"),
     (sessions(count=count_all), "test_the_sessions_of_a_caller_are_counted"),
     (sessions(__init__=lambda self: Sessions.__init__(self, 5)), "test_concurrent_sessions_are_independent"),
 ]
@@ -145,11 +138,8 @@ SECRETS: Faults = [
     (finds(lambda secrets, name: secrets.get(name, "").rstrip('"')), "test_it_returns_its_secrets"),
     (finds(lambda secrets, name: secrets.get(name.strip())), "test_it_returns_no_other_secrets"),
     (finds(reject), "test_it_accepts_invalid_names"),
-    (finds(lambda secrets, name: secrets.get(name.rpartition("/")[2])), "test_it_accepts_invalid_names"),
     (finds(lambda secrets, name: secrets.pop(name, None)), "test_it_returns_the_same_each_time"),
     (variant(Secrets, __repr__=lambda self: str(self.secrets)), "test_it_discloses_no_secret"),
-    (finds(lambda secrets, name: debug(secrets.get(name)) or secrets.get(name)), "test_it_discloses_no_secret"),
-    (variant(Secrets, hint=lambda self, name: f"it is {self.secrets.get(name)}"), "test_it_discloses_no_secret"),
     (variant(Secrets, hint=lambda self, name: ""), "test_its_hint_is_a_text"),
 ]
 test_a_faulty_secret_store_breaks_the_rule, test_a_sound_secret_store_breaks_no_rule = contract_tests(

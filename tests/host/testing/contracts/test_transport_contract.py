@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest import SkipTest
 
 import pytest
 
@@ -157,15 +156,3 @@ def test_a_faulty_transport_breaks_the_rule(kind: Any, rule: str, monkeypatch: p
 
 def test_a_transport_that_asks_the_host_breaks_no_rule() -> None:
     assert variant(OnSockets, made=serves(ask), trust="host").broken() == {}
-
-
-def test_rules_that_do_not_apply_are_skipped() -> None:
-    one_client = variant(OnSockets, many=False, announces=False, make_unopenable=lambda self: None)
-    for rule in (
-        "test_clients_are_served_concurrently",
-        "test_it_announces_its_address",
-        "test_an_unopenable_channel_is_a_transport_error",
-        "test_the_host_identifies_the_caller",
-    ):
-        with pytest.raises(SkipTest):
-            getattr(one_client(), rule)()
