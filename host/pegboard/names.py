@@ -36,6 +36,17 @@ def wire_name(toolkit: str, tool: str, style: Literal["snake", "pascal"] = "snak
     return "_".join(parts if style == "snake" else map(_pascal, parts))
 
 
+def without_toolkit(toolkit: str, tool: str) -> str:
+    """Return a name without its toolkit's name: `ListIssues` for `GitHub_ListIssues`. Other names are unchanged.
+
+    Args:
+        toolkit: the name of the toolkit.
+        tool: the name of a tool, as its author wrote it.
+    """
+    start = f"{_pascal(toolkit)}_"
+    return tool[len(start) :] if tool.casefold().startswith(start.casefold()) and len(tool) > len(start) else tool
+
+
 def check_wire_name(name: str) -> str | None:
     """Return the problem of a tool's or prompt's name on the wire, or None if it is valid."""
     if not name:

@@ -43,5 +43,5 @@ async def test_the_adapter_translates_the_errors_of_its_library(
     assert isinstance(limited, ToolkitError)
     reason = "Acme limits how often it may be asked (429 Too Many Requests, too_many). Try again in 3 seconds."
     assert limited.message == reason
-    assert limited.extra == {"service": "acme", "endpoint": "acme.example/v1/it", "error_code": "too_many"}
+    assert limited.extra == {"service": "acme", "endpoint": "https://acme.example/v1/it", "error_code": "too_many"}
     assert silent.message == "Acme did not answer in time."

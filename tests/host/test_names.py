@@ -15,6 +15,7 @@ from pegboard.names import (
     spellings,
     toolkit_spellings,
     wire_name,
+    without_toolkit,
 )
 from tests.host.hosting import make_host
 
@@ -32,6 +33,11 @@ def test_wire_names_in_both_styles(toolkit: str, tool: str, snake: str, pascal: 
     assert wire_name(toolkit, tool) == snake
     assert wire_name(toolkit, tool, "pascal") == pascal
     assert wire_name("", tool, "pascal", prefix=False) == tool
+
+
+def test_an_author_may_write_the_name_of_the_toolkit() -> None:
+    written = {"MyKit_Add": "Add", "mykit_add": "add", "MyKit_": "MyKit_", "MyKitAdd": "MyKitAdd", "my_kit": "my_kit"}
+    assert {name: without_toolkit("my_kit", name) for name in written} == written
 
 
 @pytest.mark.requirement("TOOL-02", "TOOL-03", "TOOL-04")

@@ -59,7 +59,7 @@ class Upstream(NamedTuple):
             message: the message for the caller; None for a standard message.
             code: the error code of the service, used if it is a single word (`error_code`).
             method: the method of the request.
-            url: the URL of the request. Only its host and path are used.
+            url: the URL of the request. Only its scheme, host and path are used.
             limited: the service limits the rate of requests, although its status does not say so.
             wait_ms: the requested delay, if it is not in the headers.
             extra: more JSON-ready values for programs.
@@ -101,7 +101,7 @@ class Upstream(NamedTuple):
             kind: a NETWORK_TRANSPORT kind. If None, the causes of `error` decide kind, message and `can_retry`.
             can_retry: True if the same call may succeed later.
             method: the method of the request.
-            url: the URL of the request. Only its host and path are used.
+            url: the URL of the request. Only its scheme, host and path are used.
         """
         if kind is None:
             kind, can_retry, judged = self._classified(error)
@@ -120,7 +120,7 @@ class Upstream(NamedTuple):
             error: the exception of the client library.
             message: the message for the caller.
             method: the method of the request.
-            url: the URL of the request. Only its host and path are used.
+            url: the URL of the request. Only its scheme, host and path are used.
         """
         known = self._extra(method=method, url=url, error_type=type(error).__name__)
         message = message or f"The request that the tool made to {self._inside} cannot be sent."
@@ -199,11 +199,12 @@ def _later(wait: int) -> str:
 
 
 def _endpoint(url: str | None) -> str | None:
-    """Return the host and path of a URL, without user, password, query and fragment."""
+    """Return the scheme, host and path of a URL, without user, password, query and fragment."""
     try:
         parts = urlsplit(url or "")
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return None
     name = f"[{host}]" if ":" in host else host
-    return (f"{name}:{port}{parts.path}" if port is not None else f"{name}{parts.path}") or None
+    start = f"{parts.scheme}://" if parts.scheme and name else ""
+    return (f"{start}{name}:{port}{parts.path}" if port is not None else f"{start}{name}{parts.path}") or None

@@ -26,7 +26,7 @@ from pegboard.hookspecs import (
 )
 from pegboard.loading.discovery import reserved_secrets
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
-from pegboard.names import spellings, wire_name
+from pegboard.names import spellings, wire_name, without_toolkit
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
@@ -175,14 +175,14 @@ class Binder:
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         own = own_name(definition)
         name = self._wire_name(plugin, own)
-        forms = spellings(plugin.origin.name if is_prefixed(plugin) else "", own)
+        last, forms = _spelt(plugin, own)
         if self.known_forms is not None:
             self.known_forms |= forms
         if reason := self._why_withheld(plugin, definition, forms):
             return UnservedTool(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
         tool = self._described(tool, definition, resources)._replace(
-            own_name=own, requires=_required(definition), owner_description=plugin.description
+            own_name=last, requires=_required(definition), owner_description=plugin.description
         )
         provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:
@@ -333,6 +333,12 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
         return bool(attempt(enabled, config))
     except ToolDefinitionError as error:
         raise ToolDefinitionError(f"its `enabled` function raised {error}") from error
+
+
+def _spelt(plugin: LoadedPlugin, own: str) -> tuple[str, frozenset[str]]:
+    """Return the last part of a tool's name, and the spellings of its name. The author may have written a prefix."""
+    last = own if is_prefixed(plugin) else without_toolkit(plugin.origin.name, own)
+    return last, spellings(plugin.origin.name if is_prefixed(plugin) or last != own else "", last)
 
 
 def is_prefixed(plugin: LoadedPlugin) -> bool:

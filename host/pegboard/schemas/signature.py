@@ -238,19 +238,35 @@ def _refuse_booleans(arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
 def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
     if get_origin(annotation) in _AWAITED:  # the function returns an awaitable without being async
         annotation = get_args(annotation)[-1]
+    annotation, description = _described(annotation)
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None
-    if any(annotation is text for text in _TEXT) or _is_content(annotation):
+    if any(annotation is text for text in _TEXT) and not (annotation is str and description):
+        return None, None
+    if _is_content(annotation):
         return None, None
     try:
         core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
-        return _Output(SchemaValidator(core), SchemaSerializer(core), sound), schema
+        output = _Output(SchemaValidator(core), SchemaSerializer(core), sound)
     except (NotPlainError, SchemaError):
         from pegboard.schemas import pydantic_types
 
         validator, serializer, schema = pydantic_types.pydantic_result(annotation)
-        return _Output(validator, serializer), schema
+        output = _Output(validator, serializer)
+    return output, schema if description is None else {**schema, "description": description}
+
+
+def _described(annotation: Any) -> tuple[Any, str | None]:
+    """Return the type of a result, and its description: the string in Annotated."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, None
+    inner, *extras = get_args(annotation)
+    texts = [extra for extra in extras if isinstance(extra, str)]
+    for extra in extras:
+        if not isinstance(extra, str):
+            inner = Annotated[inner, extra]
+    return inner, texts[-1] if texts else None
 
 
 def _gives(annotation: Any) -> Gives:

@@ -28,7 +28,7 @@ def test_an_error_response_names_status_and_place_without_secrets() -> None:
     assert type(error) is UpstreamError
     assert error.to_payload() == {
         "message": "Acme answered with an error: 404 Not Found, item_not_found.",
-        "developer_message": "builtins.ValueError GET acme.example:8443/v1/it 404 item_not_found",
+        "developer_message": "builtins.ValueError GET https://acme.example:8443/v1/it 404 item_not_found",
         "kind": "UPSTREAM_RUNTIME_NOT_FOUND",
         "can_retry": False,
         "status_code": 404,
@@ -37,7 +37,7 @@ def test_an_error_response_names_status_and_place_without_secrets() -> None:
         "stacktrace": None,
         "extra": {
             "service": "acme",
-            "endpoint": "acme.example:8443/v1/it",
+            "endpoint": "https://acme.example:8443/v1/it",
             "http_method": "GET",
             "error_code": "item_not_found",
             "more": 1,
@@ -73,7 +73,12 @@ def test_a_message_may_be_given_and_a_url_is_reduced_to_host_and_path() -> None:
     assert answered(400, message="It is too large.").message == "It is too large."
     assert answered(429, message="Too fast.").message == "Too fast. Try again in 1 second."
     assert answered(599).message == "Acme answered with an error: 599."
-    endpoints = {"http://[::1]:80/x?canary": "[::1]:80/x", "//host/x": "host/x", "http://[broken": None, "": None}
+    endpoints = {
+        "http://[::1]:80/x?canary": "http://[::1]:80/x",
+        "//host/x": "host/x",
+        "http://[broken": None,
+        "": None,
+    }
     assert {url: answered(400, url=url).extra.get("endpoint") for url in endpoints} == endpoints
 
 
@@ -97,7 +102,7 @@ def wrapped(cause: BaseException) -> Exception:
 def test_a_missing_response(cause: BaseException, kind: ErrorKind, can_retry: bool, message: str) -> None:
     error = ACME.unanswered(wrapped(cause), url=URL)
     assert (error.kind, error.can_retry, error.message) == (kind, can_retry, message)
-    assert error.extra == {"service": "acme", "endpoint": "acme.example:8443/v1/it", "error_type": "ValueError"}
+    assert error.extra == {"service": "acme", "endpoint": "https://acme.example:8443/v1/it", "error_type": "ValueError"}
 
 
 def test_an_error_that_causes_itself_and_a_request_that_was_not_sent() -> None:
@@ -107,7 +112,7 @@ def test_an_error_that_causes_itself_and_a_request_that_was_not_sent() -> None:
     error = Upstream("acme").unsent(ValueError("canary"), method="PUT", url=URL)
     assert type(error) is FatalToolError
     assert error.message == "The request that the tool made to the service cannot be sent."
-    assert error.developer_message == "builtins.ValueError PUT acme.example:8443/v1/it"
+    assert error.developer_message == "builtins.ValueError PUT https://acme.example:8443/v1/it"
 
 
 def test_an_error_code_is_one_word() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, field_serializer
+from pydantic import BaseModel, Field, field_serializer
+from typing_extensions import TypedDict
 
 from pegboard.plugin import ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
@@ -75,6 +76,29 @@ class Plain:
 )
 def test_a_result_without_a_declared_type_becomes_json(returned: Any, sent: Any) -> None:
     assert giving(Any).result(returned) == sent
+
+
+class Described(TypedDict):
+    """The class."""
+
+    x: int
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema"),
+    [
+        (Annotated[int, "The sum"], {"type": "integer"}),
+        (Annotated[str, "The sum"], {"type": "string"}),
+        (Annotated[int, Field(ge=1), "The sum"], {"type": "integer", "minimum": 1}),
+        (Annotated[Described, "The sum"], {"properties": {"x": {"type": "integer"}}, "required": ["x"]}),
+        (Annotated[UUID, "The sum"], {"type": "string", "format": "uuid"}),
+    ],
+)
+def test_a_string_describes_a_result(annotation: Any, schema: dict[str, Any]) -> None:
+    found = giving(annotation).output_schema
+    assert found is not None
+    assert found.items() >= {**schema, "description": "The sum"}.items()
+    assert giving(Annotated[Any, "anything"]).output_schema is None
 
 
 class Broken(BaseModel):

@@ -118,7 +118,7 @@ async def test_a_status_becomes_an_upstream_error(
             assert error.message.startswith(f"The service answered with an error: {text}."), name
         assert wait is None or f"Try again in {wait // 1000} second" in error.message, name
         assert f"{service.place}/status {status}" in (error.developer_message or ""), name
-        assert (error.extra["service"], error.extra["endpoint"]) == ("_http", f"{service.place}/status"), name
+        assert (error.extra["service"], error.extra["endpoint"]) == ("_http", f"http://{service.place}/status"), name
         assert error.extra.get("http_method") == (None if name == "with_urllib" else "GET"), name
 
 
