@@ -137,6 +137,12 @@ class Patterns:
         return zip(self.texts, self._normal, strict=True)
 
 
+def matching_pattern(patterns: Iterable[str], tags: Iterable[str]) -> str | None:
+    """Return the first pattern that matches one of these tags, or None. Case matters."""
+    tags = tuple(tags)
+    return next((pattern for pattern in patterns if _hits(pattern, tags)), None)
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that is most similar to a name, or None if none is similar.
 

@@ -189,6 +189,8 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     given = {name: value for name in defined if (value := fields.pop(name, None)) is not None}
     if given and isinstance(said, Mapping):
         fields["extensions"] = {**said, **given}
+    if "tags" in fields:
+        fields["tags"] = _names(fields["tags"] or ())
     return fields
 
 

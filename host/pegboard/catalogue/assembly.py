@@ -12,15 +12,16 @@ from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
-from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, UnservedTool, definition_label
+from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, Unserved, definition_label
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import location_of
 from pegboard.config import HostConfig, unmatched_patterns
+from pegboard.config.hostconfig import ListName
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
-from pegboard.names import nearest
+from pegboard.names import matching_pattern, nearest
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.middleware import Middleware
@@ -51,7 +52,7 @@ class Assembly(NamedTuple):
         routes: the routes by path, then by method, each with the authenticators of its policy.
         stores: the selected stores, by contract and name.
         contributed: the additions of plugins to the protocol.
-        unserved: tools that exist but are not served.
+        unserved: tools, resources and prompts that exist but are not served.
         origins: the origin of each item, by kind.
         contested: the names that several plugins use, by kind.
     """
@@ -69,7 +70,7 @@ class Assembly(NamedTuple):
     stores: Stores
     authenticators: tuple[Authenticator, ...]
     contributed: Contributions
-    unserved: tuple[UnservedTool, ...]
+    unserved: tuple[Unserved, ...]
     problems: tuple[LoadProblem, ...]
     origins: Mapping[ItemKind, Mapping[str, Origin]]
     contested: Mapping[ItemKind, frozenset[str]]
@@ -141,7 +142,7 @@ class _Assembler:
         self.plugins = plugins
         self.binder = binder
         self.problems = binder.problems
-        self.unserved: list[UnservedTool] = []
+        self.unserved: list[Unserved] = []
         self.resources: dict[str, Resource] = {}
 
     def problem(
@@ -165,7 +166,7 @@ class _Assembler:
                     where = f"{definition_label(definition)}{location_of(definition.function)}"
                     self.problem(plugin.origin, f"{where}: {error}; it is not served")
                     continue
-                if isinstance(one, UnservedTool):
+                if isinstance(one, Unserved):
                     self.unserved.append(one)
                     continue
                 found.append(one._replace(where=location_of(definition.function)))
@@ -308,10 +309,15 @@ class _Assembler:
                 self.problem(plugin.origin, f"middleware around {method!r}: no such method{hint}", level="warning")
 
     def report_unmatched(self, absent: Iterable[str]) -> None:
-        forms = self.binder.known_forms or set()
+        host, forms = self.config.host, self.binder.known_forms or set()
         unmatched = self.config.disabled_tools.unmatched(forms, absent)
-        for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
-            self.problems.append(LoadProblem("config", str(problem), level="warning"))
+        problems = unmatched_patterns(self.config, "disabled_tools", unmatched, forms)
+        tags = self.binder.known_tags
+        lists: tuple[ListName, ...] = ("disabled_tags", "enabled_tags")
+        for key in lists:
+            unknown = [pattern for pattern in getattr(host, key) if not matching_pattern([pattern], tags)]
+            problems += unmatched_patterns(self.config, key, unknown, tags)
+        self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
 
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:

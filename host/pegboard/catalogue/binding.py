@@ -26,7 +26,7 @@ from pegboard.hookspecs import (
 )
 from pegboard.loading.discovery import reserved_secrets
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
-from pegboard.names import spellings, wire_name, without_toolkit
+from pegboard.names import matching_pattern, spellings, wire_name, without_toolkit
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
@@ -48,9 +48,10 @@ SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prom
 """The kinds in the order of binding. Resources come first because tools may refer to them."""
 
 
-class UnservedTool(NamedTuple):
-    """A tool that exists but is not served, and the reason."""
+class Unserved(NamedTuple):
+    """A tool, resource or prompt that exists but is not served, and the reason."""
 
+    kind: ItemKind
     name: str
     owner: str
     reason: str
@@ -80,7 +81,7 @@ class BoundDefinition(NamedTuple):
     token_hint: str = ""
 
 
-BindResult: TypeAlias = BoundDefinition | UnservedTool
+BindResult: TypeAlias = BoundDefinition | Unserved
 
 
 class Binder:
@@ -95,6 +96,7 @@ class Binder:
     Attributes:
         errors: the order of error adapters.
         secrets: the secret stores.
+        known_tags: the tags of all items, including unserved items.
         known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
         problems: problems that do not belong to a single definition. The reader must clear the list.
     """
@@ -107,6 +109,7 @@ class Binder:
         redactor: Redactor | None = None,
     ) -> None:
         self.known_forms: set[str] | None = set()
+        self.known_tags: set[str] = set()
         self.problems: list[LoadProblem] = []
         self._config = config
         settings = [plugin.context.config for plugin in plugins]
@@ -179,7 +182,7 @@ class Binder:
         if self.known_forms is not None:
             self.known_forms |= forms
         if reason := self._why_withheld(plugin, definition, forms):
-            return UnservedTool(name, plugin.origin.name, reason)
+            return Unserved("tools", name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
         tool = self._described(tool, definition, resources)._replace(
             own_name=last, requires=_required(definition), owner_description=plugin.description
@@ -234,7 +237,10 @@ class Binder:
         sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
-    def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BoundDefinition:
+    def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BindResult:
+        own_name(definition)
+        if reason := self._why_filtered(definition):
+            return Unserved("resources", definition.uri, plugin.origin.name, reason)
         if definition.mime_type is None:
             mime_type = default_mime_type(str(definition.uri), self._additions)
             definition = definition._replace(mime_type=mime_type)
@@ -245,8 +251,10 @@ class Binder:
             resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
         return BoundDefinition("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
 
-    def _prompt(self, plugin: LoadedPlugin, definition: PromptDefinition) -> BoundDefinition:
+    def _prompt(self, plugin: LoadedPlugin, definition: PromptDefinition) -> BindResult:
         name = self._wire_name(plugin, own_name(definition))
+        if reason := self._why_filtered(definition):
+            return Unserved("prompts", name, plugin.origin.name, reason)
         prompt, bound = compile_prompt(definition, name, plugin.origin.name)
         return BoundDefinition("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
@@ -266,6 +274,8 @@ class Binder:
     def _why_withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
+        if reason := self._why_filtered(definition):
+            return reason
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
             return f"switched off by the settings of {plugin.origin.name}"
         if reason := self._ungranted(plugin, definition):
@@ -274,6 +284,16 @@ class Binder:
         missing = [name for name in _each_once(definition.requires_secrets) if not self.secrets.get(name)]
         if missing and self._config.host.missing_secrets == "hide":
             return "; ".join(map(self.secrets.missing, missing))
+        return None
+
+    def _why_filtered(self, definition: Definition) -> str | None:
+        """Return the reason not to serve an item by its tags, or None."""
+        tags, host = definition.tags, self._config.host
+        self.known_tags.update(tags)
+        if pattern := matching_pattern(host.disabled_tags, tags):
+            return f"disabled by {pattern!r} in [host] disabled_tags ({self._config.source('host.disabled_tags')})"
+        if host.enabled_tags and matching_pattern(host.enabled_tags, tags) is None:
+            return f"it has no tag of [host] enabled_tags ({self._config.source('host.enabled_tags')})"
         return None
 
     def _ungranted(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:

@@ -12,7 +12,7 @@ from pegboard.calls.execute import Function
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.shown_texts import check_schema_texts
-from pegboard.catalogue.tool_compiler import description_of, own_name, required_description, schema_json
+from pegboard.catalogue.tool_compiler import description_of, own_name, required_description, schema_json, with_tags
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
@@ -47,10 +47,11 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     about = (uri, name, definition.title, description_of(definition), definition.mime_type, owner, definition.meta)
     icons = tuple(definition.icons)
     if matcher is None:
-        return Resource(*about, definition.annotations, definition.size, icons), bound
+        resource = Resource(*about, definition.annotations, definition.size, icons)
+        return with_tags(resource, definition.tags), bound
     if definition.size is not None:
         raise ToolDefinitionError("a template cannot have a size; remove it")
-    return ResourceTemplate(*about, definition.annotations, icons), bound
+    return with_tags(ResourceTemplate(*about, definition.annotations, icons), definition.tags), bound
 
 
 def _matcher(template: str) -> Matcher:
@@ -96,7 +97,8 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     completers = _completers(definition.completions, tuple(schema["properties"]), signature)
     bound = BoundPrompt(name, Function.of(definition.function), signature, description, parsed, completers=completers)
     icons = tuple(definition.icons)
-    return Prompt(name, definition.title, description, owner, arguments, definition.meta, icons), bound
+    prompt = Prompt(name, definition.title, description, owner, arguments, definition.meta, icons)
+    return with_tags(prompt, definition.tags), bound
 
 
 # --- arguments

@@ -16,6 +16,8 @@ MAX_TITLE_CHARACTERS = 256
 """The maximum length of a name or title."""
 MAX_DESCRIPTION_CHARACTERS = 16 * 1024
 """The maximum length of a description."""
+MAX_TAG_CHARACTERS = 64
+"""The maximum length of a tag."""
 MAX_TIMEOUT_SECONDS = 7 * 24 * 3600
 """The maximum time limit."""
 
@@ -37,6 +39,8 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     if not isinstance(getattr(definition, "extensions", EMPTY), Mapping):
         raise ToolDefinitionError("its extensions must be a dict {identifier: value}")
     _check_lists(definition)
+    for tag in definition.tags:
+        _check_tag(tag)
     for secret in getattr(definition, "requires_secrets", ()):
         _check_key("secret", secret)
     for key in getattr(definition, "requires_metadata", ()):
@@ -55,7 +59,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
 
 
 def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    for name in ("scopes", "requires_secrets", "requires_metadata"):
+    for name in ("scopes", "requires_secrets", "requires_metadata", "tags"):
         given = getattr(definition, name, ())
         if not isinstance(given, Sequence) or isinstance(given, str):
             raise ToolDefinitionError(f"its {name} must be a list of names, not {given!r}")
@@ -67,6 +71,12 @@ def _check_key(what: str, key: object) -> None:
         raise ToolDefinitionError(
             f"invalid {what} name {key!r}: use visible characters other than spaces, = and slashes"
         )
+
+
+def _check_tag(tag: object) -> None:
+    if not isinstance(tag, str) or not tag.strip():
+        raise ToolDefinitionError(f"invalid tag {tag!r}: tags are visible strings")
+    check_shown_text("tag", tag, MAX_TAG_CHARACTERS)
 
 
 def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinition, hints: object) -> None:

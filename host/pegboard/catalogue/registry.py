@@ -16,7 +16,7 @@ from pegboard.catalogue.binding import (
     BindResult,
     BoundDefinition,
     Definition,
-    UnservedTool,
+    Unserved,
     definition_label,
     is_prefixed,
 )
@@ -246,11 +246,11 @@ class _Draft:
         self._items: dict[ItemKind, dict[str, Any]] = {}
         self._origins: dict[ItemKind, dict[str, Origin]] = {}
         self._forms: dict[str, frozenset[str]] = {}
-        self._unserved = {(one.name, one.owner): one for one in assembly.unserved}
+        self._unserved = {one[:3]: one for one in assembly.unserved}
 
     def add(self, one: BindResult) -> None:
-        if isinstance(one, UnservedTool):
-            self._unserved[one.name, one.owner] = one
+        if isinstance(one, Unserved):
+            self._unserved[one[:3]] = one
             return
         what = f"{SINGULAR[one.field]} {one.name!r}"
         if owner := self._owner(one.field, one.name):
@@ -261,10 +261,9 @@ class _Draft:
         self._put(one)
 
     def update(self, one: BindResult) -> None:
-        field: ItemKind = "tools" if isinstance(one, UnservedTool) else one.field
-        self._take(field, (one.name,))
-        if isinstance(one, UnservedTool):
-            self._unserved[one.name, one.owner] = one
+        self._take(one.kind if isinstance(one, Unserved) else one.field, (one.name,))
+        if isinstance(one, Unserved):
+            self._unserved[one[:3]] = one
         else:
             self._put(one)
 
@@ -283,7 +282,7 @@ class _Draft:
                 del self._items[field][name], self._origins[field][name]
                 self._forms.pop(name, None)
                 return
-            if field == "tools" and self._unserved.pop((name, self._origin.name), None) is not None:
+            if self._unserved.pop((field, name, self._origin.name), None) is not None:
                 return
         what = f"{SINGULAR[field]} {names[0]!r}"
         if owner := self._owner(field, names[0]):
@@ -296,7 +295,7 @@ class _Draft:
         self._origins[one.field][one.name] = one.origin
         if one.field == "tools":
             self._forms[one.name] = one.forms
-        self._unserved.pop((one.name, one.origin.name), None)
+        self._unserved.pop((one.field, one.name, one.origin.name), None)
 
     def _owner(self, field: ItemKind, name: str) -> Origin | None:
         return self._origins.get(field, self._before.origins[field]).get(name)

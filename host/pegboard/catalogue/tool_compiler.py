@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from pegboard.names import check_wire_name, normal_version
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import innermost
 from pegboard.schemas.signature import Signature, compile_signature
-from pegboard.types.catalogue import Tool
+from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
 from pegboard.wire.codec import is_finite
 
 MAX_SCHEMA_BYTES = 256 * 1024
@@ -26,7 +26,10 @@ MAX_SCHEMA_BYTES = 256 * 1024
 VERSION_KEY = "pegboard/version"
 """The `_meta` key for a tool's own version."""
 
-T = TypeVar("T")
+TAGS_KEY = "pegboard/tags"
+"""The `_meta` key for tags."""
+
+Tagged = TypeVar("Tagged", Tool, Resource, ResourceTemplate, Prompt)
 
 
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
@@ -104,7 +107,7 @@ def compile_tool(
         gives=signature.gives,
     )
     tool = _with_version(_with_kind(tool, definition), definition.version)
-    return tool, signature, Function.of(definition.function, inline=definition.inline)
+    return with_tags(tool, definition.tags), signature, Function.of(definition.function, inline=definition.inline)
 
 
 def _with_kind(tool: Tool, definition: ToolDefinition) -> Tool:
@@ -123,6 +126,14 @@ def _with_version(tool: Tool, version: object) -> Tool:
     except ValueError as error:
         raise ToolDefinitionError(f"its version: {error}") from None
     return tool._replace(version=own, meta={**(tool.meta or {}), VERSION_KEY: own})
+
+
+def with_tags(item: Tagged, tags: Collection[str]) -> Tagged:
+    """Return a copy of an item with its tags, sorted, which `_meta` repeats."""
+    if not tags:
+        return item
+    own = tuple(sorted(set(tags)))
+    return item._replace(tags=own, meta={**(item.meta or {}), TAGS_KEY: list(own)})
 
 
 def _deprecation(definition: ToolDefinition) -> str | None:

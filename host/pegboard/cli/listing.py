@@ -38,14 +38,19 @@ def run_list(options: Namespace) -> int:
     assembly = loaded_host(options).assembly
     tools = [bound.tool for bound in assembly.tools.values()]
     if options.json:
-        print_json([{"name": tool.name, "toolkit": tool.owner, "description": tool.description} for tool in tools])
+        print_json(
+            [
+                {"name": tool.name, "toolkit": tool.owner, "description": tool.description, "tags": tool.tags}
+                for tool in tools
+            ]
+        )
         return OK
-    print_table([(tool.name, first_line(tool.description)) for tool in tools])
+    columns = [(tool.name, ", ".join(tool.tags), first_line(tool.description)) for tool in tools]
+    print_table(columns if any(tool.tags for tool in tools) else [(name, said) for name, _, said in columns])
     flush()  # messages follow the list if both go to the same file
-    if assembly.unserved:
-        names = ", ".join(one.name for one in assembly.unserved)
-        more = "1 more is" if len(assembly.unserved) == 1 else f"{len(assembly.unserved)} more are"
-        say(f"{more} not served (`pegboard why NAME` explains it): {names}")
+    if unserved := [one.name for one in assembly.unserved if one.kind == "tools"]:
+        more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
+        say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
     if not tools:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if options.file else ways))
@@ -80,6 +85,7 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
         "version": tool.version,
         "deprecated": tool.deprecated,
         "annotations": {**said, **(hints.extra if hints else {})},
+        "tags": tool.tags,
         "meta": tool.meta or {},
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
@@ -95,6 +101,8 @@ def _print_tool(tool: Tool) -> None:
     if tool.deprecated:
         print_text(f"\ndeprecated: {tool.deprecated}")
     print_text(f"\n{tool.description}\n")
+    if tool.tags:
+        print_text(f"tags: {', '.join(tool.tags)}\n")
     schema = tool.input_schema
     required, definitions = schema.get("required", ()), schema.get("$defs", {})
     rows = [

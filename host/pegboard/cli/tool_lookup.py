@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.binding import UnservedTool
+from pegboard.catalogue.binding import Unserved
 from pegboard.errors import NotFoundError
 from pegboard.names import nearest, normalise
 
@@ -23,7 +23,7 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(found)}")
     if found:
         return assembly.tools[found[0]]
-    if unserved := find_unserved(assembly, name):
+    if unserved := [one for one in find_unserved(assembly, name) if one.kind == "tools"]:
         raise NotFoundError(f"the tool {unserved[0].name} is not served: {unserved[0].reason}")
     close = nearest(name, assembly.tools)
     hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows all tools"
@@ -32,8 +32,8 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
     raise NotFoundError(f"there is no tool {name!r}{hint}")
 
 
-def find_unserved(assembly: Assembly, name: str) -> list[UnservedTool]:
-    """Return the unserved tools with a name."""
+def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:
+    """Return the unserved tools, resources and prompts with a name."""
     return [one for one in assembly.unserved if same_name(one.name, name)]
 
 

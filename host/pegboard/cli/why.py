@@ -83,7 +83,7 @@ def _tool_stories(host: Host, name: str) -> Iterator[str]:
     except NotFoundError:
         pass
     for one in find_unserved(host.assembly, name):
-        yield f"tool {one.name}: not served; {one.reason}; it comes from {one.owner}"
+        yield f"{one.kind[:-1]} {one.name}: not served; {one.reason}; it comes from {one.owner}"
     for problem in host.assembly.problems:
         if any(_names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message)):
             yield f"problem: {problem}"

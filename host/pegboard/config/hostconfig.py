@@ -24,7 +24,7 @@ from pegboard.errors import ConfigError
 from pegboard.names import Patterns, nearest
 
 Kind = Literal["plugins", "toolkits"]
-ListName = Literal["disabled_plugins", "disabled_toolkits", "disabled_tools"]
+ListName = Literal["disabled_plugins", "disabled_toolkits", "disabled_tools", "disabled_tags", "enabled_tags"]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -99,6 +99,8 @@ class HostSection(PluginConfig):
         disabled_plugins: names, globs or `distribution:name` of disabled plugins.
         disabled_toolkits: names, globs or `distribution:name` of disabled toolkits.
         disabled_tools: names or globs of disabled tools, in any spelling.
+        disabled_tags: tags, or globs of tags, of tools, resources and prompts that are disabled.
+        enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without one of them are disabled.
         required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
             one of several plugins with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
@@ -141,6 +143,8 @@ class HostSection(PluginConfig):
     disabled_plugins: Annotated[tuple[str, ...], WidensAccess("removes checks that these plugins make")] = ()
     disabled_toolkits: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
+    disabled_tags: tuple[str, ...] = ()
+    enabled_tags: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     toolkits: dict[str, ToolkitRights] = {}
     autoload: bool = True

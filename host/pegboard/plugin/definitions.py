@@ -46,6 +46,7 @@ class ToolDefinition(NamedTuple):
         adapters: the tool's own error adapters, called before all others.
         enabled: a function that receives the plugin's settings. The tool is served only if the function returns True.
         deprecated: a message that names the replacement; None if the tool is not deprecated.
+        tags: labels by which configuration and clients select items.
     """
 
     function: Callable[..., Any]
@@ -71,6 +72,7 @@ class ToolDefinition(NamedTuple):
     adapters: "Sequence[ErrorAdapter]" = ()
     enabled: Callable[[Any], bool] | None = None
     deprecated: str | None = None
+    tags: Sequence[str] = ()
 
 
 class ResourceDefinition(NamedTuple):
@@ -102,6 +104,7 @@ class ResourceDefinition(NamedTuple):
     size: int | None = None
     icons: "Sequence[Icon]" = ()
     completions: Mapping[str, CompletionSource] = EMPTY
+    tags: Sequence[str] = ()
 
 
 class PromptDefinition(NamedTuple):
@@ -122,3 +125,4 @@ class PromptDefinition(NamedTuple):
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
     completions: Mapping[str, CompletionSource] = EMPTY
+    tags: Sequence[str] = ()

@@ -70,6 +70,7 @@ class Tool(NamedTuple):
         gives: the kind of its result, if the tool has no output schema.
         requires: its requirements in addition to its arguments; None for none.
         owner_description: the description of its toolkit; None for none.
+        tags: its labels, sorted. `_meta` repeats them.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Tool(NamedTuple):
     gives: Gives = "anything"
     requires: "ToolRequirements | None" = None
     owner_description: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 class Resource(NamedTuple):
@@ -104,6 +106,7 @@ class Resource(NamedTuple):
         annotations: its audience and priority.
         size: the size of its content, in bytes.
         icons: icons that clients may show.
+        tags: its labels, sorted. `_meta` repeats them.
     """
 
     uri: str
@@ -116,6 +119,7 @@ class Resource(NamedTuple):
     annotations: "Annotations | None" = None
     size: int | None = None
     icons: "tuple[Icon, ...]" = ()
+    tags: tuple[str, ...] = ()
 
 
 class ResourceTemplate(NamedTuple):
@@ -130,6 +134,7 @@ class ResourceTemplate(NamedTuple):
     meta: Mapping[str, Any] | None = None
     annotations: "Annotations | None" = None
     icons: "tuple[Icon, ...]" = ()
+    tags: tuple[str, ...] = ()
 
 
 class PromptArgument(NamedTuple):
@@ -142,7 +147,7 @@ class PromptArgument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt as clients see it. `meta` is its `_meta`."""
+    """A prompt as clients see it. `meta` is its `_meta`, and `tags` are its labels, sorted."""
 
     name: str
     title: str | None = None
@@ -151,6 +156,7 @@ class Prompt(NamedTuple):
     arguments: tuple[PromptArgument, ...] = ()
     meta: Mapping[str, Any] | None = None
     icons: "tuple[Icon, ...]" = ()
+    tags: tuple[str, ...] = ()
 
 
 class Inventory(NamedTuple):

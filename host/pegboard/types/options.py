@@ -32,6 +32,8 @@ class CommonOptions(TypedDict, total=False):
             `meta={"com.example/team": "games"}`
         icons: icons that clients may show.
             `icons=[Icon("https://example.com/dice.png", mime_type="image/png")]`
+        tags: labels by which configuration and clients select items.
+            `tags=["games"]`
     """
 
     name: str | None
@@ -39,6 +41,7 @@ class CommonOptions(TypedDict, total=False):
     description: str | None
     meta: Mapping[str, Any] | None
     icons: Sequence[Icon]
+    tags: Sequence[str]
 
 
 class ToolOptions(CommonOptions, total=False):

@@ -44,7 +44,7 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     assert "demo_write" in done.err
     found = {tool["name"]: tool for tool in pegboard("list", "--json").data}
     description = "Say it back.\n\nWith more to read about it."
-    assert found["demo_echo"] == {"name": "demo_echo", "toolkit": "demo", "description": description}
+    assert found["demo_echo"] == {"name": "demo_echo", "toolkit": "demo", "description": description, "tags": []}
     pegboard.configure('disabled_tools = ["demo_echo"]')
     last = pegboard("list", "--only", "demo", merged=True).out.splitlines()[-1]
     assert last.startswith("pegboard: 2 more are not served (`pegboard why NAME` explains it): demo_")
