@@ -183,9 +183,11 @@ class Binder:
             self.known_forms |= forms
         if reason := self._why_withheld(plugin, definition, forms):
             return Unserved("tools", name, plugin.origin.name, reason)
-        tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
+        tool, signature, function = compile_tool(
+            definition._replace(name=last), name, plugin.origin.name, plugin.version
+        )
         tool = self._described(tool, definition, resources)._replace(
-            own_name=last, requires=_required(definition), owner_description=plugin.description
+            requires=_required(definition), owner_description=plugin.description
         )
         provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:

@@ -104,7 +104,7 @@ def compile_tool(
         icons=tuple(definition.icons),
         version=version,
         deprecated=_deprecation(definition),
-        gives=signature.gives,
+        definition=definition,
     )
     tool = _with_version(_with_kind(tool, definition), definition.version)
     return with_tags(tool, definition.tags), signature, Function.of(definition.function, inline=definition.inline)

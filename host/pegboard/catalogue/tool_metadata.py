@@ -55,7 +55,8 @@ def with_kind(tool: Tool, metadata: object) -> Tool:
     checked = _checked_metadata(metadata)
     shown = _metadata_object(checked)
     meta = {**(tool.meta or {}), METADATA_KEY: shown} if shown else tool.meta
-    return tool._replace(annotations=_merged_hints(hints, checked), meta=meta, metadata=checked)
+    definition = tool.definition and tool.definition._replace(metadata=checked)
+    return tool._replace(annotations=_merged_hints(hints, checked), meta=meta, definition=definition)
 
 
 def _checked_metadata(metadata: object) -> ToolMetadata:

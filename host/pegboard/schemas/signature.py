@@ -20,7 +20,6 @@ from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.calls import CONTENT_TYPES, ToolResult
-from pegboard.types.catalogue import Gives
 from pegboard.wire.codec import is_finite
 
 _CONTENT = "pegboard.types.content"
@@ -53,7 +52,6 @@ class Signature(NamedTuple):
         output: the validator of the result, if its type has a schema.
         checked: validates the result against the author's schema. Used instead of `output`.
         may_be_content: True if the result may be content or an MCP result.
-        gives: the kind of result, for results without a schema.
     """
 
     input_schema: Mapping[str, Any]
@@ -64,7 +62,6 @@ class Signature(NamedTuple):
     output: _Output | None
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
-    gives: Gives = "anything"
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of the function.
@@ -155,8 +152,7 @@ def compile_signature(
     schema, validate = _input(given, strict=strict)
     output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
     is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
-    gives = _gives(hints.get("return", MISSING))
-    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, gives)
+    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open)
     if input_schema is None and output_schema is None:
         return signature
     return _declared(signature, parameters, hints, input_schema, output_schema)
@@ -267,13 +263,6 @@ def _described(annotation: Any) -> tuple[Any, str | None]:
         if not isinstance(extra, str):
             inner = Annotated[inner, extra]
     return inner, texts[-1] if texts else None
-
-
-def _gives(annotation: Any) -> Gives:
-    """Return the kind of result, for results without a schema."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    return "text" if annotation is str else "nothing" if annotation is type(None) else "anything"
 
 
 def _is_content(annotation: Any) -> bool:

@@ -9,9 +9,7 @@ from typing import Any
 from pegboard.errors import ToolDefinitionError
 from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS
 
-_WORDS = frozenset(
-    ("type", "format", "required", "name", "own_name", "owner", "version", "requires", "mirrors", "gives")
-)
+_WORDS = frozenset(("type", "format", "required", "name", "owner", "version", "requires", "mirrors", "definition"))
 """Members whose strings are keywords or names. They are not searched, because a short secret could match by chance."""
 
 MIN_SUBSTRING_CHARACTERS = 16

@@ -5,16 +5,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from pegboard.plugin.definitions import ToolDefinition
     from pegboard.types.authorization import ToolRequirements
     from pegboard.types.content import Annotations, Icon
-    from pegboard.types.metadata import ToolMetadata
 
 ItemKind: TypeAlias = Literal["tools", "resources", "prompts"]
 """The kinds of items that a host lists."""
-
-
-Gives: TypeAlias = Literal["text", "nothing", "anything"]
-"""The kind of result of a tool without output schema."""
 
 
 class Change(NamedTuple):
@@ -63,14 +59,13 @@ class Tool(NamedTuple):
         owner: the name of its plugin or toolkit.
         meta: its `_meta`; None for none.
         icons: icons that clients may show.
-        metadata: its classification and behaviour. Annotations and `_meta` repeat them.
         version: the tool's version, or else the version of its toolkit or plugin; None if unknown.
         deprecated: a message that names the replacement; None if the tool is not deprecated.
-        own_name: the last part of its name, as the author wrote it.
-        gives: the kind of its result, if the tool has no output schema.
         requires: its requirements in addition to its arguments; None for none.
         owner_description: the description of its toolkit; None for none.
         tags: its labels, sorted. `_meta` repeats them.
+        definition: the author's definition with its name, for protocols that describe more than MCP; None if the tool
+            has no definition.
     """
 
     name: str
@@ -82,14 +77,12 @@ class Tool(NamedTuple):
     owner: str = ""
     meta: Mapping[str, Any] | None = None
     icons: "tuple[Icon, ...]" = ()
-    metadata: "ToolMetadata | None" = None
     version: str | None = None
     deprecated: str | None = None
-    own_name: str = ""
-    gives: Gives = "anything"
     requires: "ToolRequirements | None" = None
     owner_description: str | None = None
     tags: tuple[str, ...] = ()
+    definition: "ToolDefinition | None" = None
 
 
 class Resource(NamedTuple):

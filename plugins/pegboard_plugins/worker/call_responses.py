@@ -10,7 +10,7 @@ from pegboard.plugin import AuthorizationRequiredError, encode, redacted
 from pegboard.types import Failure, Outcome, Tool
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.contents import content_value
-from pegboard_plugins.worker.tool_definitions import result_schema
+from pegboard_plugins.worker.tool_definitions import own_name, result_schema, return_type
 
 NO_DETAILS = "(no details provided)"
 
@@ -55,8 +55,8 @@ class CallResponses:
     def _value(self, tool: Tool, result: ToolResult) -> Any:
         if result.content is not None and not result.structured:
             return content_value(result.content)
-        if tool.output_schema is None and tool.gives == "text" and not isinstance(result.value, str):
-            # declared as a string: converted as for every client
+        if tool.output_schema is None and not isinstance(result.value, str) and return_type(tool) is str:
+            # converted as for every client
             return "" if result.value is None else encode(result.value).decode()
         if result.value is not None:
             return result.value
@@ -105,7 +105,7 @@ def _payload(
 
 
 def _error_message(kind: str, name: str, tool: Tool, message: str) -> str:
-    return f"[{kind}] {name} during execution of tool '{tool.own_name}': {message or NO_DETAILS}"
+    return f"[{kind}] {name} during execution of tool '{own_name(tool)}': {message or NO_DETAILS}"
 
 
 def _text(result: ToolResult) -> str:

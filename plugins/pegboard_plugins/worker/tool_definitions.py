@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from pegboard import ToolMetadata
 from pegboard.types import Tool, ToolAuthorization
@@ -21,7 +22,8 @@ def pascal(name: str) -> str:
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
     """Return the ToolDefinition of a tool."""
-    toolkit, name = pascal(re.sub(r"[-\s.]+", "_", tool.owner)), pascal(tool.own_name)
+    metadata = None if tool.definition is None else tool.definition.metadata
+    toolkit, name = pascal(re.sub(r"[-\s.]+", "_", tool.owner)), pascal(own_name(tool))
     return {
         "name": name,
         "fully_qualified_name": f"{toolkit}.{name}",
@@ -31,7 +33,7 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
         "output": _output(tool),
         "requirements": _requirements(tool),
         "deprecation_message": tool.deprecated,
-        "metadata": None if tool.metadata is None else _metadata(tool.metadata),
+        "metadata": None if metadata is None else _metadata(metadata),
         "_meta": {"ui": tool.meta["ui"]} if tool.meta and "ui" in tool.meta else None,
     }
 
@@ -61,9 +63,28 @@ def result_schema(tool: Tool) -> ValueSchema | None:
     """Return the value schema of a tool's result, or None if the tool returns nothing."""
     if tool.output_schema is not None:
         return value_schema_of(tool.output_schema, tool.output_schema)
-    if tool.gives == "nothing":
+    declared = return_type(tool)
+    if declared is type(None):
         return None
-    return ValueSchema("string") if tool.gives == "text" else ANY_JSON
+    return ValueSchema("string") if declared is str else ANY_JSON
+
+
+def own_name(tool: Tool) -> str:
+    """Return the last part of a tool's name, as the author wrote it."""
+    return (tool.definition and tool.definition.name) or tool.name
+
+
+def return_type(tool: Tool) -> Any:
+    """Return the declared type of a tool's result, `type(None)` for None, or Any if it is unknown."""
+    if tool.definition is None:
+        return Any
+    try:
+        declared = inspect.signature(tool.definition.function, eval_str=True).return_annotation
+    except (TypeError, ValueError, NameError):
+        return Any
+    if get_origin(declared) is Annotated:
+        declared = get_args(declared)[0]
+    return type(None) if declared is None else declared
 
 
 def _output(tool: Tool) -> dict[str, Any]:

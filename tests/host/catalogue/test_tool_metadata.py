@@ -64,9 +64,11 @@ def test_metadata_is_copied_as_plain_json_and_shown() -> None:
     tool = served(metadata=metadata, meta={"com.example/own": 1})
     extras["nested"][Own.PIGEONS].append("more")
     plain = {"idp": "entraID", "levels": [1, 2.5, None, True], "nested": {"pigeon_post": ["pigeon_post"]}}
-    assert tool.metadata is not None
-    assert tool.metadata.classification == Classification(("email", "pigeon_post"))
-    assert tool.metadata.behavior == Behavior(("read", "update"), False, False, True, True)
+    assert tool.definition is not None
+    shown = tool.definition.metadata
+    assert shown is not None
+    assert shown.classification == Classification(("email", "pigeon_post"))
+    assert shown.behavior == Behavior(("read", "update"), False, False, True, True)
     assert tool.meta == {
         "com.example/own": 1,
         METADATA: {

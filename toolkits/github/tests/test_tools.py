@@ -78,10 +78,11 @@ async def test_annotations_scopes_and_metadata_match_the_effect_of_each_tool(too
         assert tool.annotations.open_world is True
         assert tool.requires is not None
         assert tool.requires.authorization == GitHub(scopes=OTHER_SCOPES.get(name, ("repo",))), name
-        assert tool.metadata is not None
-        assert tool.metadata.classification == Classification(("source_code",))
-        assert tool.metadata.behavior is not None
-        for operation in tool.metadata.behavior.operations:
+        metadata = tool.definition and tool.definition.metadata
+        assert metadata is not None
+        assert metadata.classification == Classification(("source_code",))
+        assert metadata.behavior is not None
+        for operation in metadata.behavior.operations:
             by_operation.setdefault(operation, set()).add(name)
     updating = {"merge_pull_request", "request_reviewers", "rerun_workflow", "update_issue"}
     assert by_operation == {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit_math import arithmetic, whole_numbers
-from toolkit_math.kit import MOST_DIGITS
+from toolkit_math.kit import MAX_DIGITS
 
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**20), max_value=10**20)
 
@@ -35,7 +35,7 @@ def test_primes_make_up_the_number(number: int) -> None:
 
 
 def test_the_longest_exact_result_is_given() -> None:
-    longest = Decimal("9" * MOST_DIGITS)
+    longest = Decimal("9" * MAX_DIGITS)
     assert arithmetic.add([longest, Decimal(0)]) == longest
     shuffled = [Decimal(one) for one in random.sample(range(10_000), 10_000)]
     assert arithmetic.add(shuffled) == sum(range(10_000))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pegboard import RetryableToolError
-from toolkit_math.kit import DIGITS, MOST_DIGITS, Number, calculates, exactly, rounded
+from toolkit_math.kit import DIGITS, MAX_DIGITS, Number, calculates, exactly, rounded
 
 Numbers = Annotated[Sequence[Number], Field(min_length=1, max_length=10_000)]
 _DECIMALS = 100
@@ -56,7 +56,7 @@ def power(base: Number, exponent: Number) -> Decimal:
     A negative base requires a whole exponent.
     """
     is_whole = exponent == exponent.to_integral_value()
-    return rounded(lambda context: context.power(base, exponent), MOST_DIGITS if is_whole else DIGITS)
+    return rounded(lambda context: context.power(base, exponent), MAX_DIGITS if is_whole else DIGITS)
 
 
 @calculates("Square root")
@@ -84,4 +84,4 @@ def round_number(
 ) -> Decimal:
     """Round a number."""
     unit = Decimal(1).scaleb(-digits)
-    return rounded(lambda context: number.quantize(unit, _WAYS[mode], context), MOST_DIGITS)
+    return rounded(lambda context: number.quantize(unit, _WAYS[mode], context), MAX_DIGITS)

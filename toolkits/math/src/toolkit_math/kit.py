@@ -10,7 +10,7 @@ from pegboard import RetryableToolError, ToolAnnotations, Toolkit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MOST_DIGITS = 1000
+MAX_DIGITS = 1000
 """The maximum number of digits of an exact result."""
 DIGITS = 50
 """The number of significant digits of an inexact result, such as 1/3."""
@@ -19,7 +19,7 @@ Number = Annotated[Decimal, Field(allow_inf_nan=False)]
 """A decimal. Numbers in strings keep every digit."""
 
 _FAULTS = [DivisionByZero, InvalidOperation, Overflow]
-_EXACT = Context(prec=MOST_DIGITS, traps=[*_FAULTS, Inexact])
+_EXACT = Context(prec=MAX_DIGITS, traps=[*_FAULTS, Inexact])
 
 kit = Toolkit(
     "math",
@@ -63,7 +63,7 @@ _WORDS: dict[type[DecimalException], str] = {
     DivisionByZero: "Division by zero is undefined: use another divisor or base.",
     InvalidOperation: "The result is undefined or not a real number: use other arguments.",
     Overflow: "The result is too large: use smaller numbers.",
-    Inexact: f"The exact result has more than {MOST_DIGITS:,} digits: use shorter numbers.",
+    Inexact: f"The exact result has more than {MAX_DIGITS:,} digits: use shorter numbers.",
 }
 
 
