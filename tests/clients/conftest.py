@@ -12,7 +12,9 @@ import pytest
 from tests.support import asks_kit, content_kit, fixture_kit, hostile_kit
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.pool import EVERYTHING, make_site, make_whole_site
-from tests.support.sdk import Run, Server, run_client, run_http_client
+from tests.support.sdk import Run, run_client, run_http_client
+from tests.support.serving import Server, serving
+from tests.support.wire import client_environment
 
 Client = tuple[str, str]
 Drive = Callable[..., Run]
@@ -50,12 +52,12 @@ class Place:
         self.env = {"PYTHONPATH": str(site)}
         self.factory = factory
 
-    def folder(self) -> Path:
+    def folder(self, more: str = "") -> Path:
         """Return a new working directory of a host, with a file and a configuration."""
         folder = self.factory.mktemp("run")
         (folder / "mine").mkdir()
         (folder / "mine" / "note.txt").write_text("written by a person\n", encoding="utf-8")
-        (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
+        (folder / "hostconfig.toml").write_text(CONFIG + more, encoding="utf-8")
         return folder
 
     def stdio(self, client: Client, scenario: str, **plan: Any) -> Run:
@@ -66,10 +68,11 @@ class Place:
 
     @contextmanager
     def serving(self, more: str = "") -> Iterator[Server]:
-        """Start a host that serves over HTTP. It must end properly when asked to."""
-        with Server(self.pegboard, self.folder(), CONFIG + more, self.env) as server:
+        """Start a host that serves over HTTP."""
+        folder = self.folder(f"{more}\n[plugins.http]\nport = 0\n")
+        command = [self.pegboard, "serve", "--config", "hostconfig.toml"]
+        with serving(command, folder, client_environment(folder, self.env)) as server:
             yield server
-            assert server.end() == 0, server.stderr
 
     def connect(self, client: Client, scenario: str, server: Server, **plan: Any) -> Run:
         """Run a scenario with a client of a running host."""

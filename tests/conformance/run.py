@@ -11,23 +11,20 @@ not run.
 from __future__ import annotations
 
 import argparse
-import re
-import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from tests.conformance.suite import CannotRun, Suite, installed_suite
+from tests.conformance.suite import Suite, installed_suite
 from tests.conformance.verdict import EXPECTED, Verdict, judge, read_expected
 from tests.support.distributions import make_distribution
+from tests.support.serving import serving as served
 from tests.support.wire import PEGBOARD, client_environment
 
 REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
-STOP_SECONDS = 60
 CONFIG = """
 [plugins.http]
 port = 0
@@ -41,54 +38,16 @@ retry_ms = 100
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """Run the installed command `pegboard serve` with the toolkits of this folder. Yield the URL of its endpoint."""
-    said: list[str] = []
-    with _start(folder) as server:
-        try:
-            url = _address(server, said)
-            reader = threading.Thread(target=said.extend, args=(server.stderr,), daemon=True)
-            reader.start()
-            yield url
-        finally:
-            code = _stop(server)
-        reader.join(STOP_SECONDS)
-    log = "".join(said)
-    if code or "Traceback" in log:
-        raise CannotRun(f"pegboard serve ended with an error (exit {code}):\n{log}")
-
-
-def _address(server: subprocess.Popen[str], said: list[str]) -> str:
-    for line in server.stderr or ():
-        said.append(line)
-        if found := re.search(r" at (http://\S+)", line):
-            return found[1]
-    raise CannotRun(f"pegboard serve ended before it served:\n{''.join(said)}")
-
-
-def _start(folder: Path) -> subprocess.Popen[str]:
     site = folder / "site"
     names = [kit.stem.removesuffix("_kit") for kit in KITS]
     entry_points = {"pegboard.toolkits": {name: f"{name}_kit:kit" for name in names}}
     modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
     (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
-    return subprocess.Popen(
-        [PEGBOARD, "serve", "--config", "hostconfig.toml", "--strict", "--only", ",".join(names)],
-        cwd=folder,
-        env=client_environment(folder, {"PYTHONPATH": str(site)}),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _stop(server: subprocess.Popen[str]) -> int:
-    server.terminate()
-    try:
-        return server.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        return server.wait()
+    command = [PEGBOARD, "serve", "--config", "hostconfig.toml", "--strict", "--only", ",".join(names)]
+    with served(command, folder, client_environment(folder, {"PYTHONPATH": str(site)})) as server:
+        yield server.url
+    assert "Traceback" not in server.stderr, server.stderr
 
 
 def conform(suite: Suite, url: str, revision: str, folder: Path, scenario: str | None = None) -> Verdict:
@@ -126,7 +85,7 @@ def main(arguments: list[str]) -> int:
         suite = installed_suite()
         with tempfile.TemporaryDirectory(prefix="conformance-") as temporary:
             good = _all(suite, options, Path(temporary))
-    except CannotRun as error:
+    except AssertionError as error:
         print(error, file=sys.stderr)
         return 2
     return 0 if good else 1

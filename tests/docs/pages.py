@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import Any, Self
 
 from tests.support.forks import Done, forks
+from tests.support.serving import serving as served
 from tools.install import ROOT
 
 
@@ -61,13 +61,5 @@ def serving(folder: Path, *arguments: str, env: Mapping[str, str] | None = None)
     """Run `pegboard serve` on a free port in a folder. Yield its address."""
     state = {"PEGBOARD_STATE_DIR": str(folder / "state"), "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
     command = [sys.executable, "-m", "pegboard", "serve", *arguments]
-    environ = {**os.environ, **state, **(env or {})}
-    with subprocess.Popen(command, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            found = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+", line) for line in server.stderr)), None)
-            assert found
-            yield found[0]
-        finally:
-            server.terminate()
-    assert server.returncode == 0
+    with served(command, folder, {**os.environ, **state, **(env or {})}) as server:
+        yield "/".join(server.url.split("/")[:3])

@@ -25,9 +25,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-def serving(transport: str, site: Path, mode: str = "token", *, operator: bool = True) -> McpServer:
-    """A host whose token source is in a mode; the caller is its operator."""
-    more = f'[plugins.acme_login]\nmode = "{mode}"'
+def serving(transport: str, site: Path, *, door: bool = False, operator: bool = True) -> McpServer:
+    more = f"[plugins.acme_login]\ndoor = {str(door).lower()}"
     return McpServer(transport, site, host='user = "ann"', more=more, operator=operator)
 
 
@@ -50,7 +49,7 @@ async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(tran
         acme = {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["read", "write"]}}
         requirements = {name: meta.get("pegboard/requirements") for name, meta in tools.items()}
         assert requirements["desk_greet"] == acme
-        assert (requirements["desk_guarded"], requirements["desk_plain"]) == ({"scopes": ["work"]}, None)
+        assert (requirements["desk_guarded"], requirements["desk_who"]) == ({"scopes": ["work"]}, None)
 
 
 # --- callers over HTTP
@@ -67,7 +66,7 @@ async def test_unknown_callers_do_not_see_tools_with_scopes_and_learn_why_they_m
         refused = await client.call("desk_greet")
         assert refused["isError"]
         assert "send the operator token as `Authorization: Bearer`" in text_of(refused)
-        assert await client.text("desk_plain") == "plain"
+        assert await client.text("desk_who") == "nobody"
 
 
 def user(name: str, scopes: str = "", expires: int = 0) -> list[tuple[str, str]]:
@@ -75,7 +74,7 @@ def user(name: str, scopes: str = "", expires: int = 0) -> list[tuple[str, str]]
 
 
 async def test_a_call_has_the_scopes_of_its_own_token(site: Path) -> None:
-    async with serving("http", site, "door", operator=False) as server:
+    async with serving("http", site, door=True, operator=False) as server:
         for revision in NEWEST:
             client = await server.client(revision, fields=user("ann"))
             for scopes, allowed in (("", False), ("other", False), ("work other", True)):

@@ -1,27 +1,17 @@
-"""A foreign auth provider, token source and error adapter, and a toolkit that uses them."""
+"""A foreign auth provider, token source, authenticator and error adapter, and a toolkit that uses them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from pegboard import Authorization, Context, PluginConfig, ToolExecutionError, Toolkit, UpstreamError
-from pegboard.plugin import (
-    Authenticator,
-    AuthorizationRequiredError,
-    ErrorAdapter,
-    Plugin,
-    TokenSource,
-    ToolRuntimeError,
-    hookimpl,
-)
+from pegboard.plugin import Plugin, ToolRuntimeError, hookimpl
 from pegboard.types import AuthProvider, Caller, Request, Response, TokenRequest, ToolAuthorization
 
 CANARY = "token-canary-5150"
 
 
 class Acme(ToolAuthorization):
-    """A token of Acme."""
-
     provider = AuthProvider("acme", "Acme", "https://acme.example/docs", error_adapters="acme_login")
 
 
@@ -30,33 +20,17 @@ class AcmeAnswered(Exception):
 
 
 class AcmeAdapter:
-    """Knows the exceptions of Acme."""
-
     slug = "acme"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        if isinstance(error, AcmeAnswered):
-            return UpstreamError("Acme refused.", status_code=403)
-        return None
+        return UpstreamError("Acme refused.", status_code=403) if isinstance(error, AcmeAnswered) else None
 
 
 class Login:
-    """Returns a token, offers a page to log in, or fails."""
-
-    def __init__(self, mode: str) -> None:
-        self.mode = mode
+    """Has a token for each user."""
 
     async def token(self, request: TokenRequest) -> Authorization | None:
-        if request.required.name != "acme" or self.mode == "nothing":
-            return None
-        if self.mode == "broken":
-            raise RuntimeError("the vault is shut")
-        if self.mode == "page":
-            url = f"https://acme.example/login?who={request.user_id}"
-            raise AuthorizationRequiredError(
-                "acme", title="Acme", scopes=request.required.scopes, url=url, authorization_id="a-1"
-            )
-        return Authorization(CANARY, {"name": request.user_id})
+        return Authorization(CANARY, {"name": request.user_id}) if request.required.name == "acme" else None
 
 
 class Door:
@@ -73,7 +47,7 @@ class Door:
 
 
 class AcmeConfig(PluginConfig):
-    mode: str = "token"
+    door: bool = False
 
 
 class AcmePlugin(Plugin):
@@ -84,15 +58,15 @@ class AcmePlugin(Plugin):
         return [Acme.provider]
 
     @hookimpl
-    def register_token_sources(self) -> Iterable[TokenSource]:
-        return [Login(self.config.mode)]
+    def register_token_sources(self) -> Iterable[Login]:
+        return [Login()]
 
     @hookimpl
-    def register_authenticators(self) -> Iterable[Authenticator]:
-        return [Door()] if self.config.mode == "door" else []
+    def register_authenticators(self) -> Iterable[Door]:
+        return [Door()] if self.config.door else []
 
     @hookimpl
-    def register_error_adapters(self) -> Iterable[ErrorAdapter]:
+    def register_error_adapters(self) -> Iterable[AcmeAdapter]:
         return [AcmeAdapter()]
 
 
@@ -102,8 +76,7 @@ kit = Toolkit("desk")
 @kit.tool(requires_auth=Acme(scopes=["read", "write"]))
 def greet(context: Context) -> str:
     """Greet the owner of the token."""
-    known = context.get_auth_token_or_empty() == CANARY
-    return f"hello {context.authorization.user_info['name']}, {known}"
+    return f"hello {context.authorization.user_info['name']}, {context.get_auth_token_or_empty() == CANARY}"
 
 
 @kit.tool(requires_auth=Acme())
@@ -121,18 +94,12 @@ def fails() -> None:
 
 @kit.tool(scopes=["work"])
 def guarded() -> str:
-    """Be for some callers."""
+    """Serve some callers."""
     return "done"
 
 
 @kit.tool
 def who(context: Context) -> str:
-    """Say who is authenticated, and until when."""
+    """Return the caller, and the end of its authentication."""
     found = context.auth_info
     return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)} {found.expires_at}"
-
-
-@kit.tool
-def plain() -> str:
-    """Require nothing."""
-    return "plain"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from pegboard import PluginConfig
@@ -28,74 +29,61 @@ class Files:
     """Values by name, in a folder."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         self.folder = folder
-        self.folder.mkdir(exist_ok=True)
 
-    async def write(self, name: str, value: object) -> None:
-        def replace() -> None:
-            fresh = self.folder.parent / f"{self.folder.name}-{name}-{uuid4().hex}"
-            fresh.write_bytes(pickle.dumps(value))
-            fresh.replace(self.folder / name)
+    def write(self, name: str, value: object) -> None:
+        fresh = self.folder.with_name(uuid4().hex)
+        fresh.write_bytes(pickle.dumps(value))
+        fresh.replace(self.folder / name)
 
-        await asyncio.to_thread(replace)
-
-    async def read(self, name: str) -> object:
+    def read(self, name: str) -> Any:
         path = self.folder / name
-        return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.is_file() else None
+        return pickle.loads(path.read_bytes()) if path.is_file() else None
 
-    async def remove(self, name: str) -> None:
-        await asyncio.to_thread((self.folder / name).unlink, missing_ok=True)
+    def delete(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
 
 
-class Sessions:
+class Sessions(Files):
     """A session store."""
 
-    def __init__(self, folder: Path) -> None:
-        self._files = Files(folder / "sessions")
-        self.remove = self._files.remove
-
     async def put(self, record: SessionRecord) -> bool:
-        await self._files.write(record.id, encode_session(record))
+        self.write(record.id, encode_session(record))
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        data = await self._files.read(session_id)
-        return decode_session(data) if isinstance(data, bytes) else None
+        data = self.read(session_id)
+        return None if data is None else decode_session(data)
+
+    async def remove(self, session_id: str) -> None:
+        self.delete(session_id)
 
     async def count(self, caller: Caller, peer: str = "") -> int:
-        found = [await self.get(path.name) for path in self._files.folder.iterdir()]
+        found = [await self.get(path.name) for path in self.folder.iterdir()]
         return sum(one is not None and (one.caller, one.peer) == (caller, peer) for one in found)
 
 
-class Events:
+class Events(Files):
     """An event store."""
 
-    def __init__(self, folder: Path) -> None:
-        self._files = Files(folder / "events")
-        self.forget = self._files.remove
-
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        found = await self._files.read(session_id)
-        streams = found if isinstance(found, dict) else {}
+        streams = self.read(session_id) or {}
         streams.setdefault(stream, []).append((number, message))
-        await self._files.write(session_id, streams)
+        self.write(session_id, streams)
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        found = await self._files.read(session_id)
-        messages = found.get(stream, []) if isinstance(found, dict) else []
+        messages = (self.read(session_id) or {}).get(stream)
         if not messages or not messages[0][0] - 1 <= number <= messages[-1][0]:
             return None
         return [one for one in messages if one[0] > number]
 
+    async def forget(self, session_id: str) -> None:
+        self.delete(session_id)
+
 
 class KeptConfig(PluginConfig):
-    """`[plugins.kept]`.
-
-    Attributes:
-        folder: the folder of the files.
-        secret: the name of a secret that must be set, None for none.
-        broken: "open" to fail when a store is opened, "lacking" to give stores that lack methods.
-    """
+    """`[plugins.kept]`: the folder of the files, a secret that must be set, and the store that cannot be opened."""
 
     folder: Path
     secret: str | None = None
@@ -109,27 +97,17 @@ class KeptPlugin(Plugin):
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
-
-        @asynccontextmanager
-        async def sessions() -> AsyncIterator[SessionStore]:
-            if self.config.broken == "open":
-                raise OSError("no connection")
-            async with self._noting("sessions", context) as folder:
-                yield object() if self.config.broken == "lacking" else Sessions(folder)  # type: ignore[misc]
-
-        @asynccontextmanager
-        async def events() -> AsyncIterator[EventStore]:
-            async with self._noting("events", context) as folder:
-                yield Events(folder)
-
-        return [Store(SessionStore, sessions), Store(EventStore, events)]
+        opened = {SessionStore: ("sessions", Sessions), EventStore: ("events", Events)}
+        return [Store(protocol, partial(self._open, context, *kind)) for protocol, kind in opened.items()]
 
     @asynccontextmanager
-    async def _noting(self, kind: str, context: PluginContext) -> AsyncIterator[Path]:
+    async def _open(self, context: PluginContext, name: str, store: type[Files]) -> AsyncIterator[Any]:
+        if self.config.broken == name:
+            raise OSError("no connection")
         secret = f" with {context.get_secret(self.config.secret)}" if self.config.secret else ""
         with (self.config.folder / "notes").open("a") as notes:
-            print(f"{kind} opened{secret}", file=notes, flush=True)
+            print(f"{name} opened{secret}", file=notes, flush=True)
             try:
-                yield self.config.folder
+                yield store(self.config.folder / name)
             finally:
-                print(f"{kind} closed", file=notes)
+                print(f"{name} closed", file=notes)

@@ -10,6 +10,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+from contextlib import AsyncExitStack
 from grp import getgrgid
 from pathlib import Path
 from pwd import getpwuid
@@ -23,41 +24,27 @@ from tools.install import ROOT
 
 PLACE = ROOT / ".cache" / "nginx"
 NAME = "tools.example.com"
-MAIN = """
-user {user};
-pid {folder}/pid;
-error_log stderr;
-events {{}}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    {site}
-}}
-"""
+TEMPORARY = "".join(f"{kind}_temp_path temporary;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+USER = f"{getpwuid(os.getuid()).pw_name} {getgrgid(os.getgid()).gr_name}"
+MAIN = f"user {USER}; pid pid; error_log stderr; events {{}} http {{ access_log off; {TEMPORARY}\n%s\n}}"
 
 
-def installed(place: Path = PLACE) -> Path:
+def installed() -> Path:
     """Return the program, unpacked from its package if the machine has none. Skip the test without either."""
-    own = shutil.which("nginx", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin:/opt/homebrew/bin")
-    if own is not None:
+    if own := shutil.which("nginx", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin:/opt/homebrew/bin"):
         return Path(own)
-    program = place / "usr" / "sbin" / "nginx"
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / ".lock").open("w") as lock:
+    program = PLACE / "usr" / "sbin" / "nginx"
+    PLACE.mkdir(parents=True, exist_ok=True)
+    with (PLACE / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             if not program.exists():
-                subprocess.run(["apt-get", "download", "nginx"], cwd=place, capture_output=True, check=True)
-                (package,) = place.glob("nginx_*.deb")
-                subprocess.run(["dpkg-deb", "-x", package, place], capture_output=True, check=True)
+                subprocess.run(["apt-get", "download", "nginx"], cwd=PLACE, capture_output=True, check=True)
+                (package,) = PLACE.glob("nginx_*.deb")
+                subprocess.run(["dpkg-deb", "-x", package, PLACE], capture_output=True, check=True)
             subprocess.run([program, "-v"], capture_output=True, check=True)
         except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            detail = getattr(error, "stderr", None) or b""
-            pytest.skip(f"nginx cannot be had: install it, or let apt-get download it: {error} {detail.decode()}")
+            pytest.skip(f"nginx is not available: install it, or let apt-get download it: {error}")
     return program
 
 
@@ -76,35 +63,31 @@ class Proxied(Served):
 
     async def __aenter__(self) -> Self:
         program = await asyncio.to_thread(installed)
-        await super().__aenter__()
-        try:
-            await self._front(program)
-        except BaseException:
-            await super().__aexit__()
-            raise
+        async with AsyncExitStack() as stack:
+            await super().__aenter__()
+            stack.push_async_callback(super().__aexit__)
+            folder = self.cwd / "nginx"
+            folder.mkdir()
+            await self._front(program, folder)
+            stack.pop_all()
         return self
 
-    async def _front(self, program: Path) -> None:
-        folder = self.cwd / "nginx"
-        folder.mkdir()
+    async def _front(self, program: Path, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener, (self.cwd / "nginx.log").open("wb") as log:
             self.front = listener.getsockname()[1]
             site = re.sub(r"listen \d+", f"listen 127.0.0.1:{self.front}", self._nginx)
             if not self.url.startswith("unix:"):
                 site = site.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
-            if self._certificate is not None:
-                site = re.sub(r"/etc/ssl/\S+\.(pem|key);", self._file, site)
-            (folder / "nginx.conf").write_text(MAIN.format(folder=folder, user=_user(), site=site), "utf-8")
+            site = re.sub(r"/etc/ssl/\S+\.pem;", f"{self._certificate}/cert.pem;", site)
+            site = re.sub(r"/etc/ssl/\S+\.key;", f"{self._certificate}/key.pem;", site)
+            (folder / "nginx.conf").write_text(MAIN % site, "utf-8")
+            options = ("-e", "stderr", "-p", folder, "-c", folder / "nginx.conf")
             self._proxy = await asyncio.create_subprocess_exec(
-                *(program, "-e", "stderr", "-p", folder, "-c", folder / "nginx.conf"),
-                *("-g", "daemon off; worker_processes 1;"),
+                *(program, *options, "-g", "daemon off; worker_processes 1;"),
                 pass_fds=(listener.fileno(),),
                 env={"NGINX": f"{listener.fileno()};"},  # nginx takes a listening socket over, as in its upgrades
                 stderr=log,
             )
-
-    def _file(self, found: re.Match[str]) -> str:
-        return f"{self._certificate}/{'cert.pem' if found[1] == 'pem' else 'key.pem'};"
 
     async def __aexit__(self, *_: object) -> None:
         for line in self.lines:
@@ -125,10 +108,6 @@ class Proxied(Served):
             )
         self.lines.append(line := _Named(*streams))
         return line
-
-
-def _user() -> str:
-    return f"{getpwuid(os.getuid()).pw_name} {getgrgid(os.getgid()).gr_name}"
 
 
 class _Named(Line):

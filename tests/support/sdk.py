@@ -1,19 +1,16 @@
 """The official Python SDK's clients, run as programs in environments of their own against the installed host.
 
-The programs are in `tests/clients/scripts`; this module starts them and reads what they print and what was written down
-between them and the host: by the tee over standard streams, by the tap in the client over HTTP. It starts the installed
-`pegboard serve` too. Nothing here imports the SDK.
+The programs are in `tests/clients/scripts`. This module starts them and reads their output and the record of their
+messages, made by the tee over standard streams and by the tap in the client over HTTP. Nothing here imports the SDK.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
-from typing import Any, Self
+from typing import Any
 
 from tests.support import tee
 from tests.support.environments import executable, make_environment
@@ -54,51 +51,6 @@ class Run:
         """The host's exit code; None when it was killed together with the tee, and over HTTP."""
         last = self.record[-1] if self.record else b""
         return int(last[1:]) if last.startswith(b"=") else None
-
-
-class Server:
-    """A process of the installed `pegboard serve` at any free port: `with Server(...) as server`."""
-
-    def __init__(self, pegboard: Path, folder: Path, config: str, env: dict[str, str]) -> None:
-        self._command = [str(pegboard), "serve", "--config", "hostconfig.toml"]
-        self._folder = folder
-        self._config = f"{config}\n[plugins.http]\nport = 0\n"
-        self._env = client_environment(folder, env)
-        self._said: list[str] = []
-        self.url = ""
-
-    def __enter__(self) -> Self:
-        (self._folder / "hostconfig.toml").write_text(self._config, encoding="utf-8")
-        self._process = subprocess.Popen(
-            self._command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self._folder, env=self._env
-        )
-        assert self._process.stderr is not None
-        self._reading = Thread(target=self._said.extend, args=(self._process.stderr,), daemon=True)
-        for line in self._process.stderr:
-            self._said.append(line)
-            if found := re.search(r"serves .* at (\S+)$", line):
-                self.url = found[1]
-                break
-        self._reading.start()
-        assert self.url, f"it does not serve: {self.stderr}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._reading.join()
-        assert self._process.stderr is not None
-        self._process.stderr.close()
-
-    @property
-    def stderr(self) -> str:
-        return "".join(self._said)
-
-    def end(self) -> int:
-        self._process.terminate()
-        code = self._process.wait(WAIT)
-        self._reading.join()
-        return code
 
 
 def sdk_python(line: str) -> Path:

@@ -108,7 +108,7 @@ async def test_configuration_runs_no_code(tmp_path: Path) -> None:
     ("sections", "says"),
     [
         ({"sessions": "kepd"}, r'hostconfig\.toml:\d+: plugins\.mcp\.session_store: .*; did you mean "kept"\?'),
-        ({"more": 'broken = "open"'}, "SessionStore 'kept' .* cannot be opened: OSError: no connection"),
+        ({"more": 'broken = "sessions"'}, "SessionStore 'kept' .* cannot be opened: OSError: no connection"),
     ],
 )
 async def test_a_store_that_is_not_available_keeps_the_server_from_starting(
