@@ -70,7 +70,7 @@ class Place:
     def serving(self, more: str = "") -> Iterator[Server]:
         """Start a host that serves over HTTP."""
         folder = self.folder(f"{more}\n[plugins.http]\nport = 0\n")
-        command = [self.pegboard, "serve", "--config", "hostconfig.toml"]
+        command: list[str | Path] = [self.pegboard, "serve", "--config", "hostconfig.toml"]
         with serving(command, folder, client_environment(folder, self.env)) as server:
             yield server
 

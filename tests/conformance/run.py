@@ -44,7 +44,15 @@ def serving(folder: Path) -> Iterator[str]:
     modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
     (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
-    command = [PEGBOARD, "serve", "--config", "hostconfig.toml", "--strict", "--only", ",".join(names)]
+    command: list[str | Path] = [
+        PEGBOARD,
+        "serve",
+        "--config",
+        "hostconfig.toml",
+        "--strict",
+        "--only",
+        ",".join(names),
+    ]
     with served(command, folder, client_environment(folder, {"PYTHONPATH": str(site)})) as server:
         yield server.url
     assert "Traceback" not in server.stderr, server.stderr
