@@ -13,6 +13,7 @@ _HOMES = {
     "config": "PluginConfig",
     "context": "Context Progress current_context",
     "context.elicitation": "Elicited",
+    "types.depends": "Depends",
     "types.inferrable": "Inferrable",
     "types.callers": "Authorization",
     "types.calls": "Completion PromptMessage PromptResult ResourceContents ResourceResult ToolResult",

@@ -60,6 +60,9 @@ from pegboard.types.content import (
     ResourceLink,
     TextContent,
 )
+from pegboard.types.depends import (
+    Depends,
+)
 from pegboard.types.inferrable import (
     Inferrable,
 )
@@ -86,6 +89,7 @@ __all__ = [
     "Content",
     "Context",
     "ContextRequiredToolError",
+    "Depends",
     "Elicited",
     "EmbeddedResource",
     "ErrorKind",

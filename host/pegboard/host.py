@@ -90,10 +90,10 @@ class Host:
         self._given = ProgramPlugins(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         threads = Threads(self.config.host.threads)
-        host_access = HostAccess(self.dispatch, self.emit, threads.step)
+        self._entered: list[tuple[str, Lifespan]] = []
+        host_access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {})
         host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
         self._runtime = Runtime(threads, Deadlines(), host_access, token_seconds=host.token_seconds, middleware=time)
-        self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = ChangeListeners()
         self._registry = Registry(self.config, self._publish, self._changes.emit_kinds)

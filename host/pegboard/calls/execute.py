@@ -25,18 +25,23 @@ from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
+from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, ToolResult
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
     from pegboard.middleware.time_limit import MiddlewareTime
+    from pegboard.schemas.dependencies import Dependency
 
 logger = logging.getLogger("pegboard")
 
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
 
-Mode = Literal["async", "inline", "thread"]
-"""The ways to run a function: awaited, called on the event loop, or called in a thread of the host."""
+Mode = Literal["async", "inline", "thread", "dependent"]
+"""The ways to run a function: awaited, called on the event loop, or called in a thread of the host.
+
+A dependent function is a sync function with dependencies: `calls.dependencies` awaits them and then calls it.
+"""
 
 
 class Function(NamedTuple):
@@ -46,8 +51,18 @@ class Function(NamedTuple):
     mode: Mode
 
     @classmethod
-    def of(cls, function: Callable[..., Any], *, inline: bool = False) -> Function:
+    def of(
+        cls,
+        function: Callable[..., Any],
+        *,
+        inline: bool = False,
+        dependencies: Mapping[str, Dependency] = EMPTY,
+    ) -> Function:
         """Return an author's function with the way to run it: async, inline or in a thread."""
+        if dependencies:
+            from pegboard.calls.dependencies import with_dependencies
+
+            return with_dependencies(cls.of(function, inline=inline), dependencies)
         target = function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
         if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(target):
             return cls(function, "async")
@@ -138,12 +153,12 @@ async def invoke(
     try:
         if function.mode == "async":
             return await function.function(**keywords)
-        if function.mode == "inline":
-            value = function.function(**keywords)
-        else:
+        if function.mode == "thread":
             value, error = await runtime.threads.run(Job(function.function, keywords, bound.name))
             if error is not None:
                 raise error
+        else:
+            value = function.function(**keywords)
         # a plain wrapper around an async function returns a coroutine
         return await value if isinstance(value, CoroutineType) else value
     except BaseException as error:

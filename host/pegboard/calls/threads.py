@@ -89,13 +89,13 @@ class Threads:
             self._open -= 1
             self._waiting.pop(job, None)
 
-    async def step(self, function: Callable[[], Any]) -> Any:
-        """Call a function in a thread and return its value.
+    async def step(self, function: Callable[[], Any], name: str = "a step") -> Any:
+        """Call a function in a thread and return its value. The name is for the log.
 
         Raises:
             BaseException: the exception of the function.
         """
-        value, error = await self.run(Job(function, {}, "a step"))
+        value, error = await self.run(Job(function, {}, name))
         if error is not None:
             raise error
         return value

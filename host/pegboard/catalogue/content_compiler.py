@@ -42,7 +42,7 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     signature = compile_signature(definition.function, with_result=False)
     _check_variables(signature.input_schema, names)
     completers = _completers(definition.completions, names, signature)
-    function = Function.of(definition.function)
+    function = Function.of(definition.function, dependencies=signature.dependencies)
     bound = BoundResource(uri, function, signature, definition.mime_type, matcher, completers=completers)
     about = (uri, name, definition.title, description_of(definition), definition.mime_type, owner, definition.meta)
     icons = tuple(definition.icons)
@@ -95,7 +95,8 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     )
     parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
     completers = _completers(definition.completions, tuple(schema["properties"]), signature)
-    bound = BoundPrompt(name, Function.of(definition.function), signature, description, parsed, completers=completers)
+    function = Function.of(definition.function, dependencies=signature.dependencies)
+    bound = BoundPrompt(name, function, signature, description, parsed, completers=completers)
     icons = tuple(definition.icons)
     prompt = Prompt(name, definition.title, description, owner, arguments, definition.meta, icons)
     return with_tags(prompt, definition.tags), bound

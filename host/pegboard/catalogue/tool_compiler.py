@@ -107,7 +107,8 @@ def compile_tool(
         definition=definition,
     )
     tool = _with_version(_with_kind(tool, definition), definition.version)
-    return with_tags(tool, definition.tags), signature, Function.of(definition.function, inline=definition.inline)
+    function = Function.of(definition.function, inline=definition.inline, dependencies=signature.dependencies)
+    return with_tags(tool, definition.tags), signature, function
 
 
 def _with_kind(tool: Tool, definition: ToolDefinition) -> Tool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from pegboard.context.host_calls import Dispatch
     from pegboard.context.requirements import Requirements
-    from pegboard.plugin.base import Catalogue
+    from pegboard.plugin.base import Catalogue, Lifespan
     from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.types.catalogue import Change
 
@@ -83,6 +83,14 @@ class TimeLimit(Protocol):
         ...
 
 
+class InThread(Protocol):
+    """Run a sync function in a thread of the host."""
+
+    def __call__(self, function: Callable[[], Any], name: str = ...) -> Awaitable[Any]:
+        """Return the value of the function. The name is for the log."""
+        ...
+
+
 class HostAccess(NamedTuple):
     """The parts of the host that a context uses.
 
@@ -90,8 +98,14 @@ class HostAccess(NamedTuple):
         dispatch: handles a call like a call of a client.
         emit: sends a change notification.
         in_thread: runs a sync function in a thread of the host.
+        entered: the lifespans that the host leaves in reverse order when it stops, each with its name for the log.
+        values: the values of dependencies that live as long as the host, by function.
+        overrides: the functions that a test puts in the place of the functions of dependencies.
     """
 
     dispatch: Dispatch
     emit: Callable[[Change], None]
-    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]]
+    in_thread: InThread
+    entered: list[tuple[str, Lifespan]]
+    values: dict[Callable[..., Any], Any]
+    overrides: dict[Callable[..., Any], Callable[..., Any]]

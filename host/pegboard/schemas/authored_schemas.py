@@ -6,7 +6,7 @@ The function receives the arguments unchanged. They are not converted, and defau
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, get_origin
 
 from pydantic_core import to_jsonable_python
@@ -27,13 +27,13 @@ class Arguments(NamedTuple):
         schema: the JSON Schema of the arguments.
         whole: the parameter that receives all arguments as one dict, or None if each argument has its own parameter.
         named: the parameters of the function, or None if the function accepts any keyword arguments.
-        context_parameter: the parameter that receives the Context.
+        reserved: the parameters that the host fills in: the Context and dependencies.
     """
 
     schema: JsonSchema
     whole: str | None
     named: frozenset[str] | None
-    context_parameter: str | None
+    reserved: Collection[str]
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of the function.
@@ -47,21 +47,22 @@ class Arguments(NamedTuple):
             return {self.whole: dict(arguments)}
         if self.named is not None:
             return {name: value for name, value in arguments.items() if name in self.named}
-        if self.context_parameter in arguments:
-            raise ToolInputError(f"Invalid arguments:\n{self.context_parameter} is not a parameter of this tool")
+        for name in self.reserved:
+            if name in arguments:
+                raise ToolInputError(f"Invalid arguments:\n{name} is not a parameter of this tool")
         return dict(arguments)
 
 
 def compile_arguments(
-    given: Any, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], context_parameter: str | None
+    given: Any, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], reserved: Collection[str]
 ) -> Arguments:
     """Compile the schema of a function's arguments.
 
     Args:
         given: the schema.
-        parameters: the parameters of the function, except for the one that takes the Context.
+        parameters: the parameters of the function, except for `reserved`.
         hints: their types.
-        context_parameter: the parameter that takes the Context, if any.
+        reserved: the parameters that the host fills in: the Context and dependencies.
 
     Raises:
         ToolInputSchemaError: the schema is invalid, or does not fit the function.
@@ -73,12 +74,12 @@ def compile_arguments(
     for parameter in parameters:
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
             raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional: make it a keyword parameter")
-    if context_parameter in properties:
+    if taken := [name for name in reserved if name in properties]:
         raise ToolInputSchemaError(
-            f"the property {context_parameter!r} and the Context parameter have the same name: rename the parameter"
+            f"the property {taken[0]!r} has the name of a parameter that the host fills in: rename the parameter"
         )
     if len(parameters) == 1 and _takes_all(parameters[0], hints) and parameters[0].name not in properties:
-        return Arguments(schema, parameters[0].name, None, context_parameter)
+        return Arguments(schema, parameters[0].name, None, reserved)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         parameters = [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
         named = None
@@ -95,7 +96,7 @@ def compile_arguments(
                 f"parameter {parameter.name!r} has no default, and the input schema does not require it: "
                 "add a default or require the property"
             )
-    return Arguments(schema, None, named, context_parameter)
+    return Arguments(schema, None, named, reserved)
 
 
 def _takes_all(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
 from pegboard.schemas.plain_types import Parameter
+from pegboard.types.depends import Depends
 
 MISSING = inspect.Signature.empty
 
@@ -23,11 +24,13 @@ class Parts(NamedTuple):
         given: the parameters that callers set, by argument name.
         renamed: the parameters whose name differs from the argument name, by argument name.
         context: the parameter that receives the Context, if any.
+        depends: the marks of the parameters that dependencies fill in, by parameter.
     """
 
     given: Mapping[str, Parameter]
     renamed: Mapping[str, str]
     context: str | None
+    depends: Mapping[str, Depends]
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
@@ -129,9 +132,13 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
     """
     given: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
+    depends: dict[str, Depends] = {}
     context = None
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
+        if (marked := depends_of(parameter, annotation)) is not None:
+            depends[parameter.name] = marked
+            continue
         if is_context(annotation):
             if context is not None:
                 raise ToolInputSchemaError(
@@ -147,7 +154,7 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
         if one.name != parameter.name:
             renamed[one.name] = parameter.name
         given[one.name] = one
-    return Parts(given, renamed, context)
+    return Parts(given, renamed, context, depends)
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
@@ -165,6 +172,30 @@ def is_context(annotation: Any) -> bool:
     if get_origin(annotation) in (Annotated, Union, UnionType):
         return any(is_context(part) for part in get_args(annotation))
     return annotation is Context or get_origin(annotation) is Context
+
+
+def depends_of(parameter: inspect.Parameter, annotation: Any) -> Depends | None:
+    """Return the mark of a parameter that a dependency fills in, or None.
+
+    Raises:
+        ToolInputSchemaError: the mark is not inside Annotated, or the parameter cannot be passed by name.
+    """
+    name = parameter.name
+    if isinstance(parameter.default, Depends):
+        raise ToolInputSchemaError(
+            f"parameter {name!r} has Depends as its default: write `{name}: Annotated[Type, Depends(function)]`"
+        )
+    origin = get_origin(annotation)
+    if origin is not Annotated:
+        if origin in (Union, UnionType) and any(depends_of(parameter, part) for part in get_args(annotation)):
+            raise ToolInputSchemaError(
+                f"parameter {name!r} has Depends inside a union: write `Annotated[Type | None, Depends(function)]`"
+            )
+        return None
+    marked = [extra for extra in get_args(annotation)[1:] if isinstance(extra, Depends)]
+    if marked and (len(marked) > 1 or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)):
+        raise ToolInputSchemaError(f"parameter {name!r} must be one that is passed by name, with one Depends")
+    return marked[0] if marked else None
 
 
 def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:

@@ -10,7 +10,7 @@ import typing
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json, to_jsonable_python
 
@@ -19,8 +19,12 @@ from pegboard.messages.argument_errors import input_error, output_problems, sche
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
+from pegboard.types.callers import EMPTY
 from pegboard.types.calls import CONTENT_TYPES, ToolResult
 from pegboard.wire.codec import is_finite
+
+if TYPE_CHECKING:
+    from pegboard.schemas.dependencies import Dependency
 
 _CONTENT = "pegboard.types.content"
 """The module of the content types. It is imported only when a tool returns content."""
@@ -52,6 +56,7 @@ class Signature(NamedTuple):
         output: the validator of the result, if its type has a schema.
         checked: validates the result against the author's schema. Used instead of `output`.
         may_be_content: True if the result may be content or an MCP result.
+        dependencies: the dependencies of the function, by the parameter that each fills in.
     """
 
     input_schema: Mapping[str, Any]
@@ -62,6 +67,7 @@ class Signature(NamedTuple):
     output: _Output | None
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
+    dependencies: Mapping[str, Dependency] = EMPTY
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of the function.
@@ -148,11 +154,15 @@ def compile_signature(
     """
     parameters = parameters_of(function)
     hints = hints_of(function)
-    given, renamed, context = parts(parameters, hints, declared=input_schema is not None)
+    given, renamed, context, depends = parts(parameters, hints, declared=input_schema is not None)
     schema, validate = _input(given, strict=strict)
     output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
     is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
     signature = Signature(schema, promised, context, validate, renamed, output, None, is_open)
+    if depends:
+        from pegboard.schemas.dependencies import compile_dependencies
+
+        signature = signature._replace(dependencies=compile_dependencies(depends))
     if input_schema is None and output_schema is None:
         return signature
     return _declared(signature, parameters, hints, input_schema, output_schema)
@@ -170,8 +180,9 @@ def _declared(
 
     if input_schema is not None:
         own = signature.context_parameter
-        others = [parameter for parameter in parameters if parameter.name != own]
-        arguments = compile_arguments(input_schema, others, hints, own)
+        reserved = [*signature.dependencies] if own is None else [own, *signature.dependencies]
+        others = [parameter for parameter in parameters if parameter.name not in reserved]
+        arguments = compile_arguments(input_schema, others, hints, reserved)
         signature = signature._replace(input_schema=arguments.schema.schema, validate=arguments.keywords)
     if output_schema is not None:
         checked, schema = compile_result(output_schema)

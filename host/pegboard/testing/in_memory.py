@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pegboard.host import Host
 from pegboard.testing.answers import ALL_CAPABILITIES, Answering, answers_from
 from pegboard.testing.client import TestClient
-from pegboard.testing.in_memory_host import ConnectOptions, Kit, Observed, in_memory_host
+from pegboard.testing.in_memory_host import ConnectOptions, Kit, Observed, Overrides, check_overrides, in_memory_host
 from pegboard.testing.protocol_client import STATELESS_REVISION, ProtocolClient
 from pegboard.types.callers import Authorization, Caller
 
@@ -41,6 +41,7 @@ class connect:  # noqa: N801 - it is used like a function
         capabilities: the capabilities that the client declares; by default those for all questions.
         answers: the answers of the client, as for `TestClient.answer`.
         repeats: the effects that a tool may repeat with each answer, as globs of their kinds such as "socket.connect".
+        overrides: functions that replace the functions of dependencies: `{make_client: make_fake}`.
         strict: raise if a plugin cannot be loaded or a definition is invalid; otherwise they are in `client.problems`.
         timeout: after how many seconds without a response a request fails, None for no limit.
 
@@ -48,7 +49,7 @@ class connect:  # noqa: N801 - it is used like a function
         ConfigError, PluginError: the host cannot start; the message lists all problems.
         LookupError: a name is not installed.
         TypeError: a kit has an unsupported type.
-        ValueError: the host does not speak the revision.
+        ValueError: the host does not speak the revision, or an override replaces no dependency.
     """
 
     def __init__(
@@ -65,10 +66,11 @@ class connect:  # noqa: N801 - it is used like a function
         capabilities: Mapping[str, Any] | None = None,
         answers: Answering | Sequence[Any] | None = None,
         repeats: Collection[str] = (),
+        overrides: Overrides | None = None,
         strict: bool = True,
         timeout: float | None = 30.0,
     ) -> None:
-        self._options = ConnectOptions(kits, config, secrets, tokens, plugins, hostconfig, strict)
+        self._options = ConnectOptions(kits, config, secrets, tokens, plugins, hostconfig, strict, overrides)
         self._caller = Caller(user, trusted=True) if caller is None else caller
         self._revision = revision
         self._capabilities = ALL_CAPABILITIES if capabilities is None else capabilities
@@ -94,6 +96,7 @@ class connect:  # noqa: N801 - it is used like a function
             await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)
             if not ready.done():
                 await self._living
+            check_overrides(host, self._options.overrides)
             await self._protocol_client.begin()
         except BaseException:
             await self._give_up(ready)

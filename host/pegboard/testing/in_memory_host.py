@@ -6,7 +6,7 @@ The environment, `.env` and other installed plugins do not affect it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,9 +25,13 @@ from pegboard.testing.effects import Watch
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.callers import Authorization
 from pegboard.types.calls import Call, CallNext, Outcome
+from pegboard.types.depends import Depends
 
 Kit: TypeAlias = "ToolkitBase | type[Plugin] | ModuleType | str"
 """The subject of a test: a toolkit, a plugin, or the name of an installed one."""
+
+Overrides: TypeAlias = Mapping[Callable[..., Any], Callable[..., Any]]
+"""The functions that create the values of dependencies in a test, by the functions that they replace."""
 
 OWN = "_testing"
 """The name of the test's own plugin."""
@@ -43,6 +47,7 @@ class ConnectOptions(NamedTuple):
     plugins: Mapping[str, Any] | None = None
     hostconfig: Mapping[str, Any] | None = None
     strict: bool = True
+    overrides: Overrides | None = None
 
 
 class FixedSecrets:
@@ -131,7 +136,34 @@ def in_memory_host(options: ConnectOptions, observed: Observed) -> Host:
             targets["plugins"][name] = target
     sections["host"] = _host_section(sections, targets, origins)
     targets["plugins"][OWN] = _own_plugin(options, observed)
-    return Host(sections, **targets, selection=Selection(strict=options.strict))
+    host = Host(sections, **targets, selection=Selection(strict=options.strict))
+    host._runtime.host_access.overrides.update(options.overrides or {})
+    return host
+
+
+def check_overrides(host: Host, overrides: Overrides | None) -> None:
+    """Check that each override replaces a dependency.
+
+    Raises:
+        ValueError: no function of the host has the dependency.
+        ToolDefinitionError: the function that replaces a dependency cannot create its value.
+    """
+    if not overrides:
+        return
+    from pegboard.schemas.dependencies import compile_dependency, every_function, name_of
+
+    assembly = host.assembly
+    signatures = [bound.signature for bound in assembly.tools.values()]
+    signatures += [bound.signature for _, bound in assembly.resources.values()]
+    signatures += [bound.signature for _, bound in assembly.prompts.values()]
+    known = {one for signature in signatures for one in every_function(signature.dependencies.values())}
+    for function, override in overrides.items():
+        if function not in known:
+            raise ValueError(
+                f"overrides: no tool, resource or prompt has the dependency {name_of(function)!r}: "
+                "use the function inside Depends"
+            )
+        compile_dependency(Depends(override))
 
 
 def _take(

@@ -95,7 +95,7 @@ def generator(**arguments: Any) -> Any:
         (a_alone, "no parameter for the property 'b': add the parameter or `\\*\\*arguments`"),
         (lambda a, b: 1, "parameter 'b' has no default, and the input schema does not require it: add a default"),
         (lambda a, c, **more: 1, "parameter 'c' has no default"),
-        (context_called_a, "the property 'a' and the Context parameter have the same name"),
+        (context_called_a, "the property 'a' has the name of a parameter that the host fills in"),
         (generator, "generator"),
     ],
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from pegboard import Authorization, Context, ErrorKind, PluginConfig, Toolkit, ToolResult
+from pegboard import Authorization, Context, Depends, ErrorKind, PluginConfig, ToolDefinitionError, Toolkit, ToolResult
 from pegboard.plugin import ConfigError, Middleware, Plugin, PluginError, around, hookimpl
 from pegboard.testing import PlainClient, TestClient, cancel, connect
 from pegboard.types import Call, Caller, CallNext, Outcome
@@ -177,3 +177,32 @@ async def test_tokens_are_the_tests_own() -> None:
         assert (await client.call("who")).value == {"name": "Ada"}
     async with connect(kit) as client:
         assert (await client.call("star")).error.kind == ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED
+
+
+async def test_a_test_replaces_dependencies_and_what_they_need() -> None:
+    kit = Toolkit("x")
+    kit.tool(name="go", description="Return it.")(greeting)
+
+    async def fake(context: Context) -> str:
+        return context.name
+
+    async with connect(kit, overrides={address: fake}) as client:
+        assert (await client.call("go")).value == "hello x_go"
+    with pytest.raises(ValueError, match="no tool, resource or prompt has the dependency 'fake'"):
+        async with connect(kit, overrides={fake: address}):
+            pass
+    with pytest.raises(ToolDefinitionError, match="'len' has the parameter 'obj'"):
+        async with connect(kit, overrides={address: len}):
+            pass
+
+
+def address() -> str:
+    raise OSError("a test reaches the service")
+
+
+def client_of(address: Annotated[str, Depends(address)]) -> str:
+    return f"hello {address}"
+
+
+def greeting(client: Annotated[str, Depends(client_of)]) -> str:
+    return client

@@ -1,0 +1,39 @@
+"""What docs/state.md shows is what happens."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard.testing import connect
+from tests.docs.pages import Page
+
+PAGE = Page("docs/state.md")
+
+
+@pytest.fixture(autouse=True)
+def _written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("toolkit_library", "test_library"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
+
+
+def test_its_test_passes() -> None:
+    import test_library  # type: ignore[import-not-found]
+
+    test_library.test_books_are_counted()
+
+
+async def test_calls_share_a_file_and_the_client_of_a_service(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from toolkit_library import kit  # type: ignore[import-not-found]
+
+    async with connect(kit, config={"file": str(tmp_path / "books.db")}) as client:
+        assert [(await client.call("add", title=title)).value for title in ("Emma", "Persuasion")] == [1, 2]
+        for _ in range(2):
+            assert (await client.call("cover", title="Emma")).value == "https://covers.example/emma.png"
+        assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "closed\n"
