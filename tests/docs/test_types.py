@@ -88,8 +88,6 @@ async def test_a_row_of_the_table(kind: str, schema: str, sent: str, arrives: st
     async with connect(kit) as client:
         listed = (await client.tool("tool"))["inputSchema"]
         found = listed["properties"]["a"]
-        if "$ref" in found:
-            found = listed["$defs"][found["$ref"].rpartition("/")[2]]
         assert found == json.loads(schema)
         assert (await client.call("tool", {"a": json.loads(sent)})).value == arrives
 

@@ -39,7 +39,7 @@ async def test_arguments_and_results(every: McpClient) -> None:
 
 @pytest.mark.requirement("TOOL-17", "TOOL-19")
 async def test_structured_content_is_sent_as_far_as_the_revision_has_it(every: McpClient) -> None:
-    """Objects since 2025-06-18, other values in 2026-07-28; the recorder compares them with the listed schema."""
+    """Before 2026-07-28, values are wrapped in an object. The recorder compares them with the listed schema."""
     await every.result("tools/list")
     for tool, arguments, value in (
         ("point", {"x": 1, "y": 2.5}, {"x": 1.0, "y": 2.5, "label": None}),
@@ -48,8 +48,9 @@ async def test_structured_content_is_sent_as_far_as_the_revision_has_it(every: M
     ):
         result = await every.call(f"fixture_{tool}", **arguments)
         assert json.loads(text_of(result)) == value
-        has = every.modern or (isinstance(value, dict) and every.since("2025-06-18"))
-        assert result.get("structuredContent") == (value if has else None)
+        wraps = not every.modern and not isinstance(value, dict)
+        expected = {"result": value} if wraps else value
+        assert result.get("structuredContent") == (expected if every.since("2025-06-18") else None)
 
 
 @pytest.mark.requirement("TOOL-26")
@@ -66,8 +67,7 @@ async def test_null_is_structured_content_where_it_is_the_value(tmp_path: Path) 
             await client.result("tools/list")
             for there, value in ((True, 1), (False, None)):
                 result = await client.call("perhaps_number", there=there)
-                assert ("structuredContent" in result) == client.modern
-                assert result.get("structuredContent") == (value if client.modern else None)
+                assert result["structuredContent"] == (value if client.modern else {"result": value})
                 assert text_of(result) == ("null" if value is None else "1")
 
 

@@ -85,21 +85,22 @@ async def test_each_kind_of_content_has_the_fields_of_its_revision(every: McpCli
 
 @pytest.mark.requirement("TOOL-19")
 async def test_a_result_that_the_author_writes_out_is_sent_as_far_as_the_revision_has_it(every: McpClient) -> None:
-    objects, lists = every.since("2025-06-18"), every.modern
+    structured = every.since("2025-06-18")
     result = await every.call("passed")
-    modified = {"lastModified": "2026-07-28T12:00Z"} if objects else {}
+    modified = {"lastModified": "2026-07-28T12:00Z"} if structured else {}
     assert result["content"] == [
         {"type": "text", "text": "raw", "annotations": {"audience": ["user"], **modified}},
         {"type": "resource", "resource": {"uri": "x://y", "blob": "+//+", **meta(every)}},
     ]
     assert (result["isError"], own_meta(result)) == (True, META)
-    assert result.get("structuredContent") == ({"a": 1} if objects else None)
+    assert result.get("structuredContent") == ({"a": 1} if structured else None)
     image = {"type": "image", "data": "eA==", "mimeType": "image/png"}
-    for as_list, value, shown in ((False, {"a": 1}, objects), (True, [1, 2], lists)):
+    wrapped = [1, 2] if every.modern else {"result": [1, 2]}
+    for as_list, value, sent in ((False, {"a": 1}, {"a": 1}), (True, [1, 2], wrapped)):
         result = await every.call("full", as_list=as_list)
         text = {"type": "text", "text": json.dumps(value, separators=(",", ":"))}
-        assert result["content"] == ([image, text] if shown else [image])
-        assert result.get("structuredContent") == (value if shown else None)
+        assert result["content"] == ([image, text] if structured else [image])
+        assert result.get("structuredContent") == (sent if structured else None)
     failed = await every.call("failed")
     assert (failed["content"], failed["isError"]) == ([{"type": "text", "text": '{"why":"tired"}'}], True)
     assert "structuredContent" not in failed

@@ -183,8 +183,9 @@ class Binder:
             self.known_forms |= forms
         if reason := self._why_withheld(plugin, definition, forms):
             return Unserved("tools", name, plugin.origin.name, reason)
+        host = self._config.host
         tool, signature, function = compile_tool(
-            definition._replace(name=last), name, plugin.origin.name, plugin.version
+            definition._replace(name=last), name, plugin.origin.name, plugin.version, host.schema_references
         )
         tool = self._described(tool, definition, resources)._replace(
             requires=_required(definition), owner_description=plugin.description
@@ -196,7 +197,6 @@ class Binder:
             check(tool)
         secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
         missing = tuple(key for key, value in secrets.items() if not value)
-        host = self._config.host
         bound = BoundTool(
             tool,
             function,

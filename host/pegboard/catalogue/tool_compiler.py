@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
@@ -28,6 +28,9 @@ VERSION_KEY = "pegboard/version"
 
 TAGS_KEY = "pegboard/tags"
 """The `_meta` key for tags."""
+
+SchemaReferences: TypeAlias = Literal["inline", "keep"]
+"""Definitions in place of references, or references to `$defs`."""
 
 Tagged = TypeVar("Tagged", Tool, Resource, ResourceTemplate, Prompt)
 
@@ -67,7 +70,11 @@ def _place_of_class(cls: type) -> str:
 
 
 def compile_tool(
-    definition: ToolDefinition, name: str, owner: str, version: str | None = None
+    definition: ToolDefinition,
+    name: str,
+    owner: str,
+    version: str | None = None,
+    references: SchemaReferences = "inline",
 ) -> tuple[Tool, Signature, Function]:
     """Compile a tool. Return the definition for clients, the signature, and the function.
 
@@ -76,6 +83,7 @@ def compile_tool(
         name: its name on the wire.
         owner: the name of its plugin.
         version: the version of its plugin, used if the tool has no version.
+        references: the form of references in schemas of types.
 
     Raises:
         ToolDefinitionError: the definition cannot be served.
@@ -83,9 +91,7 @@ def compile_tool(
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
     description = required_description(definition)
-    signature = compile_signature(
-        definition.function, definition.input_schema, definition.output_schema, strict=definition.strict
-    )
+    signature = _signature(definition, references)
     text = schema_json(signature.input_schema)
     check_schema_texts(signature.input_schema, text)
     if signature.output_schema is not None:
@@ -109,6 +115,23 @@ def compile_tool(
     tool = _with_version(_with_kind(tool, definition), definition.version)
     function = Function.of(definition.function, inline=definition.inline, dependencies=signature.dependencies)
     return with_tags(tool, definition.tags), signature, function
+
+
+def _signature(definition: ToolDefinition, references: SchemaReferences) -> Signature:
+    """Return the signature of a tool, with schemas for clients that read no references, or only some."""
+    taken, given = definition.input_schema, definition.output_schema
+    signature = compile_signature(definition.function, taken, given, strict=definition.strict)
+    if taken is None and "$defs" in signature.input_schema:
+        signature = signature._replace(input_schema=_readable(signature.input_schema, references))
+    if given is None and "$defs" in (signature.output_schema or ()):
+        signature = signature._replace(output_schema=_readable(signature.output_schema, references))
+    return signature
+
+
+def _readable(schema: Any, references: SchemaReferences) -> dict[str, Any]:
+    from pegboard.schemas.inlining import inlined, with_plain_root
+
+    return inlined(schema) if references == "inline" else with_plain_root(schema)
 
 
 def _with_kind(tool: Tool, definition: ToolDefinition) -> Tool:

@@ -110,6 +110,9 @@ class HostSection(PluginConfig):
         missing_secrets: the effect of a missing secret: "warn" serves the tool and logs a warning, "hide" does not
             serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
+        schema_references: "inline" puts definitions in place of references in the schemas of types, for clients that
+            do not read `$ref`, unless a schema would become more than twice as large; "keep" keeps the references.
+            Recursive definitions and schemas that authors wrote always keep theirs.
         page_size: the number of items in one page of a list, 1 to 10,000.
         max_result_bytes: the maximum size of a tool's result, in bytes of JSON, and of a resource's content; 0 for no
             limit. A larger result becomes an error that tells the model to request less. A tool's own `max_result`
@@ -150,6 +153,7 @@ class HostSection(PluginConfig):
     autoload: bool = True
     missing_secrets: Literal["warn", "hide", "fail"] = "warn"
     tool_names: Literal["snake", "pascal"] = "snake"
+    schema_references: Literal["inline", "keep"] = "inline"
     page_size: int = Field(1000, ge=1, le=10_000)
     max_result_bytes: int = Field(10 * 1024 * 1024, ge=0)
     tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)

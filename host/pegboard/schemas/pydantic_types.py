@@ -84,6 +84,12 @@ class _Schemas(GenerateJsonSchema):
         total = reduce(or_, (one.value for one in schema["members"]), 0)
         return {**found, "maximum": total, "minimum": 0}
 
+    def tagged_union_schema(self, schema: Any) -> JsonObject:
+        found = super().tagged_union_schema(schema)
+        # each member has its tag; the mapping consists of references, which not every client resolves
+        found.get("discriminator", {}).pop("mapping", None)
+        return found
+
     def dict_schema(self, schema: Any) -> JsonObject:
         found = super().dict_schema(schema)
         names = self.resolve_ref_schema(found.get("propertyNames", {}))

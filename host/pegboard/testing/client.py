@@ -77,7 +77,8 @@ class TestClient:
         bound = self.host.assembly.tools.get(wire)
         asks = bound is not None and bound.function.mode == "async" and bound.signature.context_parameter is not None
         request_id, result = await self._client.finish("tools/call", params, self._replay(wire) if asks else None)
-        return CallResult(wire, result, self._observed.take(request_id))
+        schema = None if bound is None else bound.tool.output_schema
+        return CallResult(wire, result, self._observed.take(request_id), schema, self.revision)
 
     async def tools(self) -> list[Message]:
         """Return the tools that the client can list, in the order of the list."""

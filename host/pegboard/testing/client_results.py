@@ -6,6 +6,8 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import from_json
+
 from pegboard.types.callers import EMPTY
 
 Block = Mapping[str, Any]
@@ -63,13 +65,22 @@ class CallResult:
         meta: its `_meta`.
     """
 
-    def __init__(self, name: str, raw: Mapping[str, Any], cause: BaseException | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        raw: Mapping[str, Any],
+        cause: BaseException | None = None,
+        output_schema: Mapping[str, Any] | None = None,
+        revision: str = "",
+    ) -> None:
         self.name = name
         self.raw = raw
         self.is_error: bool = raw.get("isError", False)
         self.content: tuple[Block, ...] = tuple(raw.get("content", ()))
         self.meta: Mapping[str, Any] = raw.get("_meta", EMPTY)
         self._cause = cause
+        self._output_schema = output_schema
+        self._revision = revision
 
     @property
     def text(self) -> str:
@@ -89,15 +100,19 @@ class CallResult:
 
     @property
     def value(self) -> Any:
-        """The return value of the tool as JSON: the structured content, otherwise the text, None without either.
+        """The return value of the tool as JSON, the same in every revision; None without content.
 
         Raises:
             ToolFailed: the call failed.
         """
-        structured = self.structured
+        structured, schema = self.structured, self._output_schema
+        is_object = schema is None or schema.get("type") == "object"
         if "structuredContent" in self.raw:
-            return structured
-        return self.text if self.content else None
+            # sessions send values that are not objects as the member of an object
+            return structured if is_object or self._revision >= "2026-07-28" else structured["result"]
+        if not self.content:
+            return None
+        return self.text if schema is None else _read(self.text)
 
     @property
     def error(self) -> CallError:
@@ -112,6 +127,14 @@ class CallResult:
 
     def __repr__(self) -> str:
         return f"<CallResult {self.name} {'failed: ' if self.is_error else ''}{self.text!r}>"
+
+
+def _read(text: str) -> Any:
+    """Return the JSON value that a text expresses, or else the text. Early revisions send every value as text."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return text
 
 
 class ReadResult:

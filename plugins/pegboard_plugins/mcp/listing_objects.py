@@ -11,7 +11,8 @@ from typing import Any
 from pegboard import ToolAnnotations
 from pegboard.types import Identity, Listing, Prompt, PromptArgument, Resource, ResourceTemplate, Tool
 from pegboard_plugins.mcp.common_fields import annotations_object, icon_objects, nested_meta, without_none
-from pegboard_plugins.mcp.revisions import STATELESS_REVISIONS, since
+from pegboard_plugins.mcp.revisions import since
+from pegboard_plugins.mcp.wrapped_results import output_schema
 
 _MEMBERS = {"tools": "tools", "resources": "resources", "templates": "resourceTemplates", "prompts": "prompts"}
 
@@ -57,7 +58,7 @@ def _description(item: Tool | Resource | ResourceTemplate | Prompt) -> str | Non
 def _tool(tool: Tool, revision: str) -> dict[str, Any]:
     return {
         "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema if has_output_schema(tool, revision) else None,
+        "outputSchema": output_schema(tool, revision),
         "annotations": _hints(tool.annotations) if since(revision, "2025-03-26") else None,
     }
 
@@ -88,18 +89,6 @@ _OBJECTS: dict[type[Any], Callable[[Any, str], dict[str, Any]]] = {
     ResourceTemplate: _template,
     Prompt: _prompt,
 }
-
-
-def has_output_schema(tool: Tool, revision: str) -> bool:
-    """Return True if a revision supports the tool's output schema.
-
-    Objects are supported since 2025-06-18, all schemas since 2026-07-28.
-    """
-    if tool.output_schema is None:
-        return False
-    return revision in STATELESS_REVISIONS or (
-        since(revision, "2025-06-18") and tool.output_schema.get("type") == "object"
-    )
 
 
 def _hints(hints: ToolAnnotations | None) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard import MCPError
+from pegboard import MCPError, ToolResult
 from pegboard.plugin import METHOD_NOT_FOUND, ProtocolContext, ProtocolError, Subscription, as_failure
 from pegboard.types import Ask, Call, Caller, Client, Failure, Headers, InputRequired, Notify, Outcome, RequestId
 from pegboard_plugins.mcp.call_notifications import progress_token, session_notify, stateless_notify
@@ -25,6 +25,7 @@ from pegboard_plugins.mcp.revisions import (
     since,
 )
 from pegboard_plugins.mcp.session import Session
+from pegboard_plugins.mcp.wrapped_results import is_wrapped
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
@@ -115,6 +116,9 @@ class McpService:
         try:
             if type(outcome) is InputRequired:
                 return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
+            # the encoder wraps values that are not objects; for objects, the tool's schema decides
+            if type(outcome) is ToolResult and type(outcome.value) is dict and self._is_wrapped(call, outcome):
+                return encoder.wrapped_answer(call.request_id, outcome)
             return encoder.answer(call.request_id, call.method, outcome)
         except MCPError as error:
             return encoder.answer(call.request_id, call.method, Failure(error))
@@ -122,6 +126,12 @@ class McpService:
             wrong = TypeError(f"the outcome was changed by a plugin and cannot be encoded: {error}")
             wrong.__cause__ = error
             return encoder.answer(call.request_id, call.method, as_failure(call, wrong))
+
+    def _is_wrapped(self, call: Call, result: ToolResult) -> bool:
+        if not (result.structured and self._encoders[call.client.revision].wraps_results):
+            return False
+        tool = self.host.tool(str(call.params.get("name")), call.caller)
+        return tool is not None and is_wrapped(tool)
 
     def listen(
         self,

@@ -26,6 +26,7 @@ from pegboard.plugin import (
 from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RequestId
 from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
+from pegboard_plugins.mcp.wrapped_results import MEMBER
 
 CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """The results that clients may cache."""
@@ -33,6 +34,7 @@ CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts",
 PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
 """Members of an error's `extra` that are logged only, because a service's host and path may be secret."""
 
+_MEMBER = MEMBER.encode()
 _UNQUOTED = frozenset((int, float, bool))
 """The types whose JSON needs no escaping inside a string."""
 
@@ -92,6 +94,15 @@ class ResultEncoder:
         caching = self._caching(self._ttl_ms["discovery"], public=True)
         return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
+    @property
+    def wraps_results(self) -> bool:
+        """True if structured content is always an object in this revision."""
+        return self._structured and not self._stateless
+
+    def wrapped_answer(self, request_id: RequestId, result: ToolResult) -> bytes:
+        """Return the response to a call whose result, although an object, is sent as the member of an object."""
+        return jsonrpc_result(request_id, self._tool_result(result, is_wrapped=True))
+
     def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
         """Return the response to a request."""
         if isinstance(outcome, Failure):
@@ -104,32 +115,29 @@ class ResultEncoder:
 
     # --- results ---
 
-    def _tool_result(self, outcome: ToolResult) -> bytes:
+    def _tool_result(self, outcome: ToolResult, *, is_wrapped: bool = False) -> bytes:
         value, structured, content, is_error, meta = outcome
         if content is not None or is_error or meta is not None:
-            return self._full_tool_result(outcome)
-        if type(value) is str:
-            structured = structured and self._stateless
-            raw = text = encode(value)
-        elif value is None and not structured:
+            return self._full_tool_result(outcome, is_wrapped=is_wrapped)
+        if value is None and not structured:
             return b'{"content":[],"isError":false' + self._close
-        else:
-            structured = structured and self._structured and (self._stateless or isinstance(value, dict))
-            raw = encode(value)
-            text = b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
-        if structured:
-            return (
-                b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (text, raw)
-                + self._close
-            )
-        return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
+        raw = encode(value)
+        text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
+        if not (structured and self._structured):
+            return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
+        if not self._stateless and (is_wrapped or not isinstance(value, dict)):
+            raw = b'{"%b":%b}' % (_MEMBER, raw)
+        return (
+            b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (text, raw) + self._close
+        )
 
-    def _full_tool_result(self, outcome: ToolResult) -> bytes:
+    def _full_tool_result(self, outcome: ToolResult, *, is_wrapped: bool) -> bytes:
         from pegboard_plugins.mcp.content_objects import tool_result_object
 
-        value = outcome.value
-        structured = outcome.structured and self._structured and (self._stateless or isinstance(value, dict))
-        return encode(tool_result_object(outcome, self.revision, structured=structured))[:-1] + self._end(outcome.meta)
+        result = tool_result_object(outcome, self.revision, structured=outcome.structured and self._structured)
+        if self.wraps_results and outcome.structured and (is_wrapped or not isinstance(outcome.value, dict)):
+            result["structuredContent"] = {MEMBER: outcome.value}
+        return encode(result)[:-1] + self._end(outcome.meta)
 
     def _resource(self, outcome: ResourceResult) -> bytes:
         from pegboard_plugins.mcp.content_objects import contents_object

@@ -101,7 +101,7 @@ DEFINITIONS: list[tuple[ToolDefinition, str]] = [
     (ToolDefinition(broken_name), "invalid parameter name 'b\\nc'"),
     (ToolDefinition(long_name), "has 257 characters, the limit is 256"),
     (ToolDefinition(chosen), "parameter 'a': its enum.1 has U+E0069 (TAG LATIN SMALL LETTER I) at position 3"),
-    (ToolDefinition(nested), "the parameters: $defs.Inner.properties.b.description has U+2066"),
+    (ToolDefinition(nested), "parameter 'a': its properties.b.description has U+2066"),
 ]
 
 

@@ -112,7 +112,7 @@ class Place(BaseModel):
     ("annotation", "why"),
     [
         *((kind, TYPES) for kind in (Optional[str], list[str], Any)),
-        (Place, PLACES),  # behind a reference
+        (list[Place], PLACES),
     ],
 )
 async def test_a_wrong_annotation_disables_only_its_tool(annotation: Any, why: str) -> None:
@@ -121,7 +121,7 @@ async def test_a_wrong_annotation_disables_only_its_tool(annotation: Any, why: s
     def wrong(a: Any) -> None:
         """Mirror an argument of a type that headers do not carry."""
 
-    wrong.__annotations__["a"] = annotation if annotation is Place else Annotated[annotation, REGION]
+    wrong.__annotations__["a"] = annotation if why is PLACES else Annotated[annotation, REGION]
     kit.tool(wrong)
 
     @kit.tool(scopes=["work"])
