@@ -22,6 +22,7 @@ _HOMES = {
     "types.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink TextContent
     """,
+    "media": "Audio File Image",
     "types.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
     "errors": """
         AuthorizationError ContextRequiredToolError ErrorKind FatalToolError MCPError NetworkTransportError

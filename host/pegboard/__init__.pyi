@@ -33,6 +33,11 @@ from pegboard.errors import (
 from pegboard.host import (
     Host,
 )
+from pegboard.media import (
+    Audio,
+    File,
+    Image,
+)
 from pegboard.toolkit import (
     Toolkit,
 )
@@ -80,6 +85,7 @@ from pegboard.types.ui import (
 
 __all__ = [
     "Annotations",
+    "Audio",
     "AudioContent",
     "Authorization",
     "AuthorizationError",
@@ -94,8 +100,10 @@ __all__ = [
     "EmbeddedResource",
     "ErrorKind",
     "FatalToolError",
+    "File",
     "Host",
     "Icon",
+    "Image",
     "ImageContent",
     "Inferrable",
     "MCPError",

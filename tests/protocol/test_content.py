@@ -108,6 +108,20 @@ async def test_a_result_that_the_author_writes_out_is_sent_as_far_as_the_revisio
     assert json.loads((await every.call("data"))["content"][0]["text"]) == data
 
 
+async def test_content_is_allowed_among_values_of_any_type(every: McpClient) -> None:
+    """A listed schema is kept: lists of any items have none, and the other members of a dict are structured."""
+    image = {"type": "image", "data": "+//+", "mimeType": "image/png"}
+    result = await every.call("mixed")
+    assert [one.get("text", one) for one in result["content"]] == ["said", image, '{"a":"+w=="}', "5"]
+    assert "structuredContent" not in result
+    result = await every.call("members")
+    assert result["content"] == [{"type": "text", "text": '{"a":"+//+"}'}, image]
+    assert result.get("structuredContent") == ({"a": "+//+"} if every.since("2025-06-18") else None)
+    listed = {tool["name"]: tool for tool in (await every.result("tools/list"))["tools"]}
+    assert "outputSchema" not in listed["mixed"]
+    assert ("outputSchema" in listed["members"]) == every.since("2025-06-18")
+
+
 @pytest.mark.requirement("TOOL-11")
 async def test_content_that_cannot_be_sent_is_a_failure_that_reveals_nothing(either: McpClient) -> None:
     for kind in content_kit.BROKEN:

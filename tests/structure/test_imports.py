@@ -15,13 +15,13 @@ from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modu
 
 ROOMS = (
     "names", "exports", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs", "authoring",
-    "config", "uris", "content", "context", "secrets", "schemas", "routing", "authorization", "calls", "middleware",
-    "loading", "catalogue", "runtime", "host", "module_path", "cli", "toolkit", "__main__", "testing",
+    "config", "uris", "content", "media", "context", "secrets", "schemas", "routing", "authorization", "calls",
+    "middleware", "loading", "catalogue", "runtime", "host", "module_path", "cli", "toolkit", "__main__", "testing",
 )  # fmt: skip
 """The packages of the host, in layers. Each may import those before it."""
 
 WITH_INPUT_AND_OUTPUT = {
-    "adapters", "config", "routing", "loading", "runtime", "host", "module_path", "cli", "toolkit", "__main__",
+    "adapters", "config", "routing", "loading", "runtime", "host", "media", "module_path", "cli", "toolkit", "__main__",
     "testing", "__init__",
 }  # fmt: skip
 INPUT_AND_OUTPUT = {

@@ -107,6 +107,18 @@ def data() -> dict[str, Any]:
     return {"content": [{"type": "text", "text": "data"}]}
 
 
+@kit.tool
+def mixed() -> list:  # type: ignore[type-arg]  # as authors write it
+    """Give content, texts and values together."""
+    return ["said", ImageContent(b"\xfb\xff\xfe", "image/png"), {"a": b"\xfb"}, 5]
+
+
+@kit.tool
+def members() -> dict[str, Any]:
+    """Give an image among data."""
+    return {"a": b"\xfb\xff\xfe", "image": ImageContent(b"\xfb\xff\xfe", "image/png")}
+
+
 BROKEN: dict[str, Any] = {
     "audience": TextContent("x", Annotations(audience=["everyone"])),  # type: ignore[list-item]
     "priority": TextContent("x", Annotations(priority=2)),
@@ -114,7 +126,6 @@ BROKEN: dict[str, Any] = {
     "mime": ImageContent(b"", "png"),
     "reserved": TextContent("x", meta={"io.modelcontextprotocol/serverInfo": 1}),
     "type": {"content": [{"type": "text", "text": CANARY, "colour": "red"}]},
-    "mixed": [TextContent("x"), 5],
 }
 
 

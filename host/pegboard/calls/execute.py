@@ -14,19 +14,19 @@ from pegboard.calls.deadlines import Deadline, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import raise_mapped
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.result_size import TooLarge, log_too_large, within
+from pegboard.calls.result_size import TooLarge, too_large, within
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.context.rounds import Rounds
-from pegboard.errors import RetryableToolError, ToolTimeoutError
+from pegboard.errors import ToolTimeoutError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import Call, InputRequired, ToolResult
+from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, ToolResult
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
@@ -305,6 +305,10 @@ async def run_function(
             value = await invoke_within(bound, function, keywords, runtime, context, call.rounds)
         else:
             value = await invoke(bound, function, keywords, runtime, call.rounds)
+        if MEDIA_TYPES:
+            from pegboard.calls.media_results import with_media
+
+            value = await with_media(value, bound, runtime.threads)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
         remember(call)  # the error may contain its token
@@ -329,8 +333,4 @@ def _result(bound: BoundTool, value: Any) -> Any:
     try:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
-        log_too_large(bound.name, error, limit)
-    raise RetryableToolError(
-        f"The result is too large: it has more than {limit:,} bytes.",
-        additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
-    )
+        raise too_large(bound.name, error, limit) from None

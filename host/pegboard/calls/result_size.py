@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from itertools import chain
 from typing import Any
 
-from pegboard.errors import ToolOutputError
+from pegboard.errors import RetryableToolError, ToolOutputError
 from pegboard.wire.codec import encode
 
 logger = logging.getLogger("pegboard")
@@ -42,6 +42,15 @@ def log_too_large(name: str, error: TooLarge, limit: int) -> None:
         "the result of %s is too large: %d bytes or more; the limit (its max_result, or [host] max_result_bytes) is %d"
     )
     logger.warning(text, name, error.size, limit)
+
+
+def too_large(name: str, error: TooLarge, limit: int) -> RetryableToolError:
+    """Log that the result of a tool is too large, and return the error for its caller."""
+    log_too_large(name, error, limit)
+    return RetryableToolError(
+        f"The result is too large: it has more than {limit:,} bytes.",
+        additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
+    )
 
 
 def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:

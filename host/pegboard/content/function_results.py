@@ -17,6 +17,9 @@ from pegboard.content.rules import (
 )
 from pegboard.errors import ToolOutputError
 from pegboard.types.calls import PromptMessage, PromptResult, ResourceContents, ResourceResult, ToolResult
+from pegboard.types.content import AudioContent, Content, EmbeddedResource, ImageContent, TextContent
+from pegboard.wire.codec import encode
+from pegboard.wire.json_values import json_value
 
 
 def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:
@@ -31,7 +34,7 @@ def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) ->
         ToolOutputError: the content is invalid, or replaces the declared result.
     """
     try:
-        found = _tool_result(value)
+        found = _tool_result(value, is_free=is_free)
     except ContentError as error:
         raise ToolOutputError("The tool returned content that cannot be sent.", str(error)) from None
     if found is None or is_free:
@@ -46,7 +49,7 @@ def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) ->
     raise ToolOutputError("The tool returned content in place of its declared result.", advice)
 
 
-def _tool_result(value: object) -> ToolResult | None:
+def _tool_result(value: object, *, is_free: bool) -> ToolResult | None:
     if isinstance(value, ToolResult):
         content = None if value.content is None else tuple(map(checked, _several(value.content, "content")))
         check_meta(value.meta)
@@ -54,8 +57,14 @@ def _tool_result(value: object) -> ToolResult | None:
     if type(value) is not dict and is_block(value):
         return ToolResult(content=(checked(value),))
     if isinstance(value, list | tuple):
-        return ToolResult(content=tuple(map(checked, value)))
-    if type(value) is not dict or not value.keys() <= {"content", "structuredContent", "isError", "_meta"}:
+        return ToolResult(content=tuple(map(_block, value)))
+    if type(value) is not dict:
+        return None
+    if members := [one for one in value.values() if type(one) is not dict and is_block(one)]:
+        rest = {name: one for name, one in value.items() if type(one) is dict or not is_block(one)}
+        text = (_text(rest),) if rest else ()
+        return ToolResult(rest, structured=not is_free, content=(*text, *map(checked, members)))
+    if not value.keys() <= {"content", "structuredContent", "isError", "_meta"}:
         return None
     content, is_error = value.get("content"), value.get("isError", False)
     if type(content) is not list or not all(is_block(item) for item in content):
@@ -66,6 +75,18 @@ def _tool_result(value: object) -> ToolResult | None:
     structured = "structuredContent" in value
     blocks = tuple(map(checked, content))
     return ToolResult(value.get("structuredContent"), structured, blocks, is_error, value.get("_meta"))
+
+
+def _block(item: Any) -> Content:
+    """Return an item of a list as a content block. Items that are not content become text."""
+    return checked(item) if isinstance(item, str) or is_block(item) else _text(item)
+
+
+def _text(value: object) -> TextContent:
+    try:
+        return TextContent(encode(json_value(value)).decode())
+    except (TypeError, ValueError) as error:
+        raise ContentError(f"JSON cannot express {type(value).__name__}: {error}") from None
 
 
 def prompt_result(value: object, description: str | None) -> PromptResult:
@@ -115,6 +136,10 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
         return value._replace(contents=tuple(_part(one, uri, mime_type) for one in parts))
     if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):
         return ResourceResult((_part(value, uri, mime_type),))
+    if isinstance(value, EmbeddedResource):
+        return ResourceResult((check_contents(value.resource._replace(uri=uri)),))
+    if isinstance(value, ImageContent | AudioContent) and isinstance(value.data, bytes):
+        return ResourceResult((check_contents(ResourceContents(uri, value.data, value.mime_type)),))
     if isinstance(value, Iterator | AsyncIterator):
         raise ContentError("an iterator may be endless; return a list")
     if isinstance(value, list | tuple) and any(isinstance(one, ResourceContents) for one in value):

@@ -52,6 +52,11 @@ class BoundFunction(Protocol):
         ...
 
     @property
+    def max_result_bytes(self) -> int:
+        """The size limit of the result; 0 for no limit."""
+        ...
+
+    @property
     def repeatable(self) -> bool:
         """True if repeating a call has no further effect."""
         ...

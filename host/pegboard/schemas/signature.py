@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import inspect
 import typing
-from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
 
-from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json, to_jsonable_python
+from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json
 
 from pegboard.errors import ToolInputError, ToolOutputError
 from pegboard.messages.argument_errors import input_error, output_problems, schema_error
@@ -20,8 +19,9 @@ from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import CONTENT_TYPES, ToolResult
+from pegboard.types.calls import CONTENT_TYPES, MEDIA_TYPES, ToolResult
 from pegboard.wire.codec import is_finite
+from pegboard.wire.json_values import json_value, with_base64
 
 if TYPE_CHECKING:
     from pegboard.schemas.dependencies import Dependency
@@ -33,15 +33,23 @@ _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """The types of results that are not iterators."""
 _TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, MISSING)
 """The types of results without a schema."""
+_LISTS = (list, tuple, Sequence)
+"""The types of results that are lists."""
 _AWAITED = (Awaitable, Coroutine)
 
 
 class _Output(NamedTuple):
-    """The validator and the serializer of a result. Values of exactly the type `sound` are valid without validation."""
+    """The validator and the serializer of a result.
+
+    Attributes:
+        sound: values of exactly this type are valid without validation.
+        is_open: True for dicts with values of any type.
+    """
 
     validator: Any
     serializer: Any
     sound: type | None = None
+    is_open: bool = False
 
 
 class Signature(NamedTuple):
@@ -113,6 +121,8 @@ class Signature(NamedTuple):
                 return self.checked(value)  # type: ignore[misc]
             if type(value) is self.output.sound:
                 return value
+            if self.output.is_open:
+                value = with_base64(value)
             checked = self.output.validator.validate_python(value)
             plain = self.output.serializer.to_python(checked, mode="json", by_alias=True)
             if not is_finite((plain,)):
@@ -157,7 +167,7 @@ def compile_signature(
     given, renamed, context, depends = parts(parameters, hints, declared=input_schema is not None)
     schema, validate = _input(given, strict=strict)
     output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
-    is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
+    is_open = promised is None or _is_open(promised)
     signature = Signature(schema, promised, context, validate, renamed, output, None, is_open)
     if depends:
         from pegboard.schemas.dependencies import compile_dependencies
@@ -250,7 +260,7 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
         return None, None
     if any(annotation is text for text in _TEXT) and not (annotation is str and description):
         return None, None
-    if _is_content(annotation):
+    if _is_content(annotation) or _is_open_list(annotation):
         return None, None
     try:
         core, schema = plain_types.plain_result(annotation)
@@ -260,7 +270,8 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
         from pegboard.schemas import pydantic_types
 
         validator, serializer, schema = pydantic_types.pydantic_result(annotation)
-        output = _Output(validator, serializer)
+        is_open = schema.get("type") == "object" and _is_open(schema)
+        output = _Output(validator, serializer, is_open=is_open)
     return output, schema if description is None else {**schema, "description": description}
 
 
@@ -280,23 +291,39 @@ def _is_content(annotation: Any) -> bool:
     """Return True if the declared type of a result is content: a block, several blocks, or an MCP result."""
     if get_origin(annotation) in (Annotated, Union, UnionType, list, tuple, Sequence):
         return any(_is_content(part) for part in get_args(annotation))
+    if isinstance(annotation, type) and annotation in MEDIA_TYPES:
+        return True
     return annotation is ToolResult or getattr(annotation, "__module__", "") == _CONTENT
+
+
+def _is_open_list(annotation: Any) -> bool:
+    """Return True for lists with items of any type. They may contain content, so they promise no schema."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    items = get_args(annotation)
+    return (get_origin(annotation) or annotation) in _LISTS and all(one in (Any, object, ...) for one in items)
+
+
+def _is_open(promised: Mapping[str, Any]) -> bool:
+    """Return True for the schema of a result that may be content or an MCP result."""
+    names = promised.get("additionalProperties", True)
+    return names is True and not (promised.get("properties") or promised.get("items") or "$ref" in promised)
 
 
 def _may_be_content(value: Any) -> bool:
     """Return True if a result may be content, without importing the content types."""
     kind = type(value)
     if kind is dict:
-        return "content" in value
+        if "content" in value:
+            return True
+        return bool(CONTENT_TYPES) and not CONTENT_TYPES.isdisjoint(map(type, value.values()))
     if kind is list or kind is tuple:
         return bool(CONTENT_TYPES) and not CONTENT_TYPES.isdisjoint(map(type, value))
     return kind in CONTENT_TYPES
 
 
 def _jsonable(value: Any) -> Any:
-    if type(value) is bytes:  # pydantic's Base64 is that of URLs
-        return b64encode(value).decode()
     try:
-        return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
+        return json_value(value)
     except (TypeError, ValueError) as error:
         raise ToolOutputError("The tool returned a result that JSON cannot express.", str(error)) from error

@@ -139,6 +139,9 @@ class Call(NamedTuple):
 CONTENT_TYPES: set[type[Any]] = set()
 """The types of `Content`; empty until the module of content blocks is imported."""
 
+MEDIA_TYPES: set[type[Any]] = set()
+"""The types of files that become content; empty until the module of `Image`, `Audio` and `File` is imported."""
+
 
 class ToolResult(NamedTuple):
     """The result of a tool. A tool may return a `ToolResult` to set `_meta`, content blocks or an error.

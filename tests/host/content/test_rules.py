@@ -202,7 +202,6 @@ def test_the_result_of_a_resource_becomes_contents(value: Any, contents: list[Re
     ("read", "value", "reason"),
     [
         (of_tool, {"content": [], "isError": "yes"}, "isError: must be true or false, not 'yes'"),
-        (of_tool, [TextContent("x"), {"a": 1}], "unknown content type None"),
         (of_tool, ToolResult(content="x"), "content: must be a list, not str"),  # type: ignore[arg-type]
         (of_tool, ToolResult(meta={"ui": 1}), "the key 'ui' is reserved"),
         (of_prompt, PromptMessage("x", "system"), "role: must be 'user' or 'assistant', not 'system'"),  # type: ignore[arg-type]

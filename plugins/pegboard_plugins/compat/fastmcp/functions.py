@@ -18,7 +18,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from pegboard import Context as HostContext
 from pegboard_plugins.compat.fastmcp.context import Context
-from pegboard_plugins.compat.fastmcp.media import Media
+from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
 from pegboard_plugins.compat.fastmcp.resolvers import takes_context, with_resolvers
 from pegboard_plugins.compat.fastmcp.results import ToolResult, is_mcp_type
 
@@ -113,7 +113,9 @@ def _typed_dict(cls: Any) -> Any:
 def _is_content_type(annotation: Any) -> bool:
     if get_args(annotation):
         return any(_is_content_type(part) for part in get_args(annotation))
-    return is_mcp_type(annotation) or (isinstance(annotation, type) and issubclass(annotation, Media | ToolResult))
+    return is_mcp_type(annotation) or (
+        isinstance(annotation, type) and issubclass(annotation, (*MEDIA_TYPES, ToolResult))
+    )
 
 
 def _model_of(cls: Any) -> Any:

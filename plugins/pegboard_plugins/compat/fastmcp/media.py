@@ -1,20 +1,47 @@
-"""`Image`, `Audio` and `File`: media of a tool's result, from a path or from bytes."""
+"""`Image`, `Audio` and `File` with the parameters of FastMCP. The media type follows from `format` or the file name."""
 
 from __future__ import annotations
 
 import mimetypes
 import os.path
-from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from pegboard import AudioContent, Content, EmbeddedResource, ImageContent, ResourceContents
+from pegboard import Audio as HostAudio
+from pegboard import AudioContent, EmbeddedResource, ImageContent
+from pegboard import File as HostFile
+from pegboard import Image as HostImage
+
+MEDIA_TYPES = (HostImage, HostAudio, HostFile)
+
+_IMAGE_TYPES = {"jpg": "image/jpeg", "svg": "image/svg+xml", "tif": "image/tiff", "webp": "image/webp"}
+_AUDIO_TYPES = {
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "m4a": "audio/mp4",
+    "ogg": "audio/ogg",
+    "opus": "audio/ogg",
+    "flac": "audio/flac",
+    "aac": "audio/aac",
+    "aif": "audio/aiff",
+    "aiff": "audio/aiff",
+}
+_FILE_TYPES = {
+    "plain": "text/plain",
+    "txt": "text/plain",
+    "text": "text/plain",
+    "csv": "text/csv",
+    "htm": "text/html",
+    "html": "text/html",
+    "md": "text/markdown",
+    "markdown": "text/markdown",
+}
 
 
-class Media(ABC):
-    """Bytes with a media type.
+class Image(HostImage):
+    """An image.
 
     Args:
         path: the file. Exactly one of `path` and `data` is required.
@@ -22,107 +49,35 @@ class Media(ABC):
         format: the subtype, such as "png". By default it follows from the file name.
     """
 
-    _main_type: ClassVar[str]
-    _default_type: ClassVar[str]
-    _types: ClassVar[Mapping[str, str]] = {}
-
     def __init__(
-        self,
-        path: str | Path | None = None,
-        data: bytes | None = None,
-        format: str | None = None,
-        **_: Any,
+        self, path: str | Path | None = None, data: bytes | None = None, format: str | None = None, **_: Any
     ) -> None:
-        if (path is None) == (data is None):
-            raise ValueError("either path or data is required: pass one of them")
-        self.path = None if path is None else Path(os.path.expandvars(path)).expanduser()
-        self.data = data
-        self._format = format
+        super().__init__(_expanded(path), data=data, mime_type=_type(path, format, "image", "image/png", _IMAGE_TYPES))
 
-    @property
-    def mime_type(self) -> str:
-        """The media type."""
-        if self._format:
-            subtype = self._format.lower()
-            return self._types.get(subtype, f"{self._main_type}/{subtype}")
-        if self.path is None:
-            return self._default_type
-        suffix = self.path.suffix.lower().lstrip(".")
-        return self._types.get(suffix) or mimetypes.guess_type(self.path)[0] or "application/octet-stream"
-
-    def read(self) -> bytes:
-        """Return the bytes."""
-        return self.path.read_bytes() if self.path is not None else self.data or b""
-
-    @abstractmethod
-    def content(self) -> Content:
-        """Return the content block."""
-
-
-class Image(Media):
-    """An image."""
-
-    _main_type = "image"
-    _default_type = "image/png"
-    _types: ClassVar = {"jpg": "image/jpeg", "svg": "image/svg+xml", "tif": "image/tiff", "webp": "image/webp"}
-
-    def content(self) -> ImageContent:
+    def to_image_content(self) -> ImageContent:
         """Return the image as a content block."""
-        return ImageContent(self.read(), self.mime_type)
-
-    to_image_content = content
+        return self.block(self.load())
 
     def to_data_uri(self) -> str:
         """Return the image as a `data:` URI."""
-        return f"data:{self.mime_type};base64,{b64encode(self.read()).decode()}"
+        return f"data:{self.mime_type};base64,{b64encode(self.load()).decode()}"
 
 
-class Audio(Media):
-    """Audio."""
+class Audio(HostAudio):
+    """Audio. The parameters are those of `Image`."""
 
-    _main_type = "audio"
-    _default_type = "audio/wav"
-    _types: ClassVar = {
-        "wav": "audio/wav",
-        "mp3": "audio/mpeg",
-        "m4a": "audio/mp4",
-        "ogg": "audio/ogg",
-        "opus": "audio/ogg",
-        "flac": "audio/flac",
-        "aac": "audio/aac",
-        "aif": "audio/aiff",
-        "aiff": "audio/aiff",
-    }
+    def __init__(
+        self, path: str | Path | None = None, data: bytes | None = None, format: str | None = None, **_: Any
+    ) -> None:
+        super().__init__(_expanded(path), data=data, mime_type=_type(path, format, "audio", "audio/wav", _AUDIO_TYPES))
 
-    def content(self) -> AudioContent:
+    def to_audio_content(self) -> AudioContent:
         """Return the audio as a content block."""
-        return AudioContent(self.read(), self.mime_type)
-
-    to_audio_content = content
+        return self.block(self.load())
 
 
-class File(Media):
-    """A file.
-
-    Args:
-        path: the file. Exactly one of `path` and `data` is required.
-        data: the bytes.
-        format: the subtype, such as "pdf". By default it follows from the file name.
-        name: the name of the file, for its URI.
-    """
-
-    _main_type = "application"
-    _default_type = "application/octet-stream"
-    _types: ClassVar = {
-        "plain": "text/plain",
-        "txt": "text/plain",
-        "text": "text/plain",
-        "csv": "text/csv",
-        "htm": "text/html",
-        "html": "text/html",
-        "md": "text/markdown",
-        "markdown": "text/markdown",
-    }
+class File(HostFile):
+    """A file. The parameters are those of `Image`, and `name`, the name of the file for its URI."""
 
     def __init__(
         self,
@@ -132,16 +87,27 @@ class File(Media):
         name: str | None = None,
         **_: Any,
     ) -> None:
-        super().__init__(path, data, format)
-        self._name = name
-
-    def content(self) -> EmbeddedResource:
-        """Return the file as an embedded resource. Text is decoded."""
-        raw, mime_type = self.read(), self.mime_type
-        uri = self.path.resolve().as_uri() if self.path else f"file:///{self._name or 'resource'}"
-        is_text = mime_type.startswith("text/")
-        return EmbeddedResource(
-            ResourceContents(uri, raw.decode(errors="replace") if is_text else raw, mime_type=mime_type)
+        expanded = _expanded(path)
+        super().__init__(
+            expanded,
+            data=data,
+            mime_type=_type(path, format, "application", "application/octet-stream", _FILE_TYPES),
+            uri=f"file:///{name or 'resource'}" if expanded is None else expanded.resolve().as_uri(),
         )
 
-    to_resource_content = content
+    def to_resource_content(self) -> EmbeddedResource:
+        """Return the file as an embedded resource. Text is decoded."""
+        return self.block(self.load())
+
+
+def _expanded(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(os.path.expandvars(path)).expanduser()
+
+
+def _type(path: str | Path | None, format: str | None, main_type: str, default: str, types: Mapping[str, str]) -> str:
+    if format:
+        return types.get(format.lower(), f"{main_type}/{format.lower()}")
+    if path is None:
+        return default
+    suffix = Path(path).suffix.lower().lstrip(".")
+    return types.get(suffix) or mimetypes.guess_type(str(path))[0] or "application/octet-stream"

@@ -64,8 +64,8 @@ def _message(value: Any) -> Any:
     if isinstance(value, PromptMessage) or (isinstance(value, Mapping) and "role" in value):
         return value
     if isinstance(value, Message) or (hasattr(value, "role") and hasattr(value, "content")):
-        return {"role": value.role, "content": _content(value.content)}
-    return {"role": "user", "content": _content(value)}
+        return PromptMessage(_content(value.content), value.role)
+    return PromptMessage(_content(value))
 
 
 def _content(value: Any) -> Any:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json, to_jsonable_python
 
 from pegboard import ToolResult as HostToolResult
-from pegboard_plugins.compat.fastmcp.media import Media
+from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
 from pegboard_plugins.compat.fastmcp.types import Object
 
 _MCP_MODULES = ("mcp.types", "mcp_types")
@@ -53,15 +53,15 @@ def is_mcp_type(cls: Any) -> bool:
 
 def is_content(value: object) -> bool:
     """Return True for media and for content blocks."""
-    if isinstance(value, Media):
+    if isinstance(value, MEDIA_TYPES):
         return True
     return is_mcp_type(type(value)) and getattr(value, "type", None) in _BLOCK_TYPES
 
 
 def as_block(value: Any) -> Any:
-    """Return one item of content: a block of pegboard, an MCP object as a dict, or a string."""
-    if isinstance(value, Media):
-        return value.content()
+    """Return one item of content: media, an MCP object as a dict, or a string."""
+    if isinstance(value, MEDIA_TYPES):
+        return value
     if is_mcp_type(type(value)):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
     return value if isinstance(value, str) else to_json(value, fallback=str).decode()

@@ -1,0 +1,67 @@
+"""`Image`, `Audio` and `File` in the results of functions. Their files are read in a thread of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pegboard.calls.result_size import TooLarge, too_large
+from pegboard.calls.threads import Job, Threads
+from pegboard.content.rules import ContentError
+from pegboard.context.bound_function import BoundFunction
+from pegboard.errors import ToolOutputError
+from pegboard.media import Media, MediaTooLarge
+from pegboard.types.calls import PromptMessage, PromptResult, ToolResult
+from pegboard.types.content import Content
+
+
+async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
+    """Return the value of a function with content blocks in place of `Image`, `Audio` and `File`.
+
+    Raises:
+        ToolOutputError: a file cannot be read, or its media type is unknown. The message does not contain the path.
+        RetryableToolError: the files exceed the size limit of the result.
+    """
+    found: list[Media] = []
+    _mapped(value, found.append)
+    if not found:
+        return value
+    keywords = {"found": found, "limit": bound.max_result_bytes}
+    blocks, error = await threads.run(Job(_blocks, keywords, bound.name))
+    if isinstance(error, MediaTooLarge):
+        raise too_large(bound.name, TooLarge(error.size), bound.max_result_bytes)
+    if isinstance(error, OSError | ContentError):
+        raise ToolOutputError("The tool returned a file that cannot be sent.", str(error)) from error
+    if error is not None:
+        raise error
+    following = iter(blocks)
+    return _mapped(value, lambda _: next(following))
+
+
+def _mapped(value: Any, change: Callable[[Media], Any], *, is_item: bool = False) -> Any:
+    """Return a value with each `Media` replaced by the result of `change`: the value itself, its items or members."""
+    if isinstance(value, Media):
+        return change(value)
+    kind = type(value)
+    if kind is ToolResult or kind is PromptMessage:
+        return value._replace(content=_mapped(value.content, change))
+    if kind is PromptResult:
+        return value._replace(messages=_mapped(value.messages, change))
+    if is_item:
+        return value
+    if kind is list or kind is tuple:
+        return kind(_mapped(one, change, is_item=True) for one in value)
+    if kind is dict:
+        return {name: _mapped(one, change, is_item=True) for name, one in value.items()}
+    return value
+
+
+def _blocks(found: Sequence[Media], limit: int) -> list[Content]:
+    """Read the files, and return the content blocks. The limit of their base64 form is `limit`, 0 for no limit."""
+    blocks: list[Content] = []
+    left = limit // 4 * 3 if limit else None
+    for media in found:
+        data = media.load(left)
+        left = None if left is None else left - len(data)
+        blocks.append(media.block(data))
+    return blocks

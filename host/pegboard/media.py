@@ -1,0 +1,234 @@
+"""`Image`, `Audio` and `File`: content from a file or from bytes. This module is imported on first use.
+
+The host calls `load` in a thread, after the function has returned (`calls/media_results.py`).
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from os import PathLike
+from pathlib import PurePath
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from pegboard.content.rules import ContentError
+from pegboard.types.calls import MEDIA_TYPES, ResourceContents
+from pegboard.types.content import Annotations, AudioContent, Content, EmbeddedResource, ImageContent
+
+_SUFFIXES = {
+    ".aac": "audio/aac",
+    ".avif": "image/avif",
+    ".flac": "audio/flac",
+    ".m4a": "audio/mp4",
+    ".md": "text/markdown",
+    ".mp3": "audio/mpeg",
+    ".oga": "audio/ogg",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".wav": "audio/wav",
+    ".weba": "audio/webm",
+    ".webp": "image/webp",
+}
+"""The media types that differ between machines or versions of Python."""
+
+_MAGIC = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (0, b"BM", "image/bmp"),
+    (0, b"II*\x00", "image/tiff"),
+    (0, b"MM\x00*", "image/tiff"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftypM4A ", "audio/mp4"),
+    (8, b"WAVE", "audio/wav"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"\xff\xfb", "audio/mpeg"),
+    (0, b"OggS", "audio/ogg"),
+    (0, b"fLaC", "audio/flac"),
+    (8, b"AIFF", "audio/aiff"),
+    (0, b"%PDF-", "application/pdf"),
+    (0, b"PK\x03\x04", "application/zip"),
+    (0, b"\x1f\x8b", "application/gzip"),
+)
+"""The beginnings of files: offset, bytes, media type."""
+
+_TEXT_TYPES = ("text/", "application/json", "application/xml")
+
+
+class MediaTooLarge(Exception):
+    """A file or the bytes exceed a size limit.
+
+    Args:
+        size: the size in bytes.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+
+class Media(ABC):
+    """A file, or bytes, as content.
+
+    Args:
+        path: the file. Either `path` or `data` is required.
+        data: the bytes.
+        mime_type: the media type. When None, it follows from the file's name, or from the first bytes.
+        annotations: the audience and priority of the content.
+        meta: the `_meta` of the content.
+
+    Raises:
+        ValueError: both or none of `path` and `data` are given.
+    """
+
+    main_type: ClassVar[str] = ""
+    """The beginning of the media type, such as "image/"."""
+    default_type: ClassVar[str | None] = None
+    """The media type if neither the name nor the bytes tell it; None to refuse such content."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        MEDIA_TYPES.add(cls)
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        data: bytes | None = None,
+        mime_type: str | None = None,
+        annotations: Annotations | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        if (path is None) == (data is None):
+            raise ValueError(f"{type(self).__name__} needs either path or data: pass one of them")
+        self.path = None if path is None else os.fspath(path)
+        self.data = data
+        self.mime_type = mime_type
+        self.annotations = annotations
+        self.meta = meta
+
+    def load(self, limit: int | None = None) -> bytes:
+        """Return the bytes. Read the file, if `path` names one.
+
+        Args:
+            limit: the largest accepted size in bytes; None for no limit. A larger file is not read.
+
+        Raises:
+            MediaTooLarge: the size exceeds the limit.
+            OSError: the file cannot be read, or is not a regular file.
+        """
+        data = _content_of(self.path, limit) if self.path is not None else self.data or b""
+        if limit is not None and len(data) > limit:
+            raise MediaTooLarge(len(data))
+        return data
+
+    @abstractmethod
+    def block(self, data: bytes) -> Content:
+        """Return the content block.
+
+        Args:
+            data: the bytes, read from the file if `path` names one.
+
+        Raises:
+            ContentError: the media type does not fit, or is unknown.
+        """
+
+    def type_of(self, data: bytes) -> str:
+        """Return the media type of the content.
+
+        Raises:
+            ContentError: it is unknown.
+        """
+        if self.mime_type is not None:
+            return self.mime_type
+        for found in (_type_of_name(self.path), _type_of_bytes(data), self.default_type):
+            if found is not None and found.startswith(self.main_type):
+                return found
+        name = type(self).__name__
+        raise ContentError(f"{name}: neither the name nor the bytes are of type {self.main_type}*; set mime_type")
+
+
+class Image(Media):
+    """An image from a file or from bytes. It becomes an `ImageContent`."""
+
+    main_type = "image/"
+
+    def block(self, data: bytes) -> ImageContent:
+        """Return the image as a content block."""
+        return ImageContent(data, self.type_of(data), self.annotations, self.meta)
+
+
+class Audio(Media):
+    """Audio from a file or from bytes. It becomes an `AudioContent`."""
+
+    main_type = "audio/"
+
+    def block(self, data: bytes) -> AudioContent:
+        """Return the audio as a content block."""
+        return AudioContent(data, self.type_of(data), self.annotations, self.meta)
+
+
+class File(Media):
+    """A file of any type. It becomes an `EmbeddedResource`: a string for text in UTF-8, else bytes.
+
+    Args:
+        uri: the URI of the resource. When None, `file:///` and the name of the file, without its directory.
+    """
+
+    default_type = "application/octet-stream"
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        data: bytes | None = None,
+        mime_type: str | None = None,
+        uri: str | None = None,
+        annotations: Annotations | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(path, data=data, mime_type=mime_type, annotations=annotations, meta=meta)
+        self.uri = uri
+
+    def block(self, data: bytes) -> EmbeddedResource:
+        """Return the file as a content block."""
+        mime_type = self.type_of(data)
+        content: str | bytes = data
+        if mime_type.startswith(_TEXT_TYPES):
+            with suppress(UnicodeDecodeError):
+                content = data.decode()
+        uri = self.uri or f"file:///{quote(PurePath(self.path or 'file').name)}"
+        return EmbeddedResource(ResourceContents(uri, content, mime_type), self.annotations, self.meta)
+
+
+def _content_of(path: str, limit: int | None) -> bytes:
+    with open(path, "rb", opener=_open) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path!r} is not a regular file")
+        if limit is not None and status.st_size > limit:
+            raise MediaTooLarge(status.st_size)
+        return file.read(-1 if limit is None else limit + 1)  # the file may grow meanwhile
+
+
+def _open(path: str, flags: int) -> int:
+    # without O_NONBLOCK a pipe would block the thread
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _type_of_name(path: str | None) -> str | None:
+    if path is None:
+        return None
+    name = PurePath(path).name
+    return _SUFFIXES.get(PurePath(name).suffix.lower()) or mimetypes.guess_type(name)[0]
+
+
+def _type_of_bytes(data: bytes) -> str | None:
+    return next((kind for offset, magic, kind in _MAGIC if data.startswith(magic, offset)), None)

@@ -1,0 +1,134 @@
+"""`Image`, `Audio` and `File` in results: their media types, their size, and errors that reveal no path."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    Audio,
+    AudioContent,
+    EmbeddedResource,
+    File,
+    Image,
+    ImageContent,
+    PromptMessage,
+    PromptResult,
+    ResourceContents,
+    Toolkit,
+    ToolResult,
+)
+from pegboard.content.rules import ContentError
+from pegboard.types import Call, Failure
+from tests.host.hosting import make_host
+
+PNG = b"\x89PNG\r\n\x1a\n\xfb"
+
+
+def embedded(uri: str, content: str | bytes, mime_type: str) -> EmbeddedResource:
+    return EmbeddedResource(ResourceContents(uri, content, mime_type))
+
+
+@pytest.mark.parametrize(
+    ("media", "data", "block"),
+    [
+        (Image("a.JPG"), PNG, ImageContent(PNG, "image/jpeg")),
+        (Image("a"), PNG, ImageContent(PNG, "image/png")),
+        (Image("a.txt"), b"RIFFsizeWEBP", ImageContent(b"RIFFsizeWEBP", "image/webp")),
+        (Image(data=b"", mime_type="image/x"), b"", ImageContent(b"", "image/x")),
+        (Audio("a.mp3"), b"", AudioContent(b"", "audio/mpeg")),
+        (Audio("a"), b"RIFFsizeWAVE", AudioContent(b"RIFFsizeWAVE", "audio/wav")),
+        (File("dir/a b.md"), b"# A", embedded("file:///a%20b.md", "# A", "text/markdown")),
+        (File("a.txt", uri="x:y"), b"\xff", embedded("x:y", b"\xff", "text/plain")),
+        (File(data=b"%PDF-1"), b"%PDF-1", embedded("file:///file", b"%PDF-1", "application/pdf")),
+        (File("a"), b"a", embedded("file:///a", b"a", "application/octet-stream")),
+    ],
+    ids=repr,
+)
+def test_the_media_type_follows_from_the_name_or_the_first_bytes(media: Any, data: bytes, block: Any) -> None:
+    assert media.block(data) == block
+
+
+def test_content_of_another_type_is_refused() -> None:
+    with pytest.raises(ContentError, match=r"Image: neither the name nor the bytes are of type image/\*"):
+        Image("a.txt").block(b"")
+    with pytest.raises(ValueError, match="needs either path or data"):
+        Image("a.png", data=b"")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "a.png").write_bytes(PNG)
+    (tmp_path / "large.png").write_bytes(b"x" * 760)
+    (tmp_path / "a.txt").write_bytes(b"text")
+    os.mkfifo(tmp_path / "pipe.png")
+    return tmp_path
+
+
+def kit_of(files: Path) -> Toolkit:
+    kit = Toolkit("media", prefix=False)
+    image = ImageContent(PNG, "image/png")
+
+    @kit.tool(max_result=1000)
+    async def give(name: str) -> list[str | Image]:
+        """Give an image."""
+        return ["An image:", Image(files / name), Image(data=PNG)]
+
+    @kit.tool
+    def result() -> ToolResult:
+        """Give an image in a result."""
+        return ToolResult(content=(Image(files / "a.png"), image))  # type: ignore[arg-type]
+
+    @kit.tool
+    def members() -> dict[str, Any]:
+        """Give an image among data."""
+        return {"a": 1, "image": Image(files / "a.png")}
+
+    @kit.prompt
+    def ask() -> PromptResult:
+        """Ask about an image."""
+        return PromptResult((PromptMessage(Image(files / "a.png"), "assistant"),))  # type: ignore[arg-type]
+
+    @kit.resource("x://file")
+    def file() -> File:
+        """Give a file."""
+        return File(files / "a.txt")
+
+    return kit
+
+
+async def test_files_of_results_are_read(files: Path) -> None:
+    image = ImageContent(PNG, "image/png")
+    async with make_host(kit_of(files)) as host:
+
+        async def got(method: str, **params: Any) -> Any:
+            return await host.dispatch(Call(method, params))
+
+        given = await got("tools/call", name="give", arguments={"name": "a.png"})
+        assert given.content[1:] == (image, image)
+        assert (await got("tools/call", name="result")).content == (image, image)
+        found = await got("tools/call", name="members")
+        assert (found.value, found.content[1:]) == ({"a": 1}, (image,))
+        assert (await got("prompts/get", name="ask")).messages == (PromptMessage(image, "assistant"),)
+        contents = (await got("resources/read", uri="x://file")).contents
+        assert contents == (ResourceContents("x://file", "text", "text/plain"),)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("large.png", "The result is too large: it has more than 1,000 bytes."),
+        ("missing.png", "The tool returned a file that cannot be sent."),
+        ("pipe.png", "The tool returned a file that cannot be sent."),
+        ("a.txt", "The tool returned a file that cannot be sent."),
+        (".", "The tool returned a file that cannot be sent."),
+    ],
+)
+async def test_a_file_that_cannot_be_sent_is_an_error_without_its_path(files: Path, name: str, message: str) -> None:
+    async with make_host(kit_of(files)) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "give", "arguments": {"name": name}}))
+    assert isinstance(outcome, Failure)
+    assert outcome.error.message == message
