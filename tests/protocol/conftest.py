@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.support import asks_kit, content_kit, fixture_kit, hostile_kit, options_kit
+from tests.support import asks_kit, content_kit, fixture_kit, hostile_kit
 from tests.support.mcp_client import NEWEST, TRANSPORTS, McpClient, McpServer
 from tests.support.pool import ASKING, make_asking_site, make_growing_site, make_site
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
@@ -21,7 +21,7 @@ Start = Callable[..., McpServer]
 
 KITS = {
     "fixture": {"fixture": fixture_kit, "hostile": hostile_kit},
-    "content": {"content": content_kit, "options": options_kit},
+    "content": {"content": content_kit},
     "asks": {"asks": asks_kit},
 }
 

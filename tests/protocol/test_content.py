@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.protocol.conftest import Servers
-from tests.support import content_kit, options_kit
+from tests.support import content_kit
 from tests.support.content_kit import CANARY, META
 from tests.support.mcp_client import McpClient, McpServer
 from tests.support.peer import META as OWN
@@ -215,7 +215,7 @@ async def test_content_that_fails_is_an_internal_error_that_reveals_nothing(
         await either.error("completion/complete", failing),
         await plain.error("resources/read", {"uri": "fixture://broken"}),
     ]
-    broken = ("fixture_broken_prompt", "hostile_odd_role", "hostile_odd_text", "hostile_odd_messages")
+    broken = ("fixture_broken_prompt", "hostile_odd_text", "hostile_odd_messages")
     errors += [await plain.error("prompts/get", {"name": name}) for name in broken]
     assert {error["code"] for error in errors} == {-32603}
     assert "canary" not in json.dumps(errors)
@@ -310,7 +310,7 @@ async def test_malformed_completion_is_refused(either: McpClient) -> None:
 
 async def described(client: McpClient, name: str) -> dict[str, Any]:
     """A tool as the client sees it."""
-    (found,) = [tool for tool in (await client.result("tools/list"))["tools"] if tool["name"] == f"options_{name}"]
+    (found,) = [tool for tool in (await client.result("tools/list"))["tools"] if tool["name"] == name]
     assert isinstance(found, dict)
     return found
 
@@ -323,7 +323,7 @@ async def test_metadata_hints_and_versions_are_listed_where_the_revision_has_a_p
     known = {"classification": classification, "behavior": behavior, "extras": extras}
     hints = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
     expected: dict[str, tuple[Any, Any]] = {
-        "classified": (hints, {**options_kit.VENDORS, "pegboard/metadata": known}),
+        "classified": (hints, {**content_kit.VENDORS, "pegboard/metadata": known}),
         "versioned": (None, {"com.example/own": 1, "pegboard/version": "1.4.0"}),
     }
     for name, (told, about) in expected.items():
@@ -335,13 +335,13 @@ async def test_metadata_hints_and_versions_are_listed_where_the_revision_has_a_p
 async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(sites: dict[str, Path]) -> None:
     async with McpServer("http", sites["content"]) as server:
         client = await server.client()
-        for name in ("options_deprecated_by_option", "options_deprecated_by_decorator"):
+        for name in ("deprecated_by_option", "deprecated_by_decorator"):
             text = f"{name} is deprecated: use somewhere instead"
             for modern in (False, True):
                 meta = {f"{OWN}logLevel": "warning"} if modern else {}
                 reply = await client.request("tools/call", {"name": name, "_meta": meta}, modern=modern)
                 told = [told["params"] for told in reply.told if told["params"]["data"] == text]
                 assert told == [{"level": "warning", "logger": name, "data": text}]
-            listed = await described(client, name.removeprefix("options_"))
+            listed = await described(client, name)
             assert listed["description"] == "[DEPRECATED: use somewhere instead] Be old."
             assert server.stderr.count(f"{name} is deprecated") == 1

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 from pegboard import (
     Annotations,
     AudioContent,
+    Behavior,
+    Classification,
     Completion,
     Content,
     Context,
@@ -19,15 +21,19 @@ from pegboard import (
     Icon,
     ImageContent,
     NotFoundError,
+    Operation,
     PromptMessage,
     PromptResult,
     ResourceContents,
     ResourceLink,
     ResourceResult,
+    ServiceDomain,
     TextContent,
     ToolAnnotations,
     Toolkit,
+    ToolMetadata,
     ToolResult,
+    tool,
 )
 
 CANARY = "canary-7f3a91"
@@ -133,6 +139,49 @@ BROKEN: dict[str, Any] = {
 def broken(kind: str) -> Any:
     """Give content that cannot be sent."""
     return BROKEN[kind]
+
+
+# --- options
+
+
+VENDORS: dict[str, Any] = {
+    "openai/outputTemplate": "ui://widget/page.html",
+    "com.example/team": {"name": "pigeons", "lead": None, "members": [1, 2.5, True]},
+}
+
+
+@kit.tool(
+    metadata=ToolMetadata(
+        Classification([ServiceDomain.EMAIL, "pigeon_post"]),
+        Behavior([Operation.DELETE], read_only=False, destructive=True, idempotent=True),
+        {"idp": "entraID", "nested": {"levels": (1, 2)}},
+    ),
+    meta=VENDORS,
+)
+def classified() -> str:
+    """Say all there is to say about its kind."""
+    return "classified"
+
+
+@tool(title="Anywhere")
+@kit.tool(version="1.4", meta={"com.example/own": 1})
+def versioned() -> str:
+    """Have an own version."""
+    return "versioned"
+
+
+@kit.tool(deprecated="use somewhere instead")
+def deprecated_by_option() -> str:
+    """Be old."""
+    return "old"
+
+
+@kit.tool
+@tool.deprecated("use somewhere instead")
+async def deprecated_by_decorator(context: Context) -> str:
+    """Be old."""
+    context.log.warning("its own words")
+    return "old"
 
 
 # --- resources

@@ -276,14 +276,8 @@ def text() -> str:
     return "# A text\n"
 
 
-@kit.resource("fixture://bytes", name="some-bytes", mime_type="application/x-thing")
-def some_bytes() -> bytes:
-    return bytes(range(256))
-
-
 @kit.resource("fixture://empty")
 def empty() -> str:
-    """Nothing in it."""
     return ""
 
 

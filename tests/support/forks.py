@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
 import pkgutil
 import pty
+import signal
 import socket
 import subprocess
 import sys
@@ -80,7 +82,7 @@ class Forks:
 
 @cache
 def forks(python: Path = Path(sys.executable)) -> Forks:
-    """Return the one of an interpreter."""
+    """Return the process of an interpreter."""
     return Forks(python)
 
 
@@ -126,6 +128,74 @@ def _read_all(descriptor: int) -> bytes:
             read += chunk
     os.close(descriptor)
     return read
+
+
+# --- streams of asyncio
+
+
+class ForkedProcess:
+    """The part of `asyncio.subprocess.Process` that tests use."""
+
+    stdin: asyncio.StreamWriter | None = None
+    stdout: asyncio.StreamReader
+    stderr: asyncio.StreamReader
+    returncode: int | None = None
+
+    def __init__(self, pid: int, status: int) -> None:
+        self.pid = pid
+        self._ending = asyncio.create_task(self._end(status))
+
+    async def _end(self, status: int) -> None:
+        self.returncode = int(await (await _reader(status, 2**16)).read())
+
+    async def wait(self) -> int:
+        await asyncio.shield(self._ending)
+        assert self.returncode is not None
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+async def _reader(descriptor: int, limit: int) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(descriptor, "rb", buffering=0))
+    return reader
+
+
+async def _writer(descriptor: int) -> asyncio.StreamWriter:
+    loop, protocol = asyncio.get_running_loop(), asyncio.StreamReaderProtocol(asyncio.StreamReader())
+    transport, _ = await loop.connect_write_pipe(lambda: protocol, os.fdopen(descriptor, "wb", buffering=0))
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def start_fork(
+    python: Path, arguments: Sequence[str], stdin: int, cwd: Path, env: Mapping[str, str], limit: int
+) -> ForkedProcess:
+    """Start `pegboard` of an interpreter as asyncio starts a process; `stdin` is a descriptor, PIPE or DEVNULL."""
+    feed: int | None = None
+    if stdin == asyncio.subprocess.PIPE:
+        source, feed = os.pipe()
+    else:
+        source = os.open(os.devnull, os.O_RDONLY) if stdin == asyncio.subprocess.DEVNULL else os.dup(stdin)
+    (out, shown), (err, told) = os.pipe(), os.pipe()
+    try:
+        started = await asyncio.to_thread(forks(python).start, arguments, cwd, env, (source, shown, told))
+    finally:
+        for descriptor in (source, shown, told):
+            os.close(descriptor)
+    process = ForkedProcess(*started)
+    process.stdout, process.stderr = await _reader(out, limit), await _reader(err, limit)
+    process.stdin = None if feed is None else await _writer(feed)
+    return process
 
 
 # --- in the process that forks

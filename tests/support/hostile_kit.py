@@ -50,10 +50,7 @@ async def burst_async(kind: str) -> str:
     raise OUTBURSTS[kind]
 
 
-@kit.tool(inline=True)
-def burst_inline(kind: str) -> str:
-    """Raise an exception that no tool should, inline."""
-    raise OUTBURSTS[kind]
+kit.tool(name="burst_inline", inline=True)(burst)
 
 
 # --- results that JSON cannot hold
@@ -137,42 +134,21 @@ def misreport(kind: str) -> str:
     raise ERRORS[kind]
 
 
-ODD_NUMBERS: dict[str, Any] = {
+ODD_VALUES: dict[str, Any] = {
     "nan": float("nan"),
     "infinity": float("inf"),
     "text": "50%",
     "true": True,
     "none": None,
-    "complex": 1j,
+    "object": WRONG,
 }
 
 
 @kit.tool
-def odd_progress(context: Context, kind: str) -> str:
-    """Report progress that is not a number."""
-    context.progress.report(ODD_NUMBERS[kind])
+def odd_report(context: Context, part: str, kind: str) -> str:
+    """Report progress of which a part has a wrong type."""
+    context.progress.report(**{"progress": 1, part: ODD_VALUES[kind]})
     return "reported"
-
-
-@kit.tool
-def odd_total(context: Context, kind: str) -> str:
-    """Report a total that is not a number."""
-    context.progress.report(1, total=ODD_NUMBERS[kind])
-    return "reported"
-
-
-@kit.tool
-def odd_message(context: Context) -> str:
-    """Report a message that is not a string."""
-    context.progress.report(1, message=WRONG)
-    return "reported"
-
-
-@kit.prompt
-def odd_role() -> list[PromptMessage]:
-    """Speak in a role that there is not."""
-    role: Any = "system"
-    return [PromptMessage("x", role=role)]
 
 
 @kit.prompt

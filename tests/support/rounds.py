@@ -12,11 +12,9 @@ from pegboard.types import FIRST_ROUND, Call, Client, InputRequired, Outcome, Qu
 ABLE = Client("test", "1", "2026-07-28", {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
 
 Answer = Callable[[str, Question], Any]
-"""Given a question's key and the question, what the client answers; LATER to leave it open."""
+"""Given a question's key and the question, the client's answer."""
 
-LATER = object()
-MOST = 30
-"""Rounds, before a test fails."""
+MAX_ROUNDS = 30
 
 
 def accept(**content: Any) -> dict[str, Any]:
@@ -49,14 +47,8 @@ class Rounds:
     async def finish(self, answer: Answer) -> Outcome:
         """Every round to the end of the call."""
         outcome = await self.step()
-        for _ in range(MOST):
+        for _ in range(MAX_ROUNDS):
             if not isinstance(outcome, InputRequired):
                 return outcome
-            answers = {key: answer(key, question) for key, question in outcome.questions.items()}
-            outcome = await self.step({key: value for key, value in answers.items() if value is not LATER})
-        raise AssertionError(f"no end after {MOST} rounds")
-
-
-def echo(key: str, question: Question) -> dict[str, Any]:
-    """Answers a form of one text with its own message."""
-    return accept(value=question.params["message"].upper())
+            outcome = await self.step({key: answer(key, question) for key, question in outcome.questions.items()})
+        raise AssertionError(f"no end after {MAX_ROUNDS} rounds")

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self, cast
 
-from tests.support.forked_process import start_fork
+from tests.support.forks import start_fork
 from tests.support.peer import LIMIT, WAIT, Peer
 
 PEGBOARD = Path(sysconfig.get_path("scripts")) / "pegboard"

@@ -16,9 +16,9 @@ import pytest
 
 from pegboard import Context, ToolExecutionError, Toolkit, ToolResult, current_context
 from pegboard.plugin import InteractionError, ProtocolError
-from pegboard.types import Call, Elicit, Failure, Outcome
+from pegboard.types import Call, Elicit, Failure, Outcome, Question
 from tests.host.hosting import WAIT, make_host
-from tests.support.rounds import ABLE, Rounds, accept, echo
+from tests.support.rounds import ABLE, Rounds, accept
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -36,6 +36,11 @@ async def say(context: Context, text: str, name: str | None = None) -> str:
     """Return the answer to a text; the client of these tests answers with the text in capitals."""
     answer = await context.ui.elicit(text, str, name=name)
     return str(answer.content)
+
+
+def echo(key: str, question: Question) -> dict[str, Any]:
+    """Answer a form of one string with its message."""
+    return accept(value=question.params["message"].upper())
 
 
 async def played(function: Function, *more: Callable[..., Any]) -> tuple[Outcome, list[list[str]]]:

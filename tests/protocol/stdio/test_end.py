@@ -66,8 +66,7 @@ async def test_nothing_is_written_after_the_end_of_input(new: New) -> None:
 @pytest.mark.requirement("STDIO-07")
 async def test_a_client_that_no_longer_reads_does_not_keep_the_process(wire: Wire) -> None:
     """A broken pipe is the end, not a crash."""
-    descriptor = wire.process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]  # asyncio closes it nowhere else
-    descriptor.close()
+    wire.process.stdout._transport.close()  # type: ignore[union-attr]  # asyncio closes it nowhere else
     for _ in range(20):
         await wire.notify("notifications/unheard-of")
     await wire.begin("tools/call", {"name": "fixture_large", "arguments": {"size": 1_000_000}})
