@@ -315,23 +315,6 @@ async def described(client: McpClient, name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.requirement("TOOL-21")
-async def test_metadata_hints_and_versions_are_listed_where_the_revision_has_a_place(every: McpClient) -> None:
-    classification = {"service_domains": ["email", "pigeon_post"]}
-    behavior = {"operations": ["delete"], "read_only": False, "destructive": True, "idempotent": True}
-    extras = {"idp": "entraID", "nested": {"levels": [1, 2]}}
-    known = {"classification": classification, "behavior": behavior, "extras": extras}
-    hints = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
-    expected: dict[str, tuple[Any, Any]] = {
-        "classified": (hints, {**content_kit.VENDORS, "pegboard/metadata": known}),
-        "versioned": (None, {"com.example/own": 1, "pegboard/version": "1.4.0"}),
-    }
-    for name, (told, about) in expected.items():
-        tool = await described(every, name)
-        assert tool.get("annotations") == (told if every.since("2025-03-26") else None), name
-        assert tool.get("_meta") == (about if every.since("2025-06-18") else None), name
-
-
 async def test_callers_of_a_deprecated_tool_are_told_each_time_and_the_operator_once(sites: dict[str, Path]) -> None:
     async with McpServer("http", sites["content"]) as server:
         client = await server.client()

@@ -102,15 +102,6 @@ async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: De
     assert await client.client.text("mill_bake", corn="rye") == "bread of flour of rye"  # inside another tool
 
 
-@pytest.mark.requirement("EXT-09")
-async def test_a_job_is_cancelled_by_its_name_and_unknown_to_other_names(client: Declaring) -> None:
-    job = await client.begun(corn="rye")
-    await client.result("jobs/cancel", jobId=job)
-    assert (await client.ended(job))["status"] == "cancelled"
-    error = (await client.request("jobs/get", jobId="nobody's")).error
-    assert error == {"code": -32602, "message": "There is no such job."}
-
-
 @pytest.mark.requirement("ERA-20", "EXT-02", "EXT-03", "MSG-14")
 async def test_a_client_that_does_not_declare_it_waits_for_its_calls_and_may_not_use_it(
     jobs: McpServer, site: Path

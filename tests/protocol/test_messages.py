@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.protocol.conftest import Start
 from tests.support.hostile_kit import OUTBURSTS
 from tests.support.http import LEAKS
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, values
@@ -87,14 +86,6 @@ async def test_a_duplicate_member_is_refused(client: McpClient) -> None:
         assert (await client.send_raw(echo(client, arguments), id="mine")).error["code"] == -32602
 
 
-async def test_meta_must_be_an_object_and_params_may_be_null(legacy: McpClient) -> None:
-    for method in ("tools/list", "ping"):
-        for meta in values(None, [], 5):
-            assert (await legacy.error(method, {"_meta": meta}))["code"] == -32602
-        null = json.dumps(ping(method=method, id="n", params=None)).encode()
-        assert "result" in (await legacy.send_raw(null, id="n")).message
-
-
 @pytest.mark.requirement("MSG-02", "STDIO-01")
 async def test_any_text_comes_back_as_it_was_sent(client: McpClient) -> None:
     for text in (
@@ -147,15 +138,6 @@ async def test_notifications_get_no_answer_even_malformed_ones_and_those_with_th
     for message in ({"result": {}}, {"error": {"code": -32603, "message": "no such request"}}):
         await client.send({"jsonrpc": "2.0", "id": 99, **message})
     assert await client.settle() == []
-
-
-async def test_a_request_without_an_id_is_not_run(start: Start) -> None:
-    async with start() as server:
-        client = await server.client()
-        await client.notify("tools/call", {"name": "fixture_crash", "arguments": {}})
-        await client.call("fixture_crash_later")
-        await server.said("fixture_crash_later")
-        assert "'fixture_crash'" not in server.stderr
 
 
 @pytest.mark.requirement("TOOL-15")

@@ -46,21 +46,3 @@ async def test_it_sees_requests_nested_calls_and_notifications(transport: str, s
         await client.notify("notifications/made/up")
         heard = [line for line in await trail(client) if line.startswith("notifications/")]
         assert heard == ([] if client.modern else ["notifications/initialized"]) + ["notifications/cancelled"]
-
-
-@pytest.mark.requirement("TOOL-09")
-async def test_a_tool_that_it_hides_is_not_there_for_other_callers(site: Path) -> None:
-    async with McpServer("http", site, more='[plugins.acme_audit]\nprivate = ["audit_nested"]') as server:
-        for client in (await server.client(MODERN[-1]), await server.client()):
-            result = await client.result("tools/list")
-            assert [tool["name"] for tool in result["tools"]] == ["audit_trail"]
-            assert result.get("cacheScope") == ("private" if client.modern else None)
-            hidden, missing = [
-                await client.error("tools/call", {"name": name, "arguments": {}})
-                for name in ("audit_nested", "audit_no")
-            ]
-            assert hidden == {**missing, "message": "Unknown tool: audit_nested"}
-        operator = await server.client(MODERN[-1], fields=[server.served.proof])
-        tools = (await operator.result("tools/list"))["tools"]
-        assert [tool["name"] for tool in tools] == ["audit_nested", "audit_trail"]
-        assert (await operator.call("audit_nested"))["isError"] is False

@@ -1,4 +1,4 @@
-"""Sessions over HTTP: when a response begins, when the store is given a record, and sessions that are deleted."""
+"""Sessions over HTTP: when a response begins, and sessions that are deleted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.mcp import McpConfig
-from pegboard_plugins.mcp.http import http_sessions
 from pegboard_plugins.mcp.http.http_sessions import HttpSession, HttpSessions
 from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 from pegboard_plugins.mcp.http.session_call import SessionCall
@@ -20,17 +19,12 @@ NO_CHANGES: Any = Mock()
 
 
 class Store(MemorySessionStore):
-    """A store that notes stored records, and whose reads and removals wait for a test."""
+    """A store whose reads and removals wait for a test."""
 
     def __init__(self) -> None:
         super().__init__(10, 60)
-        self.given: list[SessionRecord] = []
         self.asked, self.may_give, self.may_remove = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.may_give.set()
-
-    async def put(self, record: SessionRecord) -> bool:
-        self.given.append(record)
-        return await super().put(record)
 
     async def get(self, session_id: str) -> SessionRecord | None:
         found = await super().get(session_id)
@@ -69,29 +63,6 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         assert [one.data async for one in found.messages if isinstance(one, ServerSentEvent) and one.data] == [b"{}"]
     else:
         assert (found, json) == (Response(body=b"{}"), True)
-
-
-@pytest.mark.parametrize(("name", "value"), [("", None), ("level", "error"), ("interval", 0.0)])
-async def test_a_record_is_stored_when_it_changes_now_and_then_and_when_the_last_request_ends(
-    name: str, value: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Store()
-    sessions = HttpSessions(store, None, McpConfig())
-    opened = await open_session(sessions)
-    await sessions.release(opened)
-    session, same = [await sessions.find(opened.id, LOCAL, NO_CHANGES) for _ in range(2)]
-    assert session is not None
-    assert session is same
-    await sessions.settle(session)
-    store.given.clear()
-    if name == "interval":
-        monkeypatch.setattr(http_sessions, "STORE_INTERVAL_SECONDS", value)
-    elif name:
-        setattr(session, name, value)
-    await sessions.release(session)
-    assert store.given == ([session.record] if name else [])
-    await sessions.release(session)
-    assert store.given[-1] == session.record == await store.get(session.id)
 
 
 async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:

@@ -21,7 +21,7 @@ from pegboard.plugin import (
 )
 from pegboard.types import LOCAL, Call, Client, MethodResult, Notify, Outcome
 from pegboard_plugins.mcp.notification_dispatcher import MAX_RUNNING_NOTIFICATIONS, NotificationDispatcher
-from pegboard_plugins.mcp.plugin_extensions import contributed_capabilities, require_method, subscribe_topics
+from pegboard_plugins.mcp.plugin_extensions import require_method, subscribe_topics
 from tests.host.hosting import make_host, until
 
 ACME = "com.acme/x"
@@ -44,33 +44,14 @@ def client(revision: str, **declared: Any) -> Client:
     return Client(name="c", version="1", revision=revision, capabilities=declared)
 
 
-@pytest.mark.requirement("EXT-04", "EXT-07")
-def test_extensions_and_capabilities_of_methods_are_advertised_where_they_exist() -> None:
-    methods = [
-        Method("tasks/list", answer, capability=("tasks", "list"), until="2025-11-25"),
-        Method("tasks/run", answer, capability=("tasks", "requests", "tools"), until="2025-11-25"),
-        Method("acme/x", answer, ACME, capability=("acme",)),
-    ]
-    known = contributed(
-        Extension(ACME, {"a": 1}, since="2025-06-18"), Extension("x", experimental=True), methods=methods
-    )
-    tasks: dict[str, Any] = {"tasks": {"list": {}, "requests": {"tools": {}}}, "experimental": {"x": {}}}
-    acme: dict[str, Any] = {"acme": {}, "extensions": {ACME: {"a": 1}}}
-    assert contributed_capabilities(known, "2025-03-26") == tasks
-    assert contributed_capabilities(known, "2025-11-25") == {**tasks, **acme}
-    assert contributed_capabilities(known, "2026-07-28") == {**acme, "experimental": {"x": {}}}
-
-
 @pytest.mark.parametrize(
     ("extension", "who", "code"),
     [
         (Extension(ACME), client("2024-11-05", extensions={ACME: {"any": 1}}), 0),
         (Extension(ACME), client("2026-07-28"), -32021),
-        (Extension(ACME), client("2026-07-28", extensions={ACME: True}), -32021),
         (Extension(ACME, negotiated=False), client("2026-07-28"), 0),
         (Extension(ACME, experimental=True), client("2025-11-25"), -32021),
         (Extension(ACME, since="2026-07-28"), client("2025-11-25", **DECLARED), -32601),
-        (Extension(ACME, until="2025-11-25"), client("2026-07-28", **DECLARED), -32601),
     ],
 )
 def test_a_method_of_an_extension_is_for_clients_that_declare_it(extension: Extension, who: Client, code: int) -> None:

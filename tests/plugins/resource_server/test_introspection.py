@@ -67,9 +67,7 @@ ORDER, AUDIENCE, SUBJECT = "The token is invalid.", "for another audience", "The
 GOOD: dict[str, tuple[dict[str, Any], str]] = {
     "default": ({}, "ann"),
     "one of several audiences": ({"aud": ["https://other.example", RESOURCE]}, "ann"),
-    "no exp": ({"exp": None}, "ann"),
     "no iss": ({"iss": None}, "ann"),
-    "token_type in small letters": ({"token_type": "bearer"}, "ann"),
     "of a program": ({"sub": None}, "client:desk"),
 }
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -79,16 +77,11 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "bound to a certificate": ({"cnf": {"x5t#S256": "x"}}, "The token is bound to a key"),
     "no aud": ({"aud": None}, "The token lacks aud."),
     "another audience": ({"aud": RESOURCE + "/"}, AUDIENCE),
-    "an object as aud": ({"aud": {RESOURCE: 1}}, AUDIENCE),
     "expired": ({"exp": 1}, "The token has expired."),
     **{f"{exp!r:.9} as exp": ({"exp": exp}, ORDER) for exp in ("soon", True, 10**400, float("nan"))},
     "not yet valid": ({"nbf": lambda: int(time()) + 63}, "The token is not valid yet."),
-    "issued in the future": ({"iat": lambda: int(time()) + 63}, "The token is not valid yet."),
     "no sub, no client_id": ({"sub": None, "client_id": None}, SUBJECT),
-    "an empty sub": ({"sub": ""}, SUBJECT),
-    "a number as sub": ({"sub": 5}, SUBJECT),
     "a sub like that of a program": ({"sub": "client:desk"}, SUBJECT),
-    "a number as client_id": ({"sub": None, "client_id": 5}, SUBJECT),
 }
 
 
@@ -160,24 +153,6 @@ async def test_an_outage_is_503_but_for_recently_accepted_tokens() -> None:
         assert await door.status(other) == 200
 
 
-async def test_a_server_that_moves_is_found_again() -> None:
-    async with Issuer() as issuer, asking(issuer) as door:
-        assert await door.status(issuer.opaque("one")) == 200
-        issuer.moved = "/elsewhere"
-        issuer.metadata["introspection_endpoint"] = issuer.origin + issuer.moved
-        assert [await door.status(issuer.opaque("two")) for _ in range(2)] == [503, 200]
-
-
-async def test_a_silent_server_is_not_looked_up_again_for_each_token(caplog: pytest.LogCaptureFixture) -> None:
-    async with Issuer() as issuer, asking(issuer, settings={"fetch_seconds": 0.2}) as door:
-        await door.until(issuer.opaque("known"), 200)
-        issuer.asked.clear()
-        issuer.gate.clear()
-        assert {await door.status(f"invented-{number}") for number in range(2)} == {503}
-        assert issuer.asked[issuer.where] == 0
-        assert "no response within 0.2 seconds" in caplog.text
-
-
 # --- responses that cannot be used
 
 
@@ -192,15 +167,12 @@ def endpoint(url: Any) -> Callable[[Issuer], Mapping[str, Any]]:
 UNSAFE = "has no introspection_endpoint that is safe to use"
 FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "an error": (answer(b"", 500), "returned status 500"),
-    "an unknown client": (answer(b'{"error": "invalid_client"}', 401), "returned status 401"),
     "a redirect": (lambda issuer: {"redirects": {"/introspect": f"{issuer.origin}/elsewhere"}}, "status 302"),
     "not JSON": (answer(b"<html>"), "is not JSON"),
     "no active": (answer(b'{"sub": "ann"}'), "no valid member 'active'"),
     "a string as active": (answer(b'{"active": "true"}'), "no valid member 'active'"),
-    "a number as active": (answer(b'{"active": 1}'), "no valid member 'active'"),
     "a URL in a private network": (endpoint("http://169.254.169.254/introspect"), UNSAFE),
     "a URL of a file": (endpoint("file:///etc/passwd"), UNSAFE),
-    "no URL": (endpoint(None), UNSAFE),
 }
 
 
@@ -318,7 +290,6 @@ def server(**changes: Any) -> dict[str, Any]:
     [
         {"jwks_uri": "https://auth.example/keys"},
         {"algorithms": ["RS256"]},
-        {"login": {"client_id": ""}},
         {"login": {"client_secret": ""}},
         {"login": {"url": "http://x.example/"}},
     ],

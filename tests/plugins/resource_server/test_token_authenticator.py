@@ -49,10 +49,6 @@ async def test_a_limited_number_of_valid_tokens_is_remembered(issuer: Issuer, ch
         assert checked == [one, two, three, one]
         assert [await door.status(bad) for _ in range(2)] == [401] * 2
         assert checked[4:] == [bad] * 2
-    checked.clear()
-    async with Door(issuer, max_verified=0) as door:
-        assert [await door.status(one) for _ in range(2)] == [200] * 2
-        assert checked == [one] * 2
 
 
 @pytest.mark.parametrize(("lifetime", "until"), [(100, 100), (600, 60)], ids=["of the token", "of the settings"])
@@ -82,8 +78,8 @@ async def test_a_response_counts_no_longer_than_its_token(issuer: Issuer, monkey
         assert len(issuer.questions) == asked + 3
 
 
-@pytest.mark.parametrize("end", [4e9, None])
-async def test_the_caller_has_the_facts_of_the_response(issuer: Issuer, end: float | None) -> None:
+async def test_the_caller_has_the_facts_of_the_response(issuer: Issuer) -> None:
+    end = 4e9
     async with Door(issuer, server=ASKING) as door:
         assert await door.caller(issuer.opaque("one", username="Ann", exp=end)) == Caller(
             "ann",

@@ -64,15 +64,6 @@ def test_values(project: Path) -> None:
     assert not {"API_KEY", "OTHER", "PASS"} & os.environ.keys()
 
 
-def test_an_unreadable_file_is_a_warning(project: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = project / ".env"
-    path.write_bytes(b"API_KEY=canary\xff\xfe\n")
-    assert DotenvStore(path).get("API_KEY") is None
-    (record,) = caplog.records
-    assert str(path) in record.getMessage()
-    assert "canary" not in record.getMessage()
-
-
 async def test_a_named_file_is_relative_to_the_configuration_and_must_exist(project: Path) -> None:
     (project / ".env").write_text("API_KEY=from .env\n")
     (project / "conf").mkdir()

@@ -12,8 +12,8 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import ConfigError, HostConfig
-from tests.host.hosting import failure, plugin_of, value
+from pegboard.plugin import HostConfig
+from tests.host.hosting import plugin_of, value
 from tests.plugins.secrets.conftest import reading_kit
 
 
@@ -81,27 +81,6 @@ async def test_the_operator_orders_the_stores_and_others_follow() -> None:
     ):
         async with make_host(stores, plugins=vault) as host:
             assert await value(host, "x_read") == expected
-
-
-async def test_only_listed_stores_run(folder: Path) -> None:
-    (folder / "key").unlink()
-    async with make_host(["secrets_files"]) as host:
-        assert "API_KEY" in (await failure(host, "x_read")).error.message
-    async with make_host([]) as host:
-        (problem,) = host.problems
-    assert "no secret store runs" in str(problem)
-    with pytest.raises(ConfigError, match=r"'secrets_fils'.*secrets_files"):
-        await make_host(["secrets_files", "secrets_fils"]).start()
-
-
-@pytest.mark.usefixtures("memory")
-async def test_a_missing_secret_is_a_problem_that_names_the_ways_to_set_it() -> None:
-    async with make_host(["secrets_env", "secrets_dotenv", "secrets_files", "secrets_keyring"], kit_with("A")) as host:
-        (problem,) = host.problems
-    assert problem.message == (
-        "the secret A is not set: set it in the environment, in .env, in a file that A_FILE names "
-        "or with `keyring set pegboard A`; it is needed by 'x_use'"
-    )
 
 
 @pytest.mark.parametrize(

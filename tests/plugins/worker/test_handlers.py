@@ -17,8 +17,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BAD_INPUT = "TOOL_RUNTIME_BAD_INPUT_VALUE"
 FATAL = "TOOL_RUNTIME_FATAL"
-UPSTREAM = "UPSTREAM_RUNTIME_"
-NETWORK = "NETWORK_TRANSPORT_RUNTIME_"
 MALFORMED = "Invalid params: malformed request body"
 CONTEXT: Any = {
     "authorization": {"token": "tok", "user_info": {"sub": "u", "more": [1]}},
@@ -88,41 +86,6 @@ async def test_unknown_members_are_ignored_and_the_execution_id_is_returned(engi
 
 
 # --- errors
-
-
-ERRORS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "fatal": ("Fail", "FatalToolError: dead", FATAL, {"status_code": 500}),
-    "302": ("Fail", "UpstreamError: said no", f"{UPSTREAM}UNMAPPED", {"status_code": 302}),
-    "401": ("Fail", "UpstreamError: said no", f"{UPSTREAM}AUTH_ERROR", {"status_code": 401}),
-    "rate": (
-        "RaiseErr",
-        "UpstreamRateLimitError: slow",
-        f"{UPSTREAM}RATE_LIMIT",
-        {"can_retry": True, "retry_after_ms": 60000, "status_code": 429},
-    ),
-    "net": ("RaiseErr", "NetworkTransportError: timed out", f"{NETWORK}TIMEOUT", {"can_retry": True}),
-}
-
-
-@pytest.mark.parametrize("raised", ERRORS)
-async def test_each_kind_of_error_has_its_members(engine: Engine, raised: str) -> None:
-    tool, text, kind, expected = ERRORS[raised]
-    of_more = tool == "Fail"
-    inputs = {"how" if of_more else "which": raised}
-    error = (await output(engine, tool, inputs, "MoreKit" if of_more else "DemoKit"))["error"]
-    name, _, message = text.partition(": ")
-    error.pop("extra")
-    assert error == {
-        "message": f"[{kind}] {name} during execution of tool '{'fail' if of_more else 'raise_err'}': {message}",
-        "kind": kind,
-        "developer_message": None,
-        "can_retry": False,
-        "additional_prompt_content": None,
-        "retry_after_ms": None,
-        "stacktrace": None,
-        "status_code": None,
-        **expected,
-    }
 
 
 SEVERAL = {"s": "", "f": 1, "flag": True, "lst": [], "d": {}, "lit": "z", "color": "green", "colors": []}
@@ -300,16 +263,6 @@ async def test_resources_are_read(engine: Engine, uri: str, status: int, body: A
 
 
 # --- HTTP
-
-
-async def test_a_body_is_json_whatever_its_content_type_and_may_be_large(served: Served, engine: Engine) -> None:
-    body = json.dumps({"tool": reference("RetBool")}).encode()
-    for kind in ([], ["text/plain"], ["application/x-www-form-urlencoded"]):
-        fields = [("Authorization", f"Bearer {token()}"), *(("Content-Type", one) for one in kind)]
-        answer = await served.request("POST", "/worker/tools/invoke", fields, body)
-        assert (answer.status, answer.json["output"]["value"]) == (200, False)
-    large = "x" * 8 * 2**20
-    assert (await output(engine, "CustomName", {"param_x": large}, "DemoKit"))["value"] == large
 
 
 async def test_pages_of_other_sites_are_refused(served: Served) -> None:

@@ -49,7 +49,6 @@ localhost%00.evil.example localhost#.evil.example localhost\.evil.example localh
 """Hosts that are not loopback, for a request and for an origin."""
 NO_ORIGINS = ["http://localhost:", "http://localhost/", "http://localhost http://a", "http:/localhost", "x://localhost"]
 NO_ORIGINS += ["null", "https://localhost.evil.example", "file://", "http://[", "", "http://localhost@evil"]
-NO_ORIGINS += ["null", "https://localhost.evil.example", "file://", "http://[", "", "http://localhost@evil"]
 
 
 @pytest.mark.requirement("HTTP-02", "SEC-01")

@@ -271,15 +271,3 @@ async def test_any_text_passes_as_clients_encode_it_and_no_other_text_does(
         assert done.status == 200
     elif not stripped.startswith("=?base64?"):
         assert done.refused == REFUSED
-
-
-@pytest.mark.requirement("HEAD-12")
-@FEW
-@given(raw=st.binary(max_size=30).filter(lambda raw: not set(raw) & set(b"\r\n")))
-async def test_no_bytes_in_a_header_cause_an_internal_error(server: Served, raw: bytes) -> None:
-    """The HTTP library refuses control characters itself."""
-    one = modern(call("mirrored_sql", {"region": "eu", "limit": 7}))
-    fields = [*mirrored(one), param("Region", "eu"), param("Limit", raw.decode("latin-1"))]
-    async with await server.connect() as line:
-        done = await exchange(line, json.dumps(one).encode(), fields)
-    assert done.status == (200 if raw.strip(b" \t") == b"7" else 400)

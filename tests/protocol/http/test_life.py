@@ -1,4 +1,4 @@
-"""The life of `pegboard serve`: signals, shutdown, ports, Unix sockets, certificates, and its event loop."""
+"""The life of `pegboard serve`: signals, shutdown, ports, Unix sockets and certificates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.support import unruly_kit
-from tests.support.distributions import make_distribution
-from tests.support.http import OPEN_MCP, Line, Served, http_config, without_uvloop
+from tests.support.http import OPEN_MCP, Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 from tests.support.peer import LIMIT
 from tests.support.pool import make_site
-from tests.support.wire import PEGBOARD, Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -271,35 +269,3 @@ async def test_tls(fixture_site: Path, certificate: Path) -> None:
             assert await served.wait() == 5
             assert str(certificate / key) in served.stderr
             assert "Traceback" not in served.stderr
-
-
-# --- the event loop
-
-
-LOOPS = """\
-import asyncio
-from pegboard import Toolkit
-
-kit = Toolkit("loops")
-
-
-@kit.tool
-async def name() -> str:
-    '''Name the module of the running event loop.'''
-    return type(asyncio.get_running_loop()).__module__
-"""
-
-
-async def test_serving_runs_on_uvloop_where_it_is_installed_and_stdio_on_asyncio(tmp_path: Path) -> None:
-    """Stdio beside HTTP."""
-    points = {"pegboard.toolkits": {"loops": "loops_kit:kit"}}
-    make_distribution(tmp_path, "toolkit-loops", "1", points, {"loops_kit.py": LOOPS})
-    config = http_config().replace('["http"]', '["stdio", "http"]')
-    async with Wire((PEGBOARD, "serve"), config=config, site=tmp_path) as wire:
-        await wire.initialize()
-        assert (await wire.call("loops_name"))["content"][0]["text"].startswith("asyncio.")
-    for loop in ("uvloop", "asyncio"):
-        async with Served(tmp_path) as served:
-            name = (await ask(served, call("loops_name"))).result["content"][0]["text"]
-            assert name.startswith(loop)
-        without_uvloop(tmp_path)

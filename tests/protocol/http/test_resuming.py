@@ -60,18 +60,6 @@ async def told(streaming: Streaming, many: int = 1) -> list[str]:
     return [one["params"].get("uri", one["method"]) for one in found]
 
 
-async def marked(session: Session, streaming: Streaming) -> list[str]:
-    """Everything that a stream is told up to a mark, which is a change of a resource of this session alone."""
-    mark = f"mark://{session.id}"
-    await session.post(message("resources/subscribe", {"uri": mark}))
-    await change(session.served, mark)
-    found: list[str] = []
-    while mark not in found:
-        found += await told(streaming)
-    await session.post(message("resources/unsubscribe", {"uri": mark}))
-    return found[:-1]
-
-
 LOST = (200, -32603)
 """A stream that only says that the response is lost."""
 
@@ -223,20 +211,6 @@ async def test_a_change_is_told_on_the_latest_of_few_streams(asking: Served) -> 
     assert await waiting == [PROMPTS]
 
 
-async def test_changes_while_a_stream_was_lost_are_told_once_on_this_stream_or_another(asking: Served) -> None:
-    for resumes in (True, False):
-        session = await opened(asking)
-        lost = await session.listen()
-        await change(asking, "tools")
-        await told(lost)
-        assert lost.events[0].id is not None
-        lost.abort()
-        await change(asking, "prompts", "prompts")
-        await change(asking, "prompts")
-        back = await session.listen(lost.events[-1].id if resumes else None)
-        assert await marked(session, back) == [PROMPTS]
-
-
 @pytest.mark.requirement("LISTEN-03", "LISTEN-13")
 async def test_subscriptions_are_streams_kept_alive_that_tell_slow_readers_each_change_once(asking_site: Path) -> None:
     uris = [f"x://{number}/{'x' * 1000}" for number in range(1000)]
@@ -253,22 +227,3 @@ async def test_subscriptions_are_streams_kept_alive_that_tell_slow_readers_each_
         assert served.memory() - before < 16 * 2**20
         assert await told(streams[1]) == [uris[0]]
         assert all(event.id is None and event.retry is None for event in streams[1].events)
-
-
-async def test_sessions_that_come_and_go_leave_nothing_behind(asking_site: Path) -> None:
-    async def come_and_go(many: int) -> None:
-        for _ in range(many):
-            session = await opened(served)
-            streaming = await session.listen()
-            await session.post(message("resources/subscribe", {"uri": "x://a"}))
-            streaming.abort()
-            assert (await served.request("DELETE", "/mcp", session.fields())).status == 204
-
-    async with Served(asking_site, config("")) as served:
-        await come_and_go(30)
-        before, descriptors = served.memory(), served.descriptors()
-        await come_and_go(100)
-        assert served.memory() - before < 4 * 2**20
-        async with asyncio.timeout(WAIT):
-            while served.descriptors() > descriptors:
-                await served.request("GET", "/healthz")

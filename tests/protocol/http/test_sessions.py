@@ -75,25 +75,6 @@ async def test_a_session_is_for_its_caller_alone(served: Served, session: Sessio
 # --- requests
 
 
-@pytest.mark.requirement("HTTP-07", "RES-02", "UTIL-09")
-async def test_errors_are_responses_and_messages_without_a_response_202(session: Session) -> None:
-    """Any other status ends the session for some clients."""
-    for one, code in (
-        (message("nonsense"), -32601),
-        (call("fixture_unknown"), -32602),
-        (message("tools/list", []), -32602),
-        (message("resources/read", {"uri": "x://y"}), -32002),
-        (message("tools/call", {"_meta": {"progressToken": 1.5}}), -32602),
-    ):
-        assert (await session.post(one)).refused == (200, code)
-    for silent in (
-        {"jsonrpc": "2.0", "method": "notifications/unheard/of", "params": {"x": 1}},
-        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
-    ):
-        done = await session.post(silent)
-        assert (done.status, done.answer.body, done.answer.get("Content-Type")) == (202, b"", None)
-
-
 async def in_flight(session: Session, request_id: Any) -> None:
     """Wait until a request has begun: its id is in use then."""
     async with asyncio.timeout(WAIT):

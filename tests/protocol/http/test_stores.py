@@ -102,19 +102,3 @@ async def test_configuration_runs_no_code(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(PEGBOARD, "list", cwd=tmp_path, env=client_environment(tmp_path))
     await process.wait()
     assert not (tmp_path / "executed").exists()
-
-
-@pytest.mark.parametrize(
-    ("sections", "says"),
-    [
-        ({"sessions": "kepd"}, r'hostconfig\.toml:\d+: plugins\.mcp\.session_store: .*; did you mean "kept"\?'),
-        ({"more": 'broken = "sessions"'}, "SessionStore 'kept' .* cannot be opened: OSError: no connection"),
-    ],
-)
-async def test_a_store_that_is_not_available_keeps_the_server_from_starting(
-    kept_site: Path, tmp_path: Path, sections: dict[str, str], says: str
-) -> None:
-    async with Served(kept_site, http_config(host=ASKING, more=stores(tmp_path, **sections)), ready=False) as served:
-        await served.said(says)
-        assert await served.wait() == 3
-        assert "Traceback" not in served.stderr

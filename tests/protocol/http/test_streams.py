@@ -117,19 +117,6 @@ def stop_reading(line: Line) -> None:
     line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
 
 
-@pytest.mark.requirement("UTIL-14")
-async def test_unread_progress_takes_no_memory(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 0.2")) as served:
-        await ask(served, call("fixture_nothing"))
-        before = served.memory()
-        for _ in range(5):
-            line = await served.connect()
-            stop_reading(line)
-            await line.send(as_bytes(modern(call("fixture_count", {"to": 2000, "say": "x" * 10_000}, token="p"))))
-        await ask(served, call("fixture_nothing"))
-        assert served.memory() - before < 30 * 2**20
-
-
 async def test_a_client_that_does_not_read_is_disconnected_and_a_slow_one_is_not(fixture_site: Path) -> None:
     """Of a large response, as JSON or as a stream, and of many small ones."""
     large = modern(call("fixture_large", {"size": 20 * 2**20}))
