@@ -44,7 +44,7 @@ def test_a_log_that_is_not_read_holds_up_no_tool_and_counts_what_it_leaves_out()
         for _ in range(20):
             process.call("megabyte x")
         log = b""
-        while b"left out" not in log:
+        while b"dropped" not in log:
             log += process.stderr.read(1 << 20)
         assert log.decode().splitlines()[:2000] == [RECORD + "said" * 100] * 2000
         process.stdin.close()
