@@ -8,12 +8,14 @@ from pegboard.exports import exports
 
 _HOMES = {
     "authoring": "tool",
+    "authoring.transformed": "transformed",
     "toolkit": "Toolkit",
     "host": "Host",
     "config": "PluginConfig",
     "context": "Context Progress current_context",
     "context.elicitation": "Elicited",
     "types.depends": "Depends",
+    "types.argument_changes": "ArgumentChange",
     "types.inferrable": "Inferrable",
     "types.callers": "Authorization",
     "types.calls": "Completion PromptMessage PromptResult ResourceContents ResourceResult ToolResult",

@@ -2,6 +2,9 @@
 from pegboard.authoring import (
     tool,
 )
+from pegboard.authoring.transformed import (
+    transformed,
+)
 from pegboard.config import (
     PluginConfig,
 )
@@ -40,6 +43,9 @@ from pegboard.media import (
 )
 from pegboard.toolkit import (
     Toolkit,
+)
+from pegboard.types.argument_changes import (
+    ArgumentChange,
 )
 from pegboard.types.callers import (
     Authorization,
@@ -85,6 +91,7 @@ from pegboard.types.ui import (
 
 __all__ = [
     "Annotations",
+    "ArgumentChange",
     "Audio",
     "AudioContent",
     "Authorization",
@@ -135,4 +142,5 @@ __all__ = [
     "UpstreamRateLimitError",
     "current_context",
     "tool",
+    "transformed",
 ]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pegboard.plugin import HostConfig
 from pegboard.testing import connect
 from tests.docs.pages import Page
 
@@ -22,3 +26,21 @@ def test_clients_see_tags_and_settings_filter_by_them() -> None:
         assert (found["name"], found["_meta"]) == ("shop_find", {"pegboard/tags": ["catalogue"]})
         (hours,) = client.resources()
         assert (hours["uri"], hours["_meta"]) == ("shop://hours", {"pegboard/tags": ["visits"]})
+
+
+def test_tools_are_changed_in_code_and_by_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(PAGE.write(tmp_path))
+    travel = PAGE.module("travel.py").kit
+    config = HostConfig.of(settings("change"), environ={"SHOP_NAME": "corner"}).host.tools
+    with connect(travel, KIT, hostconfig={"host": {"tools": config}}) as client:
+        tools = {tool["name"]: tool for tool in client.tools()}
+        trip = tools["travel_find_trip"]
+        assert trip["description"] == "Find trips by destination."
+        about = {"type": "string", "description": "a city or country"}
+        assert trip["inputSchema"]["properties"] == {"destination": about}
+        assert client.call("travel_find_trip", destination="Rome").text == "Rome 20 travel"
+        search = tools["shop_search"]
+        assert (search["description"], search["_meta"]) == ("Search for articles.", {"pegboard/tags": ["public"]})
+        assert [*search["inputSchema"]["properties"]] == ["words"]
+        assert client.call("shop_search", words="tea").text == "tea 20 corner"
+        assert "shop_find" not in tools

@@ -317,6 +317,9 @@ class _Assembler:
         for key in lists:
             unknown = [pattern for pattern in getattr(host, key) if not matching_pattern([pattern], tags)]
             problems += unmatched_patterns(self.config, key, unknown, tags)
+        if (changed := self.binder.changed_tools) is not None:
+            self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in changed.problems]
+            problems += changed.unmatched(forms, absent)
         self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
 
 

@@ -40,6 +40,7 @@ from pegboard.types.catalogue import ItemKind, Resource, Tool
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import Providers
+    from pegboard.catalogue.tool_settings import ChangedTools
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Listed = TypeVar("Listed", Tool, Resource)
@@ -98,6 +99,7 @@ class Binder:
         secrets: the secret stores.
         known_tags: the tags of all items, including unserved items.
         known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
+        changed_tools: the operator's changes of tools, None for none.
         problems: problems that do not belong to a single definition. The reader must clear the list.
     """
 
@@ -121,6 +123,11 @@ class Binder:
             one.check_tool for _, one in contributions_of(plugins, register_protocols) if hasattr(one, "check_tool")
         ]
         self._users: set[str] = set()
+        self.changed_tools: ChangedTools | None = None
+        if config.host.tools:
+            from pegboard.catalogue.tool_settings import ChangedTools
+
+            self.changed_tools = ChangedTools(config)
         self._plugins, self._choices = plugins, choices
         self._providers: Providers | None = None
         self.errors = ErrorChain(plugins, config.host.error_adapters)
@@ -177,10 +184,15 @@ class Binder:
 
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         own = own_name(definition)
-        name = self._wire_name(plugin, own)
         last, forms = _spelt(plugin, own)
         if self.known_forms is not None:
             self.known_forms |= forms
+        if self.changed_tools is not None:
+            definition = self.changed_tools.changed(definition, forms)
+            own = own_name(definition)
+            last, new_forms = _spelt(plugin, own)
+            forms |= new_forms
+        name = self._wire_name(plugin, own)
         if reason := self._why_withheld(plugin, definition, forms):
             return Unserved("tools", name, plugin.origin.name, reason)
         host = self._config.host

@@ -53,6 +53,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
             raise ToolDefinitionError(f"it requires the metadata {CLIENT_ID} without a token; set requires_auth")
         _check_limits(definition)
+        _check_changes(definition.arguments)
         _check_adapters(definition.adapters)
         if hints is not None:
             _check_hints(hints)
@@ -115,6 +116,13 @@ def _check_adapters(adapters: object) -> None:
             raise ToolDefinitionError(f"its adapter {one.__name__} is a class; pass an object of it")
         if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
             raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
+
+
+def _check_changes(changes: object) -> None:
+    if changes:
+        from pegboard.authoring.argument_changes import check_changes
+
+        check_changes(changes)
 
 
 def _check_limits(definition: ToolDefinition) -> None:

@@ -119,8 +119,8 @@ def compile_tool(
 
 def _signature(definition: ToolDefinition, references: SchemaReferences) -> Signature:
     """Return the signature of a tool, with schemas for clients that read no references, or only some."""
-    taken, given = definition.input_schema, definition.output_schema
-    signature = compile_signature(definition.function, taken, given, strict=definition.strict)
+    taken, given, changes = definition.input_schema, definition.output_schema, definition.arguments
+    signature = compile_signature(definition.function, taken, given, strict=definition.strict, changes=changes)
     if taken is None and "$defs" in signature.input_schema:
         signature = signature._replace(input_schema=_readable(signature.input_schema, references))
     if given is None and "$defs" in (signature.output_schema or ()):

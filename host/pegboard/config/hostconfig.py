@@ -145,12 +145,13 @@ class HostConfig:
 
     def secret_values(self) -> Iterator[str]:
         """Yield the secret values in the sections of plugins and toolkits."""
-        if not any(self.plugins.values()) and not any(self.toolkits.values()):
+        if not any(self.plugins.values()) and not any(self.toolkits.values()) and not self.host.tools:
             return
         from pegboard.config.secret_values import secrets_in_section
 
         for kind, sections in (("plugins", self.plugins), ("toolkits", self.toolkits)):
             yield from secrets_in_section(sections, (kind,))
+        yield from secrets_in_section(self.host.tools, ("host", "tools"))
 
     @cached_property
     def disabled_tools(self) -> Patterns:
@@ -199,7 +200,7 @@ class _Builder:
     ) -> HostConfig:
         tree = self.sources.tree
         self.check_keys()
-        host = self.host(tree.get("host", {}))
+        host = self.host(_referring(tree.get("host", {}), environ))
         plugins, toolkits = (self.sections(kind, environ) for kind in ("plugins", "toolkits"))
         problems = in_order(self.problems)
         if problems and not collect:
@@ -250,6 +251,12 @@ class _Builder:
 
     def wrong(self, message: str, path: KeyPath, suggestion: str | None = None) -> None:
         self.problems.append(self.sources.problem(message, path, suggestion))
+
+
+def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return `[host]` with the references of `[host.tools]` resolved."""
+    tools = section.get("tools")
+    return {**section, "tools": refer(tools, environ)} if isinstance(tools, Mapping) else section
 
 
 def _is_within(key: str, path: KeyPath) -> bool:

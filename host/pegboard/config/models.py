@@ -101,6 +101,9 @@ class HostSection(PluginConfig):
         disabled_tools: names or globs of disabled tools, in any spelling.
         disabled_tags: tags, or globs of tags, of tools, resources and prompts that are disabled.
         enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without one of them are disabled.
+        tools: changes of tools, by name in any spelling: `[host.tools.github_search]` with `name` (the last part of
+            the name), `title`, `description`, `tags` and `arguments`. Each argument is a table with `name`,
+            `description`, `value` (a fixed value that clients cannot see) or `hidden = true`.
         required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
             one of several plugins with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
@@ -148,6 +151,7 @@ class HostSection(PluginConfig):
     disabled_tools: tuple[str, ...] = ()
     disabled_tags: tuple[str, ...] = ()
     enabled_tags: tuple[str, ...] = ()
+    tools: dict[str, Any] = {}
     required: tuple[str, ...] = ()
     toolkits: dict[str, ToolkitRights] = {}
     autoload: bool = True

@@ -8,6 +8,7 @@ from pegboard.types.catalogue import ToolAnnotations
 
 if TYPE_CHECKING:
     from pegboard.plugin.error_adapters import ErrorAdapter
+    from pegboard.types.argument_changes import ArgumentChange
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.content import Annotations, Icon
     from pegboard.types.metadata import ToolMetadata
@@ -47,6 +48,7 @@ class ToolDefinition(NamedTuple):
         enabled: a function that receives the plugin's settings. The tool is served only if the function returns True.
         deprecated: a message that names the replacement; None if the tool is not deprecated.
         tags: labels by which configuration and clients select items.
+        arguments: changes of arguments, by the names of the arguments.
     """
 
     function: Callable[..., Any]
@@ -73,6 +75,7 @@ class ToolDefinition(NamedTuple):
     enabled: Callable[[Any], bool] | None = None
     deprecated: str | None = None
     tags: Sequence[str] = ()
+    arguments: "Mapping[str, ArgumentChange]" = EMPTY
 
 
 class ResourceDefinition(NamedTuple):

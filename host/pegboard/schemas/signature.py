@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
 
@@ -25,6 +26,7 @@ from pegboard.wire.json_values import json_value, with_base64
 
 if TYPE_CHECKING:
     from pegboard.schemas.dependencies import Dependency
+    from pegboard.types.argument_changes import ArgumentChange
 
 _CONTENT = "pegboard.types.content"
 """The module of the content types. It is imported only when a tool returns content."""
@@ -147,6 +149,7 @@ def compile_signature(
     *,
     strict: bool = False,
     with_result: bool = True,
+    changes: Mapping[str, ArgumentChange] = EMPTY,
 ) -> Signature:
     """Compile the signature of a function.
 
@@ -156,6 +159,7 @@ def compile_signature(
         output_schema: the author's schema of the result, used instead of the return type.
         strict: True to convert arguments only to types that JSON lacks.
         with_result: False to compile no schema for the result, for example for prompts.
+        changes: changes of the arguments, by their names.
 
     Raises:
         ToolInputSchemaError: a parameter has no schema. The message names the parameter and the fix.
@@ -164,18 +168,23 @@ def compile_signature(
     """
     parameters = parameters_of(function)
     hints = hints_of(function)
-    given, renamed, context, depends = parts(parameters, hints, declared=input_schema is not None)
-    schema, validate = _input(given, strict=strict)
+    found = parts(parameters, hints, declared=input_schema is not None)
+    if changes and input_schema is None:
+        from pegboard.schemas.changed_arguments import change_parameters
+
+        found, (schema, validate) = change_parameters(found, changes, partial(_input, strict=strict))
+    else:
+        schema, validate = _input(found.given, strict=strict)
     output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
     is_open = promised is None or _is_open(promised)
-    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open)
-    if depends:
+    signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open)
+    if found.depends:
         from pegboard.schemas.dependencies import compile_dependencies
 
-        signature = signature._replace(dependencies=compile_dependencies(depends))
+        signature = signature._replace(dependencies=compile_dependencies(found.depends))
     if input_schema is None and output_schema is None:
         return signature
-    return _declared(signature, parameters, hints, input_schema, output_schema)
+    return _declared(signature, parameters, hints, input_schema, output_schema, changes)
 
 
 def _declared(
@@ -184,6 +193,7 @@ def _declared(
     hints: Mapping[str, Any],
     input_schema: Mapping[str, Any] | None,
     output_schema: Mapping[str, Any] | None,
+    changes: Mapping[str, ArgumentChange],
 ) -> Signature:
     """Return a signature with the author's schemas."""
     from pegboard.schemas.authored_schemas import compile_arguments, compile_result
@@ -193,7 +203,13 @@ def _declared(
         reserved = [*signature.dependencies] if own is None else [own, *signature.dependencies]
         others = [parameter for parameter in parameters if parameter.name not in reserved]
         arguments = compile_arguments(input_schema, others, hints, reserved)
-        signature = signature._replace(input_schema=arguments.schema.schema, validate=arguments.keywords)
+        schema = arguments.schema.schema
+        validate: Callable[[Any], dict[str, Any]] = arguments.keywords
+        if changes:
+            from pegboard.schemas.changed_arguments import change_schema
+
+            schema, validate = change_schema(arguments, changes)
+        signature = signature._replace(input_schema=schema, validate=validate)
     if output_schema is not None:
         checked, schema = compile_result(output_schema)
         signature = signature._replace(output_schema=schema, checked=checked)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from pegboard.plugin.definitions import CompletionSource
     from pegboard.plugin.error_adapters import ErrorAdapter
+    from pegboard.types.argument_changes import ArgumentChange
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.catalogue import ToolAnnotations
     from pegboard.types.content import Annotations, Icon
@@ -88,6 +89,9 @@ class ToolOptions(CommonOptions, total=False):
             `enabled=lambda config: config.write`
         deprecated: what to use instead. Clients read it before the description, and results repeat it.
             `deprecated="use throw_dice instead"`
+        arguments: changes of single arguments, by name: fixed values, other names and descriptions. Useful for
+            `transformed`.
+            `arguments={"sides": ArgumentChange(value=20)}`
     """
 
     annotations: ToolAnnotations | None
@@ -108,6 +112,7 @@ class ToolOptions(CommonOptions, total=False):
     adapters: Sequence[ErrorAdapter]
     enabled: Callable[[Any], bool] | None
     deprecated: str | None
+    arguments: Mapping[str, ArgumentChange]
 
 
 class ResourceOptions(CommonOptions, total=False):

@@ -1,0 +1,60 @@
+"""The checks and the combination of changes of arguments. This module is imported only for tools with changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from pegboard.errors import ToolDefinitionError
+from pegboard.names import nearest
+from pegboard.types.argument_changes import ArgumentChange
+
+Changes: TypeAlias = Mapping[str, ArgumentChange]
+
+
+def check_changes(changes: object) -> None:
+    """Check the types of an author's changes.
+
+    Raises:
+        ToolDefinitionError: a change has the wrong type.
+    """
+    if not isinstance(changes, Mapping):
+        raise ToolDefinitionError(f"its arguments must be a dict of ArgumentChange by name, not {changes!r}")
+    for name, change in changes.items():
+        where = f"its arguments: the change of {name!r}"
+        if not isinstance(change, ArgumentChange):
+            raise ToolDefinitionError(f"{where} must be an ArgumentChange, not {type(change).__name__}")
+        given: dict[str, Any] = change._asdict()
+        for field in ("name", "description"):
+            if not isinstance(given[field], str | None) or given[field] == "":
+                raise ToolDefinitionError(f"{where}: its {field} must be a string, not {given[field]!r}")
+        if change.removes and (change.name or change.description):
+            raise ToolDefinitionError(f"{where} hides the argument, so remove its name and description")
+
+
+def combined(first: Changes, then: Changes) -> Changes:
+    """Return changes of changed arguments as changes of the original arguments.
+
+    Raises:
+        ToolDefinitionError: a change is invalid, or there is no argument of that name after the first changes.
+    """
+    check_changes(first)
+    check_changes(then)
+    originals = {change.name or name: name for name, change in first.items() if not change.removes}
+    found = dict(first)
+    for name, change in then.items():
+        original = originals.get(name, name)
+        before = first.get(original, ArgumentChange())
+        if original in first and name not in originals:
+            raise unknown_argument(name, originals)
+        if not change.removes:
+            change = ArgumentChange(change.name or before.name, change.description or before.description)
+        found[original] = change
+    return found
+
+
+def unknown_argument(name: str, known: Mapping[str, Any]) -> ToolDefinitionError:
+    """Return the error for a change of an argument that does not exist."""
+    close = nearest(name, known)
+    hint = f"; did you mean {close!r}?" if close else f"; there are: {', '.join(map(repr, known)) or 'none'}"
+    return ToolDefinitionError(f"there is no argument {name!r} to change{hint}")

@@ -1,0 +1,94 @@
+"""`[host.tools.NAME]`: changes of tools by the operator. This module is imported only if there are such sections."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from pegboard.authoring.transformed import transformed
+from pegboard.config import ConfigProblem, HostConfig, PluginConfig
+from pegboard.config.references import references, resolve
+from pegboard.config.validation import validate
+from pegboard.names import Patterns, nearest, normalise
+from pegboard.plugin.definitions import ToolDefinition
+from pegboard.types.argument_changes import ArgumentChange
+
+
+class ArgumentSettings(PluginConfig):
+    """A change of one argument; see `ArgumentChange`."""
+
+    name: str | None = None
+    description: str | None = None
+    value: Any = None
+    hidden: bool = False
+
+    @property
+    def change(self) -> ArgumentChange:
+        """The settings as a change."""
+        value = self.value if "value" in self.model_fields_set else ...
+        return ArgumentChange(self.name, self.description, value, self.hidden)
+
+
+class ToolSettings(PluginConfig):
+    """A section `[host.tools.NAME]`."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] | None = None
+    arguments: Mapping[str, ArgumentSettings] = {}
+
+
+class ChangedTools:
+    """The sections of all tools.
+
+    Args:
+        config: the configuration of the host.
+
+    Attributes:
+        problems: the problems of invalid sections.
+    """
+
+    def __init__(self, config: HostConfig) -> None:
+        self._config = config
+        self._settings: dict[str, ToolSettings] = {}
+        self.problems: list[ConfigProblem] = []
+        for name, section in config.host.tools.items():
+            found = self._validated(name, section)
+            if isinstance(found, ToolSettings):
+                self._settings[name] = found
+            else:
+                self.problems += found
+
+    def _validated(self, name: str, section: Any) -> ToolSettings | list[ConfigProblem]:
+        path = ("host", "tools", name)
+        if not hasattr(section, "items"):
+            return [self._config.problem("expected a table", path)]
+        refs = dict(references(section, path))
+        missing = {place: ref for place, ref in refs.items() if ref.value is None}
+        if missing:
+            message = 'the environment variable "{}" is missing or empty'
+            return [self._config.problem(message.format(ref.env), place) for place, ref in missing.items()]
+        return validate(ToolSettings, resolve(section), self._config.sources, path, {}, refs)
+
+    def changed(self, definition: ToolDefinition, forms: Collection[str]) -> ToolDefinition:
+        """Return a definition with the changes for its name.
+
+        Raises:
+            ToolDefinitionError: an argument does not exist.
+        """
+        for name, settings in self._settings.items():
+            if normalise(name) in forms:
+                given: dict[str, Any] = {
+                    key: getattr(settings, key) for key in ("name", "title", "description", "tags")
+                }
+                options = {key: value for key, value in given.items() if value is not None}
+                if settings.arguments:
+                    options["arguments"] = {key: one.change for key, one in settings.arguments.items()}
+                return transformed(definition, **options)
+        return definition
+
+    def unmatched(self, forms: Collection[str], absent: Iterable[str]) -> Iterator[ConfigProblem]:
+        """Yield a problem for each section that names no tool."""
+        for name in Patterns(self._settings).unmatched(forms, absent):
+            yield self._config.problem("no tool with this name exists", ("host", "tools", name), nearest(name, forms))
