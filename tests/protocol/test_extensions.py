@@ -99,6 +99,8 @@ async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: De
     done = await client.ended(job)
     assert (done["status"], done["result"]["content"]) == ("completed", FLOUR)
     assert done.get("resultType") == ("complete" if client.client.modern else None)
+    failed = await client.ended(await client.begun("mill_collapse"))
+    assert (failed["status"], failed["error"]["code"]) == ("failed", -32603)
     assert await client.client.text("mill_bake", corn="rye") == "bread of flour of rye"  # inside another tool
 
 

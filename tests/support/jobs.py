@@ -10,7 +10,7 @@ from tests.support.rules import Added
 
 JOBS = "com.acme/jobs"
 DECLARED: dict[str, Any] = {"extensions": {JOBS: {}}}
-CONFIG = '\n[plugins.jobs]\ntools = ["mill_grind", "mill_spoil", "mill_collapse"]\n'
+CONFIG = '\n[plugins.jobs]\ntools = ["mill_grind", "mill_collapse"]\n'
 
 _JOB: dict[str, Any] = {
     "type": "object",

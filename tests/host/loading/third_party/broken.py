@@ -36,8 +36,6 @@ def _hooks(name: str, stage: str, cause: str, target: str | None = None) -> Brok
     return Broken(name, "broken-hooks 0.0.2", target or f"broken_hooks:{words}", stage, cause)
 
 
-ASYNC = "'register_tools' is async; hooks are plain functions that return contributions"
-
 IMPORTS = (
     _imports("absent_library", "ModuleNotFoundError: No module named 'library_that_nobody_has' (absent_library.py:3)"),
     _imports(
@@ -65,24 +63,15 @@ IMPORTS = (
 """Toolkits whose target cannot be imported."""
 
 HOOKS = (
-    _hooks("asynchronous", "hooks", ASYNC),
+    _hooks("asynchronous", "hooks", "'register_tools' is async; hooks are plain functions that return contributions"),
     _hooks("crashing", "contribute", "RuntimeError: the cable is missing"),
-    _hooks("hidden_async", "hooks", ASYNC),
-    _hooks("misnamed", "hooks", "'register_tools' has no parameter 'host'; it has: context"),
     _hooks(
         "misspelt",
         "hooks",
         "unknown hook 'regsiter_tools'; did you mean 'register_tools'?",
         target="broken_hooks.misspelt",
     ),
-    _hooks(
-        "pushy",
-        "hooks",
-        "'register_tools' has an ordering marker: remove it, because the operator sets the order in [host]",
-    ),
     _hooks("quitting", "contribute", "SystemExit: I quit"),
-    _hooks("rubbish", "contribute", "'register_tools' returned str, not ToolDefinition or ToolFunction"),
-    _hooks("single", "contribute", "'register_tools' returned one ToolDefinition, not a list of contributions"),
     _hooks("unbuildable", "create", "FileNotFoundError: no such model file"),
     _hooks("unmarked", "hooks", "'register_tools' is the name of a hook, but the function lacks the marker @hookimpl"),
     _hooks("wrapping", "hooks", "'register_tools' is a wrapper; hooks of pegboard cannot be wrapped"),

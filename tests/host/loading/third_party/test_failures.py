@@ -22,7 +22,7 @@ from tests.host.loading.third_party.installed import (
 from tests.support.forks import Done
 from tests.support.peer import Message
 
-MILL = {"mill_bake", "mill_collapse", "mill_grind", "mill_open_sluice", "mill_spoil"}
+MILL = {"mill_bake", "mill_collapse", "mill_grind", "mill_open_sluice"}
 HEALTHY = {"greeter_guests", "greeter_hello", "meter_read", "sloppy_fine"} | MILL
 TOOLKITS = (*IMPORTS, *HOOKS, WEATHER)
 SHOUT = "plugin 'shout' from acme-polish 2.0.1 (acme_polish:ShoutPlugin)"

@@ -1,21 +1,18 @@
-"""An audit: a trail of what clients do, tools that this machine's user alone may see, and a stop for some."""
+"""An audit: a trail of the calls of clients, and tools that only the local user may see."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import Context, FatalToolError, MCPError, PluginConfig
+from pegboard import Context, MCPError, PluginConfig
 from pegboard.plugin import Gate, Middleware, Plugin, ToolDefinition, hookimpl
 from pegboard.types import Call, Caller, CallNext, ItemKind, Outcome
-
-LONGEST = 1000
 
 
 class AuditConfig(PluginConfig):
     """`[plugins.acme_audit]`."""
 
     private: tuple[str, ...] = ()
-    stopped: tuple[str, ...] = ()
 
 
 class Trail(Middleware):
@@ -27,25 +24,12 @@ class Trail(Middleware):
     async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
         steps = [call.method, *call.path, str(call.params.get("name") or call.params.get("uri") or "")]
         line = " ".join(filter(None, steps))
-        self.lines = [*self.lines[-LONGEST:], line]
+        self.lines = [*self.lines[-1000:], line]
         try:
             return await call_next(call)
         except MCPError as error:
             self.lines.append(f"{line}: {type(error).__name__}")
             raise
-
-
-class Stop(Middleware):
-    """Refuses tools, with a reason."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = frozenset(names)
-
-    def wants(self, call: Call) -> bool:
-        return call.params.get("name") in self.names
-
-    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        raise FatalToolError("This tool has been stopped.")
 
 
 class Private(Gate):
@@ -69,7 +53,7 @@ class AuditPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        return [self.trail, Private(self.config.private), Stop(self.config.stopped)]
+        return [self.trail, Private(self.config.private)]
 
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:

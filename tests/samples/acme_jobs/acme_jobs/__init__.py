@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pegboard import PluginConfig, ToolError
+from pegboard import PluginConfig
 from pegboard.plugin import (
     INVALID_PARAMS,
     Extension,
@@ -62,8 +62,7 @@ class Job:
     def status(self) -> str:
         if self.outcome is None:
             return "cancelled" if self.cancelled else "working"
-        is_result = not isinstance(self.outcome, Failure) or isinstance(self.outcome.error, ToolError)
-        return "completed" if is_result else "failed"
+        return "failed" if isinstance(self.outcome, Failure) else "completed"
 
     def detail(self) -> dict[str, Any]:
         detail: dict[str, Any] = {"jobId": self.id, "status": self.status, "seen": self.seen}

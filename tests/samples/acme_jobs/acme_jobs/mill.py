@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from pegboard import Context, RetryableToolError, Toolkit
+from pegboard import Context, Toolkit
 from pegboard.plugin import ProtocolError
 
 kit = Toolkit("mill")
@@ -25,12 +25,6 @@ async def grind(context: Context, corn: str) -> str:
 async def bake(context: Context, corn: str) -> str:
     """Bake bread of corn that is ground first."""
     return f"bread of {await context.tools.call('mill_grind', {'corn': corn})}"
-
-
-@kit.tool
-async def spoil(corn: str) -> str:
-    """Fail on purpose."""
-    raise RetryableToolError(f"{corn} is mouldy")
 
 
 @kit.tool

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,16 +13,6 @@ from pegboard.plugin import Plugin, PromptDefinition, ToolDefinition, hookimpl
 def leftover() -> str:
     """Would be served by a valid plugin."""
     return "served"
-
-
-def traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Hide that a function is async."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
-        return function(*arguments)
-
-    return call
 
 
 class Sound(Plugin):
@@ -43,29 +32,10 @@ class Asynchronous(Plugin):
         return [ToolDefinition(leftover)]
 
 
-class HiddenAsync(Plugin):
-    @hookimpl
-    @traced
-    async def register_tools(self) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
-
-
 class Wrapping(Plugin):
     @hookimpl(wrapper=True)
     def register_tools(self) -> Iterator[None]:
         return (yield)
-
-
-class Pushy(Plugin):
-    @hookimpl(tryfirst=True)
-    def register_tools(self) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
-
-
-class Misnamed(Plugin):
-    @hookimpl
-    def register_tools(self, host: object) -> Iterable[ToolDefinition]:
-        return [ToolDefinition(leftover)]
 
 
 class Crashing(Sound):
@@ -78,18 +48,6 @@ class Quitting(Plugin):
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
         sys.exit("I quit")
-
-
-class Rubbish(Plugin):
-    @hookimpl
-    def register_tools(self) -> Iterable[Any]:
-        return ["leftover"]
-
-
-class Single(Plugin):
-    @hookimpl
-    def register_tools(self) -> Any:
-        return ToolDefinition(leftover)
 
 
 class Lifeless(Sound):
