@@ -1,0 +1,294 @@
+"""`MCPApp`: a toolkit with the methods of Arcade's `MCPApp`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, TypeAlias, overload
+
+from pegboard import NotFoundError, Toolkit
+from pegboard.plugin import Lifespan, PluginContext, ToolDefinition, ToolFunction, hookimpl
+from pegboard_plugins.compat.arcade.decorators import P, R, tool_definition
+from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
+from pegboard_plugins.compat.arcade.prompts import prompt_definition
+from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_handler, resource_definition
+from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, ToolsAPI
+from pegboard_plugins.compat.arcade.types import Prompt
+
+logger = logging.getLogger("pegboard.plugins.compat.arcade")
+
+ItemKind: TypeAlias = Literal["tools", "resources", "prompts"]
+
+_TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamable": "http"}
+_ELSEWHERE = {
+    "auth": "configure [plugins.resource_server] in hostconfig.toml",
+    "middleware": "write a plugin with the hook register_middleware",
+    "lifespan": "write @app.lifespan above a function",
+}
+"""Options of Arcade that exist elsewhere in pegboard."""
+_WITHOUT_EFFECT = frozenset(("log_level", "transport", "host", "port", "reload", "icons", "website_url"))
+"""Options of Arcade that `run` or settings in `hostconfig.toml` replace."""
+
+
+class MCPApp(Toolkit):
+    """A server written for Arcade's `MCPApp`, served by pegboard.
+
+    Args:
+        name: the name of the server, of letters, digits and single underscores. Tools are named `<Name>_<Tool>`.
+        version: the version of the server.
+        title: a name for people.
+        instructions: instructions for the model.
+        description: a sentence about the server.
+        allowed_origins: web origins whose pages may use the server.
+        options: further options of Arcade. Most have no effect here.
+
+    Raises:
+        ValueError: the name or the version is invalid.
+        TypeError: an option does not exist, or belongs to another place in pegboard.
+
+    Attributes:
+        known_prompts: the prompts by name.
+    """
+
+    def __init__(
+        self,
+        name: str = "ArcadeMCP",
+        version: str = "0.1.0",
+        title: str | None = None,
+        instructions: str | None = None,
+        *,
+        description: str | None = None,
+        allowed_origins: Sequence[str] | None = None,
+        **options: Any,
+    ) -> None:
+        for option, value in options.items():
+            if option in _ELSEWHERE and value is not None:
+                raise TypeError(f"the option {option!r} does not exist in pegboard: {_ELSEWHERE[option]}")
+            if option not in _ELSEWHERE and option not in _WITHOUT_EFFECT:
+                raise TypeError(f"there is no option {option!r}")
+        super().__init__(
+            checked_name(name),
+            title=title or name,
+            description=description or instructions,
+            version=full_version(version),
+            prefix=False,
+            instructions=instructions,
+        )
+        self.server: Any = None
+        self.allowed_origins = allowed_origins
+        self._kit = pascal_case(name)
+        self.known_prompts: dict[str, Prompt] = {}
+        self._running: list[PluginContext] = []
+
+    # --- tools ---
+
+    @overload  # type: ignore[override]
+    def tool(self, func: Callable[P, R], /) -> Callable[P, R]: ...
+
+    @overload
+    def tool(self, func: None = None, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+    def tool(self, func: Callable[..., Any] | None = None, **options: Any) -> Any:
+        """Turn a function into a tool: `@app.tool` or `@app.tool(desc=..., ...)`."""
+
+        def record(function: Callable[..., Any]) -> Callable[..., Any]:
+            return self.add_tool(function, **options)
+
+        return record if func is None else record(func)
+
+    def add_tool(self, func: Callable[P, R], desc: str | None = None, **options: Any) -> Callable[P, R]:
+        """Add a function, or a result of `@tool`, as a tool. It can be added while the server runs.
+
+        Args:
+            func: the function.
+            desc: replaces the docstring.
+            options: the options of `@tool`, and `meta`. Of a result of `@tool`, only `ui` and `meta` can be changed.
+
+        Raises:
+            TypeError: an option does not exist.
+        """
+        if isinstance(func, ToolFunction):
+            definition = func.definition
+            if options.get("meta"):
+                definition = definition._replace(meta=options["meta"])
+            if options.get("ui"):
+                definition = definition._replace(extensions={"ui": options["ui"]})
+        else:
+            definition = tool_definition(func, desc, **options)
+        self.put("tools", self._served(definition))
+        return func
+
+    def add_tools_from_module(self, module: ModuleType) -> None:
+        """Add the tools and declared resources of a module."""
+        for value in vars(module).values():
+            if isinstance(value, ToolFunction):
+                self.add_tool(value)
+            elif isinstance(value, ResourceDeclaration):
+                self._declared(value)
+
+    def _served(self, definition: ToolDefinition) -> ToolDefinition:
+        """Return a tool with its name on the wire and the URI of its interface."""
+        own = pascal_case(definition.name or definition.function.__name__)
+        interface = definition.extensions.get("ui")
+        if isinstance(interface, ResourceDeclaration):
+            definition = definition._replace(extensions={"ui": self._declared(interface)})
+        return definition._replace(name=f"{self._kit}_{own}")
+
+    def _declared(self, declaration: ResourceDeclaration) -> str:
+        """Add a declared resource and return its URI."""
+        definition = declaration.definition(self._kit, self.version or "")
+        self.put("resources", definition)
+        return definition.uri
+
+    # --- resources and prompts ---
+
+    def resource(self, uri: str, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:  # type: ignore[override]
+        """Turn a function of the URI and its variables into a resource. `add_resource` has the options."""
+
+        def record(function: Callable[P, R]) -> Callable[P, R]:
+            self.add_resource(uri, handler=function, **{"name": function.__name__, **options})
+            return function
+
+        return record
+
+    def add_resource(self, uri: str, *, handler: Callable[..., Any] | None = None, **options: Any) -> None:
+        """Add a resource, or a template if the URI has variables. It can be added while the server runs.
+
+        Args:
+            uri: the URI. `{path*}` is a variable that may contain slashes.
+            handler: a function of the URI and the variables; None for an empty text.
+            options: `name`, `title`, `description`, `mime_type`, `annotations` and `meta`.
+        """
+        self.put("resources", resource_definition(uri, handler, **options))
+
+    def add_text_resource(self, uri: str, *, text: str, mime_type: str = "text/plain", **options: Any) -> None:
+        """Add a text as a resource.
+
+        Raises:
+            ValueError: the URI has variables.
+        """
+        self.add_resource(_without_variables(uri), handler=lambda _: text, mime_type=mime_type, **options)
+
+    def add_file_resource(self, uri: str, *, path: str | Path, **options: Any) -> None:
+        """Add a file as a resource. It is read at each request.
+
+        Raises:
+            ValueError: the URI has variables.
+        """
+        self.add_resource(_without_variables(uri), handler=file_handler(path), **options)
+
+    def add_prompt(self, prompt: Prompt, handler: Callable[..., Any] | None = None) -> None:
+        """Add a prompt. It can be added while the server runs.
+
+        Args:
+            prompt: its names, description and arguments.
+            handler: a function of the arguments, or of the context and the arguments, that returns messages.
+        """
+        self.known_prompts[prompt.name] = prompt
+        self.put("prompts", prompt_definition(prompt, handler))
+
+    # --- changes while the server runs ---
+
+    @property
+    def tools(self) -> ToolsAPI:
+        """The tools, for changes while the server runs."""
+        return ToolsAPI(self)
+
+    @property
+    def prompts(self) -> PromptsAPI:
+        """The prompts, for changes while the server runs."""
+        return PromptsAPI(self)
+
+    @property
+    def resources(self) -> ResourcesAPI:
+        """The resources, for changes while the server runs."""
+        return ResourcesAPI(self)
+
+    def put(self, kind: ItemKind, definition: Any) -> None:
+        """Add a definition, or replace the definition of the same name or URI."""
+        items, key = self._items(kind)
+        others = [one for one in items if getattr(one, key) != getattr(definition, key)]
+        is_new = len(others) == len(items)
+        items[:] = [*others, definition]
+        for context in self._running:
+            (context.catalogue.add if is_new else context.catalogue.update)(definition)
+
+    def take(self, kind: ItemKind, name: str) -> None:
+        """Remove a definition by its name or URI.
+
+        Raises:
+            NotFoundError: the app has no such definition.
+        """
+        items, key = self._items(kind)
+        others = [one for one in items if getattr(one, key) != name]
+        if len(others) == len(items):
+            raise NotFoundError(f"{self.name} has no {name!r} in its {kind}")
+        items[:] = others
+        for context in self._running:
+            context.catalogue.remove(kind, name)
+
+    def _items(self, kind: ItemKind) -> tuple[list[Any], str]:
+        """Return the definitions of a kind, and the field with their names."""
+        kinds: dict[str, tuple[list[Any], str]] = {
+            "tools": (self._tools, "name"),
+            "resources": (self._resources, "uri"),
+            "prompts": (self._prompts, "name"),
+        }
+        return kinds[kind]
+
+    @hookimpl(specname="lifespan")
+    def enter_lifespan(self, context: PluginContext) -> Lifespan:
+        """Enter the lifespan of `@app.lifespan`, and change the catalogue of the host until it ends."""
+        return self._lifetime(context)
+
+    @asynccontextmanager
+    async def _lifetime(self, context: PluginContext) -> Any:
+        async with super().enter_lifespan(context) as state:
+            self._running.append(context)
+            try:
+                yield state
+            finally:
+                self._running.remove(context)
+
+    def run(  # type: ignore[override]
+        self, host: str = "127.0.0.1", port: int = 8000, reload: bool = False, transport: str = "stdio", **_: Any
+    ) -> None:
+        """Serve until the process is asked to stop.
+
+        The environment variables ARCADE_SERVER_TRANSPORT, ARCADE_SERVER_HOST and ARCADE_SERVER_PORT take precedence.
+
+        Args:
+            host: the address for HTTP.
+            port: the port for HTTP.
+            reload: has no effect.
+            transport: "stdio", "http", "streamable-http" or "streamable".
+
+        Raises:
+            ValueError: pegboard does not have the transport, or ARCADE_SERVER_PORT is not a number.
+        """
+        environ: Mapping[str, str] = os.environ
+        chosen = environ.get("ARCADE_SERVER_TRANSPORT") or transport
+        if (known := _TRANSPORTS.get(chosen)) is None:
+            raise ValueError(f"there is no transport {chosen!r}: use one of {', '.join(_TRANSPORTS)}")
+        if reload:
+            logger.warning("reload=True has no effect: restart the server after a change")
+        if known == "stdio":
+            super().run()
+            return
+        settings: dict[str, Any] = {
+            "host": environ.get("ARCADE_SERVER_HOST") or host,
+            "port": int(environ.get("ARCADE_SERVER_PORT") or port),
+        }
+        if self.allowed_origins:
+            settings["cors_origins"] = list(self.allowed_origins)
+        super().run(known, **settings)
+
+
+def _without_variables(uri: str) -> str:
+    if "{" in uri:
+        raise ValueError(f"{uri!r} has variables: use add_resource with a handler")
+    return uri

@@ -1,0 +1,216 @@
+"""`Context`, the context of Arcade, as a view of `HostContext`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pegboard import Authorization, Elicited, Progress, ToolDefinitionError
+from pegboard import Context as HostContext
+from pegboard_plugins.compat.arcade.host_views import Logs, Notifications, Prompts, Resources, Tools
+from pegboard_plugins.compat.fastmcp.session import ServerSession
+
+
+class ToolSecretItem(NamedTuple):
+    """A secret that a tool requires."""
+
+    key: str
+    value: str
+
+
+class Context:
+    """The running call.
+
+    Args:
+        context: the call.
+    """
+
+    def __init__(self, context: HostContext) -> None:
+        self.pegboard = context
+
+    # --- values of the call ---
+
+    @property
+    def request_id(self) -> str | None:
+        """The id of the request."""
+        found = self.pegboard.request_id
+        return None if found is None else str(found)
+
+    @property
+    def session_id(self) -> str | None:
+        """The id of the session; None if the request has none."""
+        return self.pegboard.session_id
+
+    @property
+    def user_id(self) -> str | None:
+        """The user for whom the tool runs; None if unknown."""
+        return self.pegboard.user_id
+
+    @property
+    def authorization(self) -> Authorization | None:
+        """The token that the tool requires; None if the tool requires no token."""
+        try:
+            return self.pegboard.authorization
+        except ToolDefinitionError:
+            return None
+
+    def get_auth_token_or_empty(self) -> str:
+        """Return the token that the tool requires, or ""."""
+        return self.pegboard.get_auth_token_or_empty()
+
+    @property
+    def secrets(self) -> list[ToolSecretItem]:
+        """The secrets that the tool requires."""
+        return [ToolSecretItem(key, value) for key, value in self.pegboard.secrets.items()]
+
+    def get_secret(self, key: str) -> str:
+        """Return a secret that the tool requires.
+
+        Raises:
+            ValueError: the tool does not require the secret, or the secret is not set.
+        """
+        try:
+            return self.pegboard.get_secret(key)
+        except ToolDefinitionError as error:
+            raise ValueError(error.message) from error
+
+    def get_metadata(self, key: str) -> str:
+        """Return metadata that the tool requires.
+
+        Raises:
+            ValueError: the tool does not require the metadata, or its value is unknown.
+        """
+        try:
+            return self.pegboard.get_metadata(key)
+        except ToolDefinitionError as error:
+            raise ValueError(error.message) from error
+
+    # --- the host ---
+
+    @property
+    def tools(self) -> Tools:
+        """The tools of the host."""
+        return Tools(self.pegboard)
+
+    @property
+    def resources(self) -> Resources:
+        """The resources of the host, and the client's roots."""
+        return Resources(self.pegboard)
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts of the host."""
+        return Prompts(self.pegboard)
+
+    # --- the client ---
+
+    @property
+    def log(self) -> Logs:
+        """Log messages."""
+        return Logs(self.pegboard)
+
+    @property
+    def progress(self) -> Progress:
+        """The progress of the call."""
+        return self.pegboard.progress
+
+    @property
+    def notifications(self) -> Notifications:
+        """Notifications that a list has changed."""
+        return Notifications(self.pegboard)
+
+    @property
+    def sampling(self) -> Sampling:
+        """The client's model."""
+        return Sampling(self.pegboard)
+
+    @property
+    def ui(self) -> UI:
+        """The person in front of the client."""
+        return UI(self.pegboard)
+
+
+class Sampling:
+    """The client's model."""
+
+    def __init__(self, context: HostContext) -> None:
+        self._context = context
+
+    async def create_message(
+        self,
+        messages: Any,
+        system_prompt: str | None = None,
+        include_context: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        model_preferences: Any = None,
+        tools: list[dict[str, Any]] | None = None,
+        tool_choice: dict[str, Any] | None = None,
+    ) -> Any:
+        """Ask the client's model and return the content of its answer: one block, or a list of blocks.
+
+        Args:
+            messages: a string, or a list of strings and SamplingMessage objects.
+            system_prompt: the system prompt.
+            include_context: has no effect.
+            temperature: the temperature of the model.
+            max_tokens: the size limit of the answer in tokens; 512 by default.
+            model_preferences: the name of a preferred model, a list of names, or ModelPreferences.
+            tools: tools that the model may call.
+            tool_choice: whether the model must call a tool.
+
+        Raises:
+            ClientCapabilityError: the client offers no model.
+        """
+        answer = await ServerSession(self._context).create_message(
+            [messages] if isinstance(messages, str) else messages,
+            max_tokens=max_tokens or 512,
+            system_prompt=system_prompt,
+            temperature=temperature,
+            model_preferences=_preferences(model_preferences),
+            tools=tools,
+            tool_choice=tool_choice,
+        )
+        return answer.content
+
+
+class UI:
+    """The person in front of the client."""
+
+    def __init__(self, context: HostContext) -> None:
+        self._context = context
+
+    async def elicit(
+        self,
+        message: str,
+        schema: Mapping[str, Any] | None = None,
+        mode: str | None = None,
+        url: str | None = None,
+        elicitation_id: str | None = None,
+        timeout: float = 300.0,  # noqa: ASYNC109 - the host cancels the question at the client
+    ) -> Elicited[Any]:
+        """Ask the person to fill in a form, or to open a page.
+
+        Args:
+            message: the reason, for the person.
+            schema: the JSON Schema of the form; None to ask only for consent.
+            mode: "form" or "url".
+            url: the page, for the mode "url".
+            elicitation_id: has no effect. The host creates the id.
+            timeout: the seconds to wait for the answer.
+
+        Raises:
+            ValueError: the mode "url" is given a schema or no page.
+            ClientCapabilityError: the client cannot show the question.
+        """
+        if mode != "url":
+            answer: Elicited[Any] = await self._context.ui.elicit(message, schema or None, timeout=timeout)
+            return answer
+        if url is None or schema is not None:
+            raise ValueError('the mode "url" needs a url and no schema')
+        return await self._context.ui.elicit_url(message, url, timeout=timeout)
+
+
+def _preferences(given: Any) -> Any:
+    names = [given] if isinstance(given, str) else given
+    return {"hints": [{"name": name} for name in names]} if isinstance(names, list) else names

@@ -1,0 +1,213 @@
+"""The parts of the context that use the host: tools, resources, prompts, logs and notifications."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard import Context as HostContext
+from pegboard import ResourceContents as HostContents
+from pegboard import ToolError, ToolResult
+from pegboard.types import Failure
+from pegboard_plugins.compat.arcade.types import (
+    BlobResourceContents,
+    CallToolResult,
+    GetPromptResult,
+    MCPTool,
+    Prompt,
+    PromptArgument,
+    ResourceTemplate,
+    Root,
+    TextContent,
+    TextResourceContents,
+)
+from pegboard_plugins.mcp.content_objects import content_block
+
+_REVISION = "2025-11-25"
+"""The revision whose objects tools receive."""
+
+
+class View:
+    """A part of a context.
+
+    Args:
+        context: the call.
+    """
+
+    def __init__(self, context: HostContext) -> None:
+        self._context = context
+
+
+class Logs(View):
+    """Log messages."""
+
+    async def log(
+        self, level: Any, message: str, logger_name: str | None = None, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        """Send a log message. The host sends the tool's name as the name of the logger."""
+        await self._context.log.log(level, message, **({"extra": dict(extra)} if extra else {}))
+
+    __call__ = log
+
+    async def debug(self, message: str, **options: Any) -> None:
+        """Send a log message of the level "debug"."""
+        await self.log("debug", message, **options)
+
+    async def info(self, message: str, **options: Any) -> None:
+        """Send a log message of the level "info"."""
+        await self.log("info", message, **options)
+
+    async def warning(self, message: str, **options: Any) -> None:
+        """Send a log message of the level "warning"."""
+        await self.log("warning", message, **options)
+
+    async def error(self, message: str, **options: Any) -> None:
+        """Send a log message of the level "error"."""
+        await self.log("error", message, **options)
+
+
+class Tools(View):
+    """The tools of the host."""
+
+    async def list(self) -> list[MCPTool]:
+        """Return the tools that the caller may use."""
+        return [
+            MCPTool(
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                input_schema=dict(one.input_schema),
+                output_schema=None if one.output_schema is None else dict(one.output_schema),
+            )
+            for one in await self._context.tools.list()
+        ]
+
+    async def call_raw(self, name: str, params: Mapping[str, Any] | None = None) -> CallToolResult:
+        """Call a tool by its name on the wire, such as "Kit_Tool". An error becomes a result with `isError`."""
+        outcome = await self._context.tools.call_raw(name.replace(".", "_", 1), params)
+        if isinstance(outcome, ToolResult):
+            return _call_result(outcome)
+        error = outcome.error if isinstance(outcome, Failure) else None
+        text = "The tool asks for input." if error is None else error.message
+        if isinstance(error, ToolError) and error.additional_prompt_content:
+            text = f"{text}\n\n{error.additional_prompt_content}"
+        return CallToolResult(content=[TextContent(text=text)], is_error=True)
+
+
+def _call_result(result: ToolResult) -> CallToolResult:
+    """Return a result as Arcade sends it: a value that is not an object is wrapped as `{"result": value}`."""
+    value = result.value
+    if result.content is not None:
+        blocks: list[Any] = [content_block(one, _REVISION) for one in result.content]
+        return CallToolResult(content=blocks, structured_content=value, is_error=result.is_error)
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+    return CallToolResult(
+        content=[] if value is None else [TextContent(text=text)],
+        structured_content=value if value is None or isinstance(value, dict) else {"result": value},
+        is_error=result.is_error,
+    )
+
+
+class Resources(View):
+    """The resources of the host, and the client's roots."""
+
+    async def read(self, uri: str) -> list[TextResourceContents | BlobResourceContents]:
+        """Return the contents of a resource."""
+        return [_contents(one) for one in (await self._context.resources.read(uri)).contents]
+
+    async def get(self, uri: str) -> TextResourceContents | BlobResourceContents:
+        """Return the first part of the contents of a resource.
+
+        Raises:
+            ValueError: the resource has no contents.
+        """
+        for part in await self.read(uri):
+            return part
+        raise ValueError(f"the resource {uri} has no contents")
+
+    async def list_roots(self) -> list[Root]:
+        """Return the client's roots."""
+        return [Root(uri=one.uri, name=one.name) for one in await self._context.resources.list_roots()]
+
+    async def list_templates(self) -> list[ResourceTemplate]:
+        """Return the resource templates that the caller may use."""
+        return [
+            ResourceTemplate(
+                uri_template=one.uri_template,
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                mime_type=one.mime_type,
+            )
+            for one in await self._context.resources.list_templates()
+        ]
+
+    async def list(self) -> list[Root]:
+        """Return the URIs and names of the resources that the caller may read."""
+        return [Root(uri=one.uri, name=one.name) for one in await self._context.resources.list()]
+
+
+def _contents(part: HostContents) -> TextResourceContents | BlobResourceContents:
+    known: dict[str, Any] = {"uri": part.uri, "mime_type": part.mime_type, "_meta": part.meta}
+    if isinstance(part.content, str):
+        return TextResourceContents(text=part.content, **known)
+    return BlobResourceContents(blob=b64encode(part.content).decode(), **known)
+
+
+class Prompts(View):
+    """The prompts of the host."""
+
+    async def list(self) -> list[Prompt]:
+        """Return the prompts that the caller may use."""
+        return [
+            Prompt(
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                arguments=[
+                    PromptArgument(name=each.name, description=each.description, required=each.required)
+                    for each in one.arguments
+                ],
+            )
+            for one in await self._context.prompts.list()
+        ]
+
+    async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> GetPromptResult:
+        """Return the messages of a prompt."""
+        found = await self._context.prompts.get(name, arguments)
+        messages: list[Any] = [
+            {"role": one.role, "content": content_block(one.content, _REVISION)} for one in found.messages
+        ]
+        return GetPromptResult(description=found.description, messages=messages)
+
+
+class ListNotifications:
+    """Notifications that a list has changed."""
+
+    def __init__(self, notifications: Any) -> None:
+        self._notifications = notifications
+
+    async def list_changed(self) -> None:
+        """Notify clients."""
+        self._notifications.list_changed()
+
+
+class Notifications(View):
+    """Notifications that a list has changed."""
+
+    @property
+    def tools(self) -> ListNotifications:
+        """The list of tools."""
+        return ListNotifications(self._context.notifications.tools)
+
+    @property
+    def resources(self) -> ListNotifications:
+        """The list of resources."""
+        return ListNotifications(self._context.notifications.resources)
+
+    @property
+    def prompts(self) -> ListNotifications:
+        """The list of prompts."""
+        return ListNotifications(self._context.notifications.prompts)

@@ -1,0 +1,102 @@
+"""MCP objects with the names and fields of `arcade_mcp_server.types`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pegboard_plugins.compat.fastmcp.types import (
+    Annotations,
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ClientCapabilities,
+    ContentBlock,
+    CreateMessageResult,
+    EmbeddedResource,
+    Icon,
+    ImageContent,
+    LoggingLevel,
+    ModelHint,
+    ModelPreferences,
+    Object,
+    PromptMessage,
+    ResourceContents,
+    ResourceLink,
+    Role,
+    Root,
+    SamplingMessage,
+    TextContent,
+    TextResourceContents,
+    ToolAnnotations,
+)
+
+MCPContent = ContentBlock
+
+__all__ = [
+    "Annotations", "AudioContent", "BlobResourceContents", "CallToolResult", "ClientCapabilities",
+    "CreateMessageResult", "EmbeddedResource", "GetPromptResult", "Icon", "ImageContent", "LoggingLevel", "MCPContent",
+    "MCPTool", "ModelHint", "ModelPreferences", "Prompt", "PromptArgument", "PromptMessage", "Resource",
+    "ResourceContents", "ResourceLink", "ResourceTemplate", "Role", "Root", "SamplingMessage", "TextContent",
+    "TextResourceContents", "ToolAnnotations", "ToolExecution",
+]  # fmt: skip
+
+
+class Described(Object):
+    """An item with names and a description."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    icons: list[Icon] | None = None
+
+
+class MCPTool(Described):
+    """A tool as clients see it."""
+
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    annotations: ToolAnnotations | None = None
+
+
+class PromptArgument(Object):
+    """An argument of a prompt."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    required: bool | None = None
+
+
+class Prompt(Described):
+    """A prompt."""
+
+    arguments: list[PromptArgument] | None = None
+
+
+class GetPromptResult(Object):
+    """The messages of a prompt."""
+
+    description: str | None = None
+    messages: list[PromptMessage]
+
+
+class Resource(Described):
+    """A resource."""
+
+    uri: str
+    mime_type: str | None = None
+    annotations: Annotations | None = None
+
+
+class ResourceTemplate(Described):
+    """A template of URIs."""
+
+    uri_template: str
+    mime_type: str | None = None
+    annotations: Annotations | None = None
+
+
+class ToolExecution(Object):
+    """The support of a tool for background tasks."""
+
+    task_support: Literal["forbidden", "optional", "required"] | None = None

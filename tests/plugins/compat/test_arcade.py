@@ -1,0 +1,186 @@
+"""Servers in the style of Arcade, served by pegboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pegboard.testing import PlainClient, accept, connect, reply
+from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, ToolExecution, resource, tool
+from pegboard_plugins.compat.arcade.types import Prompt
+from tests.plugins.compat import toolshed
+from tests.plugins.worker.conftest import SECRET, token
+
+OPTIONS: dict[str, Any] = {
+    "secrets": {"SHED_KEY": "key-5d0c7a"},
+    "tokens": {"github": "token-41b7f2"},
+    "hostconfig": {"host": {"user": "ada"}},
+}
+
+
+@pytest.fixture(params=["2025-11-25", "2026-07-28"])
+def client(request: pytest.FixtureRequest) -> Iterator[PlainClient]:
+    with connect(toolshed.app, revision=request.param, **OPTIONS) as client:
+        assert client.problems == ()
+        yield client
+
+
+def test_its_tools_are_listed_with_its_names_and_schemas(client: PlainClient) -> None:
+    tools = {tool["name"]: tool for tool in client.tools()}
+    assert tools["ToolShed_Add"]["title"] == "Add"
+    assert tools["ToolShed_Greeting"]["description"] == "Greets."
+    assert tools["ToolShed_Greeting"]["_meta"]["com.acme/team"] == "shed"
+    assert tools["ToolShed_Old"]["description"].startswith("[DEPRECATED: use Add]")
+    assert tools["ToolShed_Lend"]["annotations"] == {"readOnlyHint": False}
+    assert tools["ToolShed_Lend"]["inputSchema"]["properties"].keys() == {"loan", "saws", "sizes"}
+    assert "The number of teeth." in json.dumps(tools["ToolShed_Lend"]["inputSchema"])
+    assert tools["ToolShed_Lend"]["outputSchema"]["description"] == "The record"
+    assert tools["ToolShed_Show"]["_meta"]["ui"]["resourceUri"] == "ui://ToolShed/1.2.0/saw.html"
+
+
+def test_results_and_arguments_have_the_form_of_arcade(client: PlainClient) -> None:
+    assert client.call("ToolShed_Add", {"a": 1}).text == "1"
+    assert client.call("ToolShed_Greeting", {"name": "Ada"}).text == "Hello Ada"
+    swept = client.call("ToolShed_Sweep")
+    assert (swept.text, swept.structured) == ("{}", {})
+    lent = client.call("ToolShed_Lend", {"loan": {"days": 2}, "saws": [{"teeth": 9}], "sizes": ["large"]})
+    assert lent.structured == {"days": 2, "teeth": 9, "sizes": ["large"]}
+    assert client.call("ToolShed_Fail").text == "Try again\n\nlater"
+
+
+def test_its_context_has_the_values_of_the_call(client: PlainClient) -> None:
+    expected = ["key-5d0c7a", "token-41b7f2", "ada", "token-41b7f2", "ada", "none", "SHED_KEY", "key-5d0c7a"]
+    assert json.loads(client.call("ToolShed_Unlock").text) == expected
+
+
+def test_its_context_uses_the_host(client: PlainClient) -> None:
+    found = json.loads(client.call("ToolShed_Chain").text)
+    assert found["added"] == [False, {"result": 3}, "3"]
+    assert found["swept"] == [False, {}, "{}"]
+    assert found["wrong"] == [True, None, "Try again\n\nlater"]
+    assert {"ToolShed_Ask", "ToolShed_Chain"} <= set(found["tools"])
+    assert {"shed://blob", "shed://file", "shed://text"} <= set(found["resources"])
+    assert found["templates"] == ["shed://files/{+path}", "shed://saws/{number}"]
+    assert (found["read"], found["blob"]) == ("shed://saws/3 has 3 saws", "AP8=")
+    assert (found["prompts"], found["prompt"]) == ([True], "[('topic', 'saws')] ada")
+    assert client.logs[0][:2] == ("info", {"message": "chaining", "extra": {"step": 1}})
+    assert (1, 2, "half") in [one[:3] for one in client.progress]
+
+
+def test_its_context_asks(client: PlainClient) -> None:
+    client.answer(accept(name="Ada"), accept(), reply("brief"), ["file:///shed"])
+    asked = json.loads(client.call("ToolShed_Ask").text)
+    assert asked == ["accept", "Ada", "accept", "brief", "file:///shed"]
+
+
+def test_its_resources_and_prompts(client: PlainClient) -> None:
+    assert client.read("shed://files/a/b").raw["contents"] == [
+        {"uri": "shed://files/a/b", "mimeType": "text/x-path", "text": "a/b"}
+    ]
+    assert client.read("shed://text").text == "hello"
+    assert client.read("shed://file").text.startswith('"""A server')
+    page = client.read("ui://ToolShed/1.2.0/saw.html").raw["contents"][0]
+    assert (page["text"], page["mimeType"]) == ("<p>saw</p>", "text/html;profile=mcp-app")
+    assert page["_meta"]["ui"]["csp"] == {"connectDomains": ["https://acme.example"]}
+    assert client.prompt("review", {"topic": "a", "tone": "b"}).text == "[('tone', 'b'), ('topic', 'a')] ada"
+
+
+def test_a_running_app_changes() -> None:
+    app = MCPApp("shed")
+    app.add_tool(toolshed.old)
+
+    @app.tool
+    async def restock(context: Context) -> list[str]:
+        """Change the app."""
+        await app.tools.add(toolshed.later)
+        await app.prompts.add(Prompt(name="fresh"))
+        await app.resources.add(Resource(uri="shed://fresh", name="fresh"), lambda uri: uri)
+        await app.tools.remove("Shed_Old")
+        await context.notifications.tools.list_changed()
+        listed = [*await app.tools.list(), *await app.prompts.list(), *await app.resources.list()]
+        return [one.name for one in listed]
+
+    with connect(app) as client:
+        assert json.loads(client.call("Shed_Restock").text) == ["Shed_Restock", "Shed_Later", "fresh", "fresh"]
+        assert client.call("Shed_Later").text == "later"
+        assert client.read("shed://fresh").text == "shed://fresh"
+        assert client.prompt("fresh").text == "Prompt: fresh"
+        assert {tool["name"] for tool in client.tools()} == {"Shed_Restock", "Shed_Later"}
+
+
+def test_a_module_of_tools() -> None:
+    module = ModuleType("module")
+    vars(module).update({name: getattr(toolshed, name) for name in ("later", "saw_page")})
+    app = MCPApp()
+    app.add_tools_from_module(module)
+    with connect(app) as client:
+        assert client.call("ArcadeMCP_Later").text == "later"
+        assert client.read("ui://ArcadeMCP/0.1.0/saw.html").text == "<p>saw</p>"
+    assert toolshed.later() == "later"
+
+
+@pytest.mark.parametrize("pattern", ["ToolShed.Add", "tool_shed.add", "ToolShed_Add"])
+def test_its_tools_can_be_disabled(pattern: str) -> None:
+    with connect(toolshed.app, hostconfig={"host": {"disabled_tools": [pattern]}}) as client:
+        names = {tool["name"] for tool in client.tools()}
+    assert "ToolShed_Greeting" in names
+    assert "ToolShed_Add" not in names
+
+
+def test_a_wrong_option_is_named() -> None:
+    for option in ("auth", "middleware", "porrt"):
+        with pytest.raises(TypeError, match=option):
+            MCPApp(**{option: object()})  # type: ignore[arg-type]
+    for name, version in (("a__b", "1"), ("_a", "1"), ("a b", "1"), ("a", "one")):
+        with pytest.raises(ValueError, match="a"):
+            MCPApp(name, version)
+    with pytest.raises(TypeError, match="background"):
+        tool(execution=ToolExecution(task_support="required"))(toolshed.later)
+    with pytest.raises(TypeError, match="a path or a file"):
+        resource()
+    with pytest.raises(ValueError, match="pigeon"):
+        MCPApp().run(transport="pigeon")
+
+
+def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
+    variables = {"ARCADE_SERVER_TRANSPORT": "http", "ARCADE_SERVER_PORT": "0", "ARCADE_WORKER_SECRET": SECRET}
+    environ = {**os.environ, **variables}
+    command = [sys.executable, toolshed.__file__]
+    with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        address = next(found[0] for line in server.stderr if (found := re.search(r"http://[\w.:]+", line)))
+
+        def ask(path: str, body: Any = None) -> Any:
+            headers = {"Authorization": f"Bearer {token()}", "Content-Type": "application/json"}
+            data = None if body is None else json.dumps(body).encode()
+            with urllib.request.urlopen(urllib.request.Request(f"{address}/worker/{path}", data, headers)) as response:
+                return json.loads(response.read())
+
+        tools = {one["fully_qualified_name"]: one for one in ask("tools")}
+        sweep = {"tool": {"name": "Sweep", "toolkit": "ToolShed"}}
+        swept = ask("tools/invoke", sweep)["output"]["value"]
+        server.terminate()
+        server.communicate()
+    assert swept == {}
+    assert tools["ToolShed.Add"]["toolkit"] == {
+        "name": "ToolShed",
+        "description": "Lends tools.",
+        "version": "1.2.0",
+    }
+    outputs = {name: tools[f"ToolShed.{name}"]["output"] for name in ("Add", "Greeting", "Sweep", "Fail")}
+    assert {name: (one["description"], one["available_modes"]) for name, one in outputs.items()} == {
+        "Add": ("The sum", ["value", "error"]),
+        "Greeting": ("The greeting", ["value", "error"]),
+        "Sweep": ("No description provided.", ["null"]),
+        "Fail": ("No description provided.", ["value", "error"]),
+    }
