@@ -1,13 +1,20 @@
-"""The server on the migration page runs."""
+"""The servers on the migration page run."""
 
 from __future__ import annotations
 
 from pegboard.testing import connect
 from tests.docs.pages import Page
 
+PAGE = Page("docs/migration.md")
+
 
 def test_the_server_on_the_page_runs() -> None:
-    with connect(Page("docs/migration.md").module("server.py").mcp) as client:
+    with connect(PAGE.module("server.py").mcp) as client:
         assert client.call("forecast", {"city": "Oslo", "days": 2}).text == '["Oslo: sunny","Oslo: sunny"]'
         assert client.read("weather://Oslo").text == "Oslo: sunny"
         assert client.logs[0].data == "looking up Oslo"
+
+
+def test_the_app_on_the_page_runs() -> None:
+    with connect(PAGE.module("shed.py").app) as client:
+        assert client.call("ToolShed_Double", {"a": 2}).structured == {"double": 4}

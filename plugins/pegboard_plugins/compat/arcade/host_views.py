@@ -7,9 +7,9 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
+from pegboard import AudioContent, Content, EmbeddedResource, ImageContent, ToolError, ToolResult
 from pegboard import Context as HostContext
 from pegboard import ResourceContents as HostContents
-from pegboard import ToolError, ToolResult
 from pegboard.types import Failure
 from pegboard_plugins.compat.arcade.types import (
     BlobResourceContents,
@@ -23,10 +23,6 @@ from pegboard_plugins.compat.arcade.types import (
     TextContent,
     TextResourceContents,
 )
-from pegboard_plugins.mcp.content_objects import content_block
-
-_REVISION = "2025-11-25"
-"""The revision whose objects tools receive."""
 
 
 class View:
@@ -100,7 +96,7 @@ def _call_result(result: ToolResult) -> CallToolResult:
     """Return a result as Arcade sends it: a value that is not an object is wrapped as `{"result": value}`."""
     value = result.value
     if result.content is not None:
-        blocks: list[Any] = [content_block(one, _REVISION) for one in result.content]
+        blocks: list[Any] = [_block(one) for one in result.content]
         return CallToolResult(content=blocks, structured_content=value, is_error=result.is_error)
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
     return CallToolResult(
@@ -108,6 +104,20 @@ def _call_result(result: ToolResult) -> CallToolResult:
         structured_content=value if value is None or isinstance(value, dict) else {"result": value},
         is_error=result.is_error,
     )
+
+
+def _block(block: str | Content) -> dict[str, Any]:
+    """Return a block of content as an MCP object. Blocks of text and links have the same fields in both."""
+    if isinstance(block, str):
+        return {"type": "text", "text": block}
+    if isinstance(block, EmbeddedResource):
+        return {"type": "resource", "resource": _contents(block.resource)}
+    if isinstance(block, ImageContent | AudioContent):
+        data = block.data if isinstance(block.data, str) else b64encode(block.data).decode()
+        kind = "image" if isinstance(block, ImageContent) else "audio"
+        return {"type": kind, "data": data, "mime_type": block.mime_type}
+    fields = {name: value for name, value in block._asdict().items() if name not in ("annotations", "icons", "meta")}
+    return {"type": "text" if "text" in fields else "resource_link", **fields}
 
 
 class Resources(View):
@@ -177,9 +187,7 @@ class Prompts(View):
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> GetPromptResult:
         """Return the messages of a prompt."""
         found = await self._context.prompts.get(name, arguments)
-        messages: list[Any] = [
-            {"role": one.role, "content": content_block(one.content, _REVISION)} for one in found.messages
-        ]
+        messages: list[Any] = [{"role": one.role, "content": _block(one.content)} for one in found.messages]
         return GetPromptResult(description=found.description, messages=messages)
 
 
