@@ -54,45 +54,20 @@ class Own(str, Enum):  # noqa: UP042 - its texts print as Own.PIGEONS
     PIGEONS = "pigeon_post"
 
 
-def test_metadata_is_copied_as_plain_json_and_shown() -> None:
-    extras: dict[str, Any] = {"idp": "entraID", "levels": (1, 2.5, None, True), "nested": {Own.PIGEONS: [Own.PIGEONS]}}
-    metadata = ToolMetadata(
-        Classification([ServiceDomain.EMAIL, Own.PIGEONS]),
-        Behavior([Operation.READ, "update"], read_only=False, destructive=False, idempotent=True, open_world=True),
-        extras,
-    )
+def test_metadata_is_copied_as_plain_json_and_makes_annotations() -> None:
+    extras: dict[str, Any] = {"levels": (1, 2.5, None, True), "nested": {Own.PIGEONS: [Own.PIGEONS]}}
+    behavior = Behavior([Operation.READ, "update"], read_only=False, destructive=False, idempotent=True)
+    metadata = ToolMetadata(Classification([ServiceDomain.EMAIL, Own.PIGEONS]), behavior, extras)
     tool = served(metadata=metadata, meta={"com.example/own": 1})
     extras["nested"][Own.PIGEONS].append("more")
-    plain = {"idp": "entraID", "levels": [1, 2.5, None, True], "nested": {"pigeon_post": ["pigeon_post"]}}
-    assert tool.definition is not None
-    shown = tool.definition.metadata
-    assert shown is not None
-    assert shown.classification == Classification(("email", "pigeon_post"))
-    assert shown.behavior == Behavior(("read", "update"), False, False, True, True)
-    assert tool.meta == {
-        "com.example/own": 1,
-        METADATA: {
-            "classification": {"service_domains": ["email", "pigeon_post"]},
-            "behavior": {
-                "operations": ["read", "update"],
-                "read_only": False,
-                "destructive": False,
-                "idempotent": True,
-                "open_world": True,
-            },
-            "extras": plain,
-        },
-    }
-    assert {type(one) for one in tool.meta[METADATA]["classification"]["service_domains"]} == {str}
-    assert {type(one) for one in tool.meta[METADATA]["extras"]["nested"]} == {str}
-    assert tool.annotations == ToolAnnotations(None, False, False, True, True)
-
-
-def test_empty_metadata_is_not_shown() -> None:
-    tool = served(metadata=ToolMetadata(Classification(), Behavior(), {}))
-    assert (tool.meta, tool.annotations) == (None, None)
-    tool = served(metadata=ToolMetadata(Classification(["crm"]), strict=False))
-    assert tool.meta == {METADATA: {"classification": {"service_domains": ["crm"]}}}
+    assert tool.meta is not None
+    told = tool.meta[METADATA]
+    assert told["classification"] == {"service_domains": ["email", "pigeon_post"]}
+    assert told["behavior"]["operations"] == ["read", "update"]
+    assert told["extras"] == {"levels": [1, 2.5, None, True], "nested": {"pigeon_post": ["pigeon_post"]}}
+    assert {type(one) for one in (*told["classification"]["service_domains"], *told["extras"]["nested"])} == {str}
+    assert tool.annotations == ToolAnnotations(None, False, False, True)
+    assert served(metadata=ToolMetadata(Classification(), Behavior(), {})).meta is None
 
 
 @pytest.mark.parametrize(
@@ -128,6 +103,8 @@ CYCLE["self"] = CYCLE
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
+        (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra. Write ToolAnnotations(read_only=...)"),
+        (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as com.example/name"),
         ({"behavior": {}}, "it must be ToolMetadata, not dict"),
         (ToolMetadata(WRONG), "its classification must be Classification, not 5"),
         (ToolMetadata(behavior=Behavior(["write"])), "use one of read, create, update, delete, opaque"),
@@ -135,10 +112,9 @@ CYCLE["self"] = CYCLE
         (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
     ],
 )
-def test_invalid_metadata_disables_the_tool(metadata: Any, told: str) -> None:
-    complaint = refused(metadata=metadata)
-    assert complaint.startswith("its metadata: ")
-    assert told in complaint
+def test_invalid_metadata_or_annotations_disable_the_tool(metadata: Any, told: str) -> None:
+    option = "annotations" if isinstance(metadata, ToolAnnotations) else "metadata"
+    assert told in refused(**{option: metadata})
 
 
 # --- annotations
@@ -166,14 +142,3 @@ def test_a_read_only_tool_cannot_be_destructive() -> None:
     split = ToolMetadata(behavior=Behavior(destructive=True))
     assert refused(annotations=ToolAnnotations(read_only=True), metadata=split) == sense
     served(annotations=ToolAnnotations(read_only=True), metadata=split._replace(strict=False))
-
-
-@pytest.mark.parametrize(
-    ("annotations", "told"),
-    [
-        (ToolAnnotations(extra={"readOnlyHint": True}), "not allowed in extra. Write ToolAnnotations(read_only=...)"),
-        (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as com.example/name"),
-    ],
-)
-def test_invalid_annotations_disable_the_tool(annotations: Any, told: str) -> None:
-    assert told in refused(annotations=annotations)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, PluginConfig, Progress, Toolkit, current_context
+from pegboard import Context, PluginConfig, Toolkit, current_context
 from pegboard.plugin import InteractionError
 from pegboard.types import Call, Caller, Client
 from tests.host.hosting import failure, make_host, value
@@ -58,27 +58,6 @@ async def test_a_tool_sees_its_call() -> None:
     assert {name: getattr(context, name) for name in expected} == expected
     assert (bare.client.name, bare.caller.subject, bare.user_id, bare.session_id) == ("", None, None, None)
     assert (bare.meta, bare.arguments) == ({}, {})
-
-
-@pytest.mark.requirement("UTIL-11", "UTIL-12")
-async def test_progress_increases_until_it_is_closed_and_gives_the_loop_a_turn() -> None:
-    sent: list[dict[str, Any]] = []
-    progress = Progress(lambda method, params: sent.append({"method": method, **params}))
-    progress.report(0)
-    progress.report(0.5, total=2)
-    turns: list[str] = []
-    asyncio.get_running_loop().call_soon(turns.append, "turn")
-    for step in (1, 1, 0.5, 1.0, float("nan")):
-        await progress.report(step, total=2, message="half")
-    assert turns
-    progress.close()
-    progress.report(2)
-    assert sent == [
-        {"method": "notifications/progress", "progress": 0},
-        {"method": "notifications/progress", "progress": 0.5, "total": 2},
-        {"method": "notifications/progress", "progress": 1, "total": 2, "message": "half"},
-    ]
-    Progress(None).report(1)
 
 
 def kit_of(function: Any) -> Toolkit:
