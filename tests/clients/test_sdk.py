@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import CLIENTS, Client, Drive, Place, is_stateless
+from tests.clients.conftest import Client, Drive, is_stateless
 from tests.support.hostile_kit import CANARY
 from tests.support.sdk import Run
 
@@ -167,14 +167,3 @@ def test_a_client_that_leaves_ends_its_host_over_stdio_and_its_session_over_http
     assert run.exit_code() == (0 if transport == "stdio" else None)
     ends = [status for status in run.statuses() if status.startswith("DELETE")]
     assert ends == (["DELETE 204"] if transport == "http" and not is_stateless(client) else [])
-
-
-@pytest.mark.parametrize("client", CLIENTS[:2])
-def test_a_client_resumes_a_stream_until_its_call_is_answered(place: Place, client: Client) -> None:
-    """The SDK comes back by itself, as often as it has to, with the id of the last event."""
-    said = [["notifications/message", {"level": "error", "data": "a"}]]
-    with place.serving(more="\n[plugins.mcp]\npoll_after_seconds = 0.1\nretry_ms = 10\n") as server:
-        run = place.connect(client, "polled", server, call=("asking_tell", {"notifications": said, "stay": True}))
-    assert run.said["result"]["content"][0]["text"] == "told"
-    assert run.said["logged"] == ["a"]
-    assert run.statuses().count("GET 200") >= 4

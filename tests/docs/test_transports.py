@@ -1,18 +1,14 @@
-"""The page about transports: its WebSocket keeps the contract, and admits the callers whom the host admits."""
+"""The page about transports: its WebSocket admits the callers whom the host admits."""
 
 from __future__ import annotations
 
 import json
-import socket
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
+from aiohttp import ClientSession, WSServerHandshakeError
 
-from pegboard.plugin import Transport
-from pegboard.testing import FarEnd, TransportContract
 from tests.docs.pages import Page
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
@@ -31,50 +27,6 @@ def am_i(context: Context) -> str:
     """Tell who calls."""
     return repr((context.caller.subject, context.caller.trusted))
 '''
-
-
-class WebSocketEnd:
-    def __init__(self, session: ClientSession, socket: ClientWebSocketResponse) -> None:
-        self._session = session
-        self._socket = socket
-
-    async def send(self, message: bytes) -> None:
-        await self._socket.send_str(message.decode())
-
-    async def receive(self) -> bytes | None:
-        message = await self._socket.receive()
-        return message.data.encode() if message.type == WSMsgType.TEXT else None
-
-    async def close(self) -> None:
-        await self._socket.close()
-        await self._session.close()
-
-
-class TestWebSocket(TransportContract):
-    trust = "host"
-
-    def make(self) -> Transport:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        return self.made("127.0.0.1")
-
-    def made(self, host: str) -> Transport:
-        module = ModuleType("pegboard_websocket")
-        exec(CODE, vars(module))
-        transport: Transport = module.WebSocketTransport(module.WebSocketConfig(host=host, port=self.port))
-        return transport
-
-    async def connect(self, transport: Transport) -> FarEnd:
-        session = ClientSession()
-        try:
-            return WebSocketEnd(session, await session.ws_connect(f"http://127.0.0.1:{self.port}", max_msg_size=0))
-        except BaseException:
-            await session.close()
-            raise
-
-    def make_unopenable(self) -> Transport:
-        return self.made("192.0.2.1")  # an address that no machine uses (RFC 5737)
 
 
 @pytest.fixture

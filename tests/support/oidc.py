@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import json
 import socket
 from pathlib import Path
-from typing import Any, Self
-
-import aiohttp
+from typing import Self
 
 from tests.support.issuer import RESOURCE
 from tests.support.npm import installed, node
@@ -30,7 +26,7 @@ def free_port() -> int:
 
 
 class OidcProvider:
-    """The server; `async with OidcProvider() as provider`. Each time it starts it has other keys, at the same port.
+    """The server: `async with OidcProvider() as provider`.
 
     With the algorithm "OPAQUE" its access tokens require introspection.
     """
@@ -61,22 +57,3 @@ class OidcProvider:
     async def __aexit__(self, *_: object) -> None:
         self._process.kill()
         await self._process.communicate()
-
-    async def token(self, scope: str = "work", resource: str = RESOURCE) -> str:
-        """An access token for a program of its own, by its client credentials (RFC 6749, section 4.4; RFC 8707)."""
-        asked = {"grant_type": "client_credentials", "scope": scope, "resource": resource}
-        given: dict[str, Any] = json.loads(await self._post("/token", asked))
-        return str(given["access_token"])
-
-    async def revoke(self, token: str) -> None:
-        await self._post("/token/revocation", {"token": token})
-
-    async def _post(self, path: str, form: dict[str, str]) -> bytes:
-        login = {"Authorization": f"Basic {base64.b64encode(b'machine:machine-secret-0123456789').decode()}"}
-        async with (
-            aiohttp.ClientSession() as session,
-            session.post(f"{self.url}{path}", data=form, headers=login) as response,
-        ):
-            body = await response.read()
-        assert response.status == 200, body
-        return body

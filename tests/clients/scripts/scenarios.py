@@ -111,21 +111,6 @@ async def changes(client: Adapter, plan: Json) -> Json:
     return said
 
 
-async def polled(client: Adapter, plan: Json) -> Json:
-    """Make a call whose stream the server ends again and again before it responds."""
-    said: Json = {}
-
-    async def call() -> None:
-        said["result"] = await client.call(*plan["call"])
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(call)
-        with anyio.fail_after(WAIT):
-            await client.connections.reached("GET 200", 4)  # one of them belongs to no call
-        await client.call("asking_let_go")
-    return said | {"logged": [*client.answers.logged]}
-
-
 def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> None:
     """Run the scenario of the plan on the command line, and print its observations."""
     plan = json.loads(sys.argv[1])

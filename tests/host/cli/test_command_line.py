@@ -78,18 +78,10 @@ def test_a_closed_pipe_causes_no_complaint(line: str, pegboard: Command) -> None
     assert not [words for words in ("Traceback", "Exception ignored", "BrokenPipe") if words in done.err]
 
 
-@pytest.mark.parametrize(
-    ("env", "encoding"),
-    [
-        ({"PYTHONIOENCODING": "cp932"}, "cp932"),
-        ({"PYTHONIOENCODING": "", "LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "ascii"),
-    ],
-    ids=["cp932", "C"],
-)
-def test_output_fits_its_encoding(env: dict[str, str], encoding: str, pegboard: Command) -> None:
+def test_output_fits_its_encoding(pegboard: Command) -> None:
+    env, encoding = {"PYTHONIOENCODING": "cp932"}, "cp932"
     evil = pegboard.run(pegboard.arguments("call", "demo_evil"), env=env, encoding=encoding)
     assert (evil.code, bool(evil.out)) == (0, True), evil.err
     shown = pegboard.run(pegboard.arguments("show", "demo_evil", "--json"), env=env, encoding=encoding)
     assert "é 日本" in shown.data["description"]
-    if encoding == "cp932":
-        assert "日本" in pegboard.run(pegboard.arguments("list"), env=env, encoding=encoding).out
+    assert "日本" in pegboard.run(pegboard.arguments("list"), env=env, encoding=encoding).out

@@ -61,15 +61,6 @@ class TestMemoryEventStore(EventStoreContract):
         await fill(store, "s", "c", 0)
         assert await kept(store, "s", "c", 0) == 0
 
-    async def test_the_stream_that_was_used_least_recently_is_forgotten_first(self) -> None:
-        clock = Clock()
-        store = MemoryEventStore(10**6, 1000, 600, clock)
-        for stream in ("old", "new"):
-            clock.now += 1
-            await fill(store, "s", stream, 0, 1)
-        await fill(store, "s", "new", 2, 3, 4)
-        assert [await kept(store, "s", "old", 1), await kept(store, "s", "new", 0)] == [None, 4]
-
     async def test_all_sessions_have_a_limit(self) -> None:
         store = MemoryEventStore(500, 500, 60)
         for number in range(10):

@@ -19,7 +19,6 @@ from tests.support.fields import Fields
 from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
-from tests.support.oidc import OidcProvider
 from tests.support.peer import WAIT
 from tests.support.pool import make_site
 
@@ -45,9 +44,7 @@ class Door:
         settings: more settings of the plugin.
     """
 
-    def __init__(
-        self, *issuers: Issuer | OidcProvider, server: Mapping[str, Any] | None = None, **settings: Any
-    ) -> None:
+    def __init__(self, *issuers: Issuer, server: Mapping[str, Any] | None = None, **settings: Any) -> None:
         servers = [{"issuer": issuer.url, **(server or {})} for issuer in issuers]
         config = make_config(**{"authorization_servers": servers, **settings})
         self.authenticator = ResourceServerAuthenticator(config)
@@ -86,7 +83,7 @@ class Door:
 
 def serve(
     site: Path,
-    *issuers: Issuer | OidcProvider,
+    *issuers: Issuer,
     settings: str = "",
     server: str = "",
     http: str = "",

@@ -78,14 +78,3 @@ async def test_a_stream_of_a_session_ends_and_is_resumed_with_a_new_token(door: 
     last = ("Last-Event-ID", str(begun.events[0].id))
     await change(door, issuer)
     assert (await (await listening(last, renewed)).next())["params"]["uri"] == "x://a"
-
-
-async def test_a_running_call_goes_on(door: Served, issuer: Issuer) -> None:
-    bearer = ended(issuer)
-    tell = [["notifications/progress", {"progress": 1, "progressToken": "p"}]]
-    one = modern(call("asking_tell", {"notifications": tell, "stay": True}, token="p"))
-    calling = Streaming(await door.connect())
-    await calling.begin(one, mirrored(one, Authorization=bearer))
-    assert len([one async for one in (await subscribed(door, bearer)).rest()]) == 1
-    assert (await ask(door, call("asking_let_go"), Authorization=f"Bearer {issuer.token()}")).status == 200
-    assert (await calling.next())["result"]["isError"] is False

@@ -1,4 +1,4 @@
-"""Scopes by configuration for callers with real tokens, over sockets, in both eras, and over message streams."""
+"""Scopes by configuration for callers with real tokens, over sockets, in both eras."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard.plugin import ProtocolError
-from pegboard.testing import connect
-from pegboard.types import Caller
 from tests.plugins.resource_server.conftest import METADATA, serve
 from tests.plugins.resource_server.test_scopes import ERAS, Peer
 from tests.plugins.scopes import docs_kit
@@ -112,20 +109,3 @@ async def test_a_subscription_request_gets_what_its_token_allows(served: Served,
         await listening.begin(one, mirrored(one, Authorization=f"Bearer {issuer.token(scope=scope)}"))
         assert listening.first["params"]["notifications"] == {"resourceSubscriptions": honoured}
         listening.abort()
-
-
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-async def test_message_streams_return_errors_with_the_scopes(revision: str) -> None:
-    plugins = {"scopes": {"resources": {"docs://secret": ["s"]}, "tools": {"docs_read": ["t"]}}}
-    refused: list[tuple[str, dict[str, Any], str]] = [
-        ("tools/call", {"name": "docs_read", "arguments": {}}, "t"),
-        ("resources/read", {"uri": "docs://secret"}, "s"),
-        ("resources/subscribe", {"uri": "docs://secret"}, "s"),
-    ]
-    ann = Caller("ann")
-    async with connect(docs_kit.docs, plugins=plugins, caller=ann, revision=revision) as client:
-        assert "docs_read" not in [tool["name"] for tool in await client.tools()]
-        for method, params, scope in refused[: 2 if revision in MODERN else 3]:
-            with pytest.raises(ProtocolError) as caught:
-                await client.request(method, params)
-            assert (caught.value.code, caught.value.data) == (-32602, {"requiredScopes": [scope]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
@@ -23,7 +23,6 @@ from pegboard import (
     ToolMetadata,
     ToolResult,
     ToolUi,
-    UpstreamError,
 )
 from pegboard.context.log import Level
 from pegboard.types import Elicit
@@ -34,14 +33,6 @@ kit = Toolkit("more_kit", version="v2.0.0-RC1")
 
 class Named(BaseModel):
     name: str
-
-
-@kit.tool
-def fail(how: Annotated[str, "how"]) -> str:
-    """Fail."""
-    if how.isdecimal():
-        raise UpstreamError("said no", status_code=int(how))
-    raise FatalToolError("dead", "dev fatal")
 
 
 @kit.tool

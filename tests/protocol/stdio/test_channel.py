@@ -16,7 +16,6 @@ from tests.protocol.stdio.conftest import New
 from tests.support.hostile_kit import SAID
 from tests.support.memory_line import MemoryLine, request
 from tests.support.peer import modern_meta
-from tests.support.pool import ASKING, CONFIG
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -96,16 +95,6 @@ async def test_an_unsupported_version_is_refused_before_its_method(new: New) -> 
             for method in ("tools/list", "no/such"):
                 error = await wire.error(method, {"_meta": modern_meta(version)}, modern=False)
                 assert (error["code"], error["data"]) == (-32022, {"supported": served, "requested": version})
-
-
-async def test_an_answer_beyond_the_limit_fails_the_call_that_waits_for_it(sites: dict[str, Path]) -> None:
-    async with Wire(config=CONFIG + ASKING, site=sites["asking"]) as wire:
-        await wire.initialize(capabilities={"sampling": {}})
-        asking = await wire.begin("tools/call", {"name": "asking_ask", "arguments": {}})
-        question = await wire.receive()
-        await wire.send({"jsonrpc": "2.0", "id": question["id"], "result": {"model": "x" * 11_000_000}})
-        assert "[plugins.stdio] max_message_bytes" in json.dumps(await wire.answer(asking))
-        assert await wire.settle() == []
 
 
 # --- printing

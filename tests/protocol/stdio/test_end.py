@@ -5,8 +5,6 @@ Real clients wait 2 seconds before they send SIGTERM; the tests with the officia
 
 from __future__ import annotations
 
-import asyncio
-import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -93,28 +91,12 @@ async def test_sigterm_is_safe_at_any_time(new: New) -> None:
         assert (await wire.call("fixture_echo", text="x"))["content"][0]["text"] == "x"
 
 
-# --- tools that print without end, and calls after the end of input
+# --- calls after the end of input
 
 
 @pytest.fixture(scope="session")
 def unruly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_site(tmp_path_factory.mktemp("unruly"), {"unruly": unruly_kit})
-
-
-@pytest.mark.parametrize(("by", "how"), [("end of input", "print"), ("SIGTERM", "child")])
-async def test_a_tool_that_prints_at_the_end_harms_nothing(unruly: Path, by: str, how: str) -> None:
-    async with Wire(config=CONFIG + "grace_seconds = 0.1\n", site=unruly) as wire:
-        params = {"name": "unruly_print_on", "arguments": {"how": how}, "_meta": {"progressToken": 1}}
-        await wire.begin("tools/call", params, modern=True)
-        temporary = (await wire.receive())["params"]["message"]
-        if by == "SIGTERM":
-            wire.signal(signal.SIGTERM)
-            assert await wire.wait() == 0
-        else:
-            assert await ended(wire) == 1
-        assert unruly_kit.CLOSED in wire.stderr
-        assert not await asyncio.to_thread(os.path.exists, temporary)
-    assert len(wire.messages) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import runpy
 import tempfile
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -79,30 +78,8 @@ async def ask(host: Any, line: Any, messages: Any, found: Any = lambda caller: c
         await host.serve(line, messages, caller=caller)
 
 
-async def serve_one(host: Any, line: Any, messages: Any, lock: Any = asyncio.Lock()) -> None:  # noqa: B008 - one for all
-    async with lock:
-        await host.serve(line, messages)
-
-
-async def endless(messages: Any) -> AsyncIterator[bytes]:
-    async for message in messages:
-        yield message
-    await asyncio.Event().wait()
-
-
-async def run_on(self: Any, host: Any) -> None:
-    try:
-        await UNIX.run(self, host)
-    except asyncio.CancelledError:
-        """Ignore it."""
-
-
 async def raise_error(self: Any, host: Any) -> None:
     raise OSError("there is no such folder")
-
-
-async def do_nothing(self: Any) -> None:
-    """Do nothing."""
 
 
 def swallow(self: Any, message: bytes) -> None:
@@ -119,12 +96,6 @@ def forget(found: Any) -> Any:
 
 
 FAULTS: Faults = [
-    (variant(UNIX, name=""), "test_it_has_a_name"),
-    (
-        serves(lambda host, *given: host.serve(*given), opened=lambda *_, **__: None),
-        "test_it_announces_its_address",
-    ),
-    (line(peer=property(lambda self: "", lambda self, _: None)), "test_a_connection_names_its_peer"),
     (
         serves(lambda host, line, messages: host.serve(line, messages, caller=LOCAL)),
         "test_only_trusted_callers_are_trusted",
@@ -133,14 +104,6 @@ FAULTS: Faults = [
     (serves(partial(ask, found=let_in)), "test_a_rejected_caller_is_not_served"),
     (variant(UNIX, run=raise_error), "test_an_unopenable_channel_is_a_transport_error"),
     (line(send=swallow), "test_messages_arrive_unchanged"),
-    (line(drain=do_nothing), "test_drain_waits_for_a_slow_reader"),
-    (
-        serves(lambda host, line, messages: host.serve(line, endless(messages))),
-        "test_messages_end_with_the_client",
-    ),
-    (line(close=do_nothing), "test_the_host_can_end_a_connection"),
-    (serves(serve_one), "test_clients_are_served_concurrently"),
-    (variant(UNIX, run=run_on), "test_it_ends_if_it_is_cancelled"),
 ]
 
 
