@@ -15,7 +15,7 @@ PAGE = Page("docs/state.md")
 
 @pytest.fixture(autouse=True)
 def _written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("toolkit_library", "test_library"):
+    for module in ("toolkit_cart", "toolkit_library", "test_library"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.syspath_prepend(PAGE.write(tmp_path))
 
@@ -37,3 +37,16 @@ async def test_calls_share_a_file_and_the_client_of_a_service(
             assert (await client.call("cover", title="Emma")).value == "https://covers.example/emma.png"
         assert capsys.readouterr().out == ""
     assert capsys.readouterr().out == "closed\n"
+
+
+async def test_a_session_has_a_cart() -> None:
+    from toolkit_cart import kit  # type: ignore[import-not-found]
+
+    async with connect(kit, revision="2025-11-25") as client:
+        assert [(await client.call("put", article="tea")).text for _ in range(2)] == ['["tea"]', '["tea","tea"]']
+        assert (await client.call("empty")).value == "empty"
+        assert (await client.call("put", article="honey")).text == '["honey"]'
+    async with connect(kit) as client:
+        error = (await client.call("put", article="tea")).error
+        assert error is not None
+        assert "This call has none: MCP 2026-07-28" in error.message

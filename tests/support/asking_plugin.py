@@ -26,7 +26,7 @@ class AskingPlugin(Plugin):
     def register_tools(self) -> Iterable[ToolDefinition]:
         names = ("ask", "tell", "reach", "let_go", "ended")
         served = [ToolDefinition(never, name=f"asking_{name}") for name in names]
-        return [*served, ToolDefinition(change, name="asking_change")]
+        return [*served, *(ToolDefinition(one, name=f"asking_{one.__name__}") for one in (change, keep))]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
@@ -105,3 +105,11 @@ def change(context: Context, what: list[str]) -> str:
         else:
             notifications.resources.updated(one)
     return "changed"
+
+
+async def keep(context: Context, value: str) -> str:
+    """Keep a value in the session, tell the client, and return the former value."""
+    former = context.session.get("value", "nothing")
+    context.session.set("value", value)
+    context.log.error("kept")
+    return str(former)

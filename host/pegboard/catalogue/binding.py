@@ -283,7 +283,7 @@ class Binder:
 
     def _owner(self, plugin: LoadedPlugin) -> PluginData:
         context = plugin.context
-        return PluginData(context.config, plugin.state, self._config.host.user, context.catalogue)
+        return PluginData(context.config, plugin.state, self._config.host.user, context.catalogue, plugin.origin.name)
 
     def _why_withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from pegboard.context.interaction import UI, Interaction, Sampling
     from pegboard.context.log import Log
     from pegboard.context.rounds import Rounds
+    from pegboard.context.session_data import SessionData
     from pegboard.plugin.base import Catalogue
 
 __all__ = ["Context", "Progress", "current_context"]
@@ -126,6 +126,17 @@ class Context(Generic[ConfigT, StateT]):
     def session_id(self) -> str | None:
         """The id of the session, or None."""
         return self._call.session_id
+
+    @property
+    def session(self) -> SessionData:
+        """JSON values of the toolkit that last as long as the session: `get`, `set` and `delete`.
+
+        Raises:
+            InteractionError: the call has no session.
+        """
+        from pegboard.context.session_data import session_data
+
+        return session_data(self._call.session, self._bound.owner.name)
 
     @property
     def client(self) -> Client:
@@ -236,23 +247,9 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def _asking(self) -> Interaction:
-        from pegboard.context.interaction import Interaction, pausing
+        from pegboard.context.asking import asking_of
 
-        ask = self._call.ask
-        # nested calls ask through it, too, so that their questions pause this function's clock
-        call = self._call if ask is None else self._call._replace(ask=pausing(ask, self))
-        return Interaction(call, self._rounds, self._refusal)
-
-    @property
-    def _rounds(self) -> Rounds | None:
-        """The questions of the call in rounds, created by the first context that may ask the client."""
-        if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
-            return self._call.rounds
-        if self.asked is None:
-            from pegboard.context.rounds import Rounds
-
-            self.asked = Rounds(self._call.round, self._task)
-        return self.asked
+        return asking_of(self)
 
     @property
     def ui(self) -> UI:
@@ -325,20 +322,14 @@ class Context(Generic[ConfigT, StateT]):
         Raises:
             InteractionError: the key is used twice, or the results of a call's steps take more than 64 KiB.
         """
-        step = partial(self._step, partial(function, *arguments, **keywords))
+        from pegboard.context.asking import rounds_of, run_step
+
+        step = partial(run_step, self._host, partial(function, *arguments, **keywords))
         if self._steps is None:
             from pegboard.context.rounds import Rounds
 
-            self._steps = self._rounds or Rounds(FIRST_ROUND)
+            self._steps = rounds_of(self) or Rounds(FIRST_ROUND)
         return await self._steps.once(key, step, self._call.path)
-
-    async def _step(self, function: Callable[[], Any]) -> Any:
-        target = function.func if isinstance(function, partial) else function
-        if self._host is None or inspect.iscoroutinefunction(target):
-            value = function()
-        else:
-            value = await self._host.in_thread(function)
-        return await value if inspect.isawaitable(value) else value
 
     # --- the host ---
 

@@ -21,12 +21,14 @@ class PluginData(NamedTuple):
         state: the value that the plugin's lifespan yielded, or None.
         user: the operator's user id, for calls without an authenticated user.
         catalogue: the catalogue in which the plugin changes its tools, resources and prompts; None without a host.
+        name: the name of the plugin; "" without a host.
     """
 
     config: Any = None
     state: Any = None
     user: str | None = None
     catalogue: Catalogue | None = None
+    name: str = ""
 
 
 NO_PLUGIN = PluginData()

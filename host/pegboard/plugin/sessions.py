@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from pegboard.types.callers import Caller, Client
+from pegboard.types.callers import EMPTY, Caller, Client
 
 
 class SessionRecord(NamedTuple):
@@ -21,6 +21,7 @@ class SessionRecord(NamedTuple):
         level: the least severe level of log messages that the client requested.
         subscriptions: the URIs of the resources that the client has subscribed to.
         peer: the address of an anonymous caller; "" for all other callers.
+        data: the values that tools keep in the session, as JSON, by toolkit and key such as "shop/cart".
     """
 
     id: str
@@ -30,6 +31,7 @@ class SessionRecord(NamedTuple):
     level: str
     subscriptions: frozenset[str] = frozenset()
     peer: str = ""
+    data: Mapping[str, str] = EMPTY
 
 
 class SessionStore(Protocol):

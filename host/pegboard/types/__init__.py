@@ -11,7 +11,7 @@ _HOMES = {
     "types.callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied UNKNOWN_CLIENT",
     "types.calls": """
         Ask Call CallNext EmbeddedOutcome FIRST_ROUND Failure InputRequired Listing MethodResult Notify
-        OnProgress Outcome Question RequestId Round
+        OnProgress Outcome Question RequestId Round SessionState
     """,
     "types.catalogue": """
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool

@@ -38,6 +38,7 @@ from pegboard.types.calls import (
     Question,
     RequestId,
     Round,
+    SessionState,
 )
 from pegboard.types.catalogue import (
     Change,
@@ -103,6 +104,7 @@ __all__ = [
     "Sample",
     "Sampled",
     "ServerSentEvent",
+    "SessionState",
     "Supplied",
     "TokenRequest",
     "Tool",

@@ -90,6 +90,17 @@ class Question(NamedTuple):
     params: dict[str, Any]
 
 
+class SessionState(Protocol):
+    """The values that tools keep in a session. A protocol stores them with the session.
+
+    Attributes:
+        data: the values as JSON, by toolkit and key such as "shop/cart". The host replaces the mapping with each
+            change, in any thread.
+    """
+
+    data: Mapping[str, str]
+
+
 class Call(NamedTuple):
     """One request, independent of protocol and transport.
 
@@ -109,6 +120,7 @@ class Call(NamedTuple):
         path: the tools that lead to this call, outermost first.
         supplied: secrets, metadata and a token that the request brings for its tool; None for none.
         peer: the address of the client, for logs; "" if unknown.
+        session: the values that tools keep in the session; None without a session.
     """
 
     method: str
@@ -125,6 +137,7 @@ class Call(NamedTuple):
     path: tuple[str, ...] = ()
     supplied: Supplied | None = None
     peer: str = ""
+    session: SessionState | None = None
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from pegboard.plugin.sessions import SessionRecord
 from pegboard.types.callers import Caller, Client
 from pegboard.wire.codec import decode, encode
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """The version of the format. It changes when the fields of the records change."""
 
 _Read: TypeAlias = Callable[[Any], Any]
@@ -76,6 +76,12 @@ def _strings(value: Any) -> frozenset[str]:
     return frozenset(value)
 
 
+def _texts(value: Any) -> Mapping[str, str]:
+    if type(value) is not dict or not all(type(one) is str for one in value.values()):
+        raise ValueError(f"{value!r} must be an object of strings")
+    return value
+
+
 _string, _optional_string = _of(str), _of(str, type(None))
 
 _CLIENT: Mapping[str, _Read] = {
@@ -103,4 +109,5 @@ _SESSION: Mapping[str, _Read] = {
     "level": _string,
     "subscriptions": _strings,
     "peer": _string,
+    "data": _texts,
 }

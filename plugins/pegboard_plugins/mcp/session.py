@@ -28,9 +28,10 @@ class Session:
         level: the least severe log level that the client requests.
         offered: the capabilities that the handshake advertised.
         subscriptions: the URIs of subscribed resources.
+        data: the values that tools keep in the session; see `pegboard.types.SessionState`.
     """
 
-    __slots__ = ("_request_ids", "_requests", "client", "id", "level", "offered", "subscriptions")
+    __slots__ = ("_request_ids", "_requests", "client", "data", "id", "level", "offered", "subscriptions")
 
     def __init__(
         self, client: Client, session_id: str | None = None, request_ids: ClientRequestIds | None = None
@@ -40,6 +41,7 @@ class Session:
         self.level = DEFAULT_LEVEL
         self.offered: frozenset[str] = frozenset()
         self.subscriptions: frozenset[str] = frozenset()
+        self.data: Mapping[str, str] = EMPTY
         self._request_ids = request_ids
         self._requests: ClientRequests | None = None
 

@@ -29,7 +29,15 @@ CALLERS = st.builds(
 )
 CLIENTS = st.builds(Client, name=TEXT, version=TEXT, revision=TEXT, capabilities=OBJECTS)
 RECORDS = st.builds(
-    SessionRecord, id=TEXT, client=CLIENTS, caller=CALLERS, offered=SETS, level=TEXT, subscriptions=SETS, peer=TEXT
+    SessionRecord,
+    id=TEXT,
+    client=CLIENTS,
+    caller=CALLERS,
+    offered=SETS,
+    level=TEXT,
+    subscriptions=SETS,
+    peer=TEXT,
+    data=st.dictionaries(TEXT, TEXT, max_size=3),
 )
 SAMPLE = SessionRecord("id", Client("c"), Caller("alice", extra={"a": 1}), frozenset(("tools",)), "info")
 FOUND = json.loads(encode_session(SAMPLE))
@@ -58,15 +66,18 @@ def rejected(record: Any) -> None:
 def test_missing_members_other_members_and_other_types_are_refused() -> None:
     for name in FOUND:
         rejected({key: one for key, one in FOUND.items() if key != name})
-    for change in (
-        {"version": 2},
+    changes: list[dict[str, Any]] = [
+        {"version": 1},
+        {"data": []},
+        {"data": {"shop/cart": []}},
         {"id": 5},
         {"more": 1},
         {"offered": "tools"},
         {"offered": [5]},
         {"client": None},
         {"client": {"name": "c"}},
-    ):
+    ]
+    for change in changes:
         rejected({**FOUND, **change})
     for name in (*Caller._fields, "more"):
         wrong = {name: 1.5 if name != "expires_at" else True}

@@ -65,6 +65,21 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         assert (found, json) == (Response(body=b"{}"), True)
 
 
+async def test_data_of_tools_is_stored_before_the_response() -> None:
+    store = MemorySessionStore(10, 60)
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    call = SessionCall(1, session, sessions)
+
+    async def answer() -> bytes:
+        session.data = {"shop/cart": "1"}
+        return b"{}"
+
+    call.start(answer())
+    assert await call.response() == b"{}"
+    assert getattr(await store.get(session.id), "data", None) == {"shop/cart": "1"}
+
+
 async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:
     store = Store()
     sessions = HttpSessions(store, None, McpConfig())

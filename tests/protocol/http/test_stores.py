@@ -40,11 +40,14 @@ async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Pat
         ids: list[int | str] = [7, "r", "r" * 400]
         lost = [await session.begin(call("asking_tell", stay, id=request_id)) for request_id in ids]
         assert (await first.request("DELETE", "/mcp", deleted.fields())).status == 204
+        kept = await session.begin(call("asking_keep", {"value": "a"}, id="keep"))
+        assert "result" in await kept.next()
         first.process.kill()
         await first.wait()
     async with serve(kept_site, tmp_path) as second:
         session.served = deleted.served = second
         assert (await session.post(message("tools/list"))).result["tools"]
+        assert (await session.post(call("asking_keep", {"value": "b"}))).result["content"][0]["text"] == "a"
         again = await session.listen(done.events[0].id)
         assert [one.get("method") async for one in again.rest()] == ["notifications/message", None]
         assert await (await session.listen(done.events[-1].id)).next() is None

@@ -30,6 +30,7 @@ def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:
         offered=frozenset({"tools"}),
         level=level,
         subscriptions=frozenset({"x://a"}),
+        data={"shop/cart": '["tea"]'},
     )
 
 
@@ -42,7 +43,7 @@ class SessionStoreContract(Contract[SessionStore]):
 
     @rule
     async def test_a_session_is_kept(self, store: SessionStore) -> None:
-        """Another process can continue the session: it has the client, the caller and the subscriptions."""
+        """Another process can continue the session: it has the client, the caller and the data of tools."""
         assert await store.put(session_record()) is True, "put must return True if there is room"
         found = await store.get("s")
         assert found == session_record(), f"put {session_record()}, got {found}"
@@ -76,7 +77,7 @@ class SessionStoreContract(Contract[SessionStore]):
     async def test_a_session_can_be_replaced(self, store: SessionStore) -> None:
         """Log levels and subscriptions change during a session."""
         await store.put(session_record())
-        changed = session_record(level="error")._replace(subscriptions=frozenset(), caller=ANONYMOUS)
+        changed = session_record(level="error")._replace(subscriptions=frozenset(), caller=ANONYMOUS, data={})
         assert await store.put(changed) is True
         found = await store.get("s")
         assert found == changed, f"put {changed} last, got {found}"

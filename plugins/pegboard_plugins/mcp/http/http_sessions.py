@@ -75,6 +75,7 @@ class HttpSession(Session):
         self.level = record.level
         self.offered = record.offered
         self.subscriptions = record.subscriptions
+        self.data = record.data
         self.retention = retention
         self.running: dict[RequestId, SessionCall] = {}
         self.streams: dict[str, SessionStream] = {}
@@ -96,6 +97,7 @@ class HttpSession(Session):
             level=self.level,
             subscriptions=self.subscriptions,
             peer=self.kept.peer,
+            data=self.data,
         )
 
     @property
@@ -106,6 +108,7 @@ class HttpSession(Session):
             self.level is not kept.level
             or self.subscriptions is not kept.subscriptions
             or self.offered is not kept.offered
+            or self.data is not kept.data
         )
 
     @property

@@ -81,7 +81,10 @@ class SessionCall:
 
     async def _run(self, answer: Coroutine[Any, Any, bytes]) -> None:
         try:
-            self._end(await answer)
+            response = await answer
+            if self._session.data is not self._session.kept.data:
+                await self._sessions.settle(self._session)  # the client may rely on it
+            self._end(response)
         except BaseException:
             self._end(jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id), Response(500))
             raise

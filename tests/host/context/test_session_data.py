@@ -1,0 +1,97 @@
+"""The values that a toolkit keeps in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Toolkit
+from pegboard.context.session_data import MAX_SESSION_DATA_BYTES, MAX_SESSION_KEYS
+from pegboard.testing import connect
+from pegboard.types import Call, Failure
+from tests.host.hosting import failure, make_host, value
+
+
+def shop(name: str = "shop") -> Toolkit:
+    kit = Toolkit(name)
+
+    @kit.tool
+    def put(context: Context, key: str, value: Any) -> None:
+        """Keep a value. It runs in a thread."""
+        context.session.set(key, value)
+
+    @kit.tool
+    async def take(context: Context, key: str) -> Any:
+        """Return a value, and change the copy."""
+        found = context.session.get(key, "nothing")
+        if isinstance(found, list):
+            found.append("changed")
+        return found
+
+    @kit.tool
+    def drop(context: Context, key: str) -> None:
+        """Delete a value."""
+        context.session.delete(key)
+
+    return kit
+
+
+async def test_each_session_and_each_toolkit_has_its_values() -> None:
+    session, other = SimpleNamespace(data={}), SimpleNamespace(data={})
+    async with make_host(shop(), shop("bank")) as host:
+        await value(host, "shop_put", {"key": "cart", "value": ["tea", None]}, session=session)
+        for _ in range(2):
+            found = await value(host, "shop_take", {"key": "cart"}, session=session)
+            assert found == ["tea", None, "changed"]
+        assert await value(host, "bank_take", {"key": "cart"}, session=session) == "nothing"
+        assert await value(host, "shop_take", {"key": "cart"}, session=other) == "nothing"
+        before = session.data
+        for key in ("cart", "cart", "unknown"):
+            await value(host, "shop_drop", {"key": key}, session=session)
+    assert (before, session.data, other.data) == ({"shop/cart": '["tea",null]'}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("full", "key", "given", "reason"),
+    [
+        ({f"shop/{number}": "1" for number in range(MAX_SESSION_KEYS)}, "more", 1, f"{MAX_SESSION_KEYS} keys"),
+        ({}, "big", "ä" * (MAX_SESSION_DATA_BYTES // 2), f"{MAX_SESSION_DATA_BYTES} bytes"),
+        ({}, "odd", object(), "the value of 'odd' is not JSON"),
+        ({}, 5, 1, "the key 5 must be a string"),
+    ],
+    ids=["keys", "bytes", "value", "key"],
+)
+async def test_a_value_that_cannot_be_kept_is_refused(
+    full: Mapping[str, str], key: Any, given: Any, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    kit, session = Toolkit("shop"), SimpleNamespace(data={**full, "bank/a": "1"})
+
+    @kit.tool
+    def put(context: Context) -> None:
+        """Keep the value."""
+        context.session.set(key, given)
+
+    async with make_host(kit) as host:
+        before = session.data
+        assert "cannot keep" in str((await failure(host, "shop_put", session=session)).error)
+        assert session.data is before
+    assert reason in caplog.text
+
+
+async def test_a_call_without_session_names_the_alternative() -> None:
+    async with make_host(shop()) as host:
+        found = await host.dispatch(Call("tools/call", {"name": "shop_take", "arguments": {"key": "a"}}))
+    assert isinstance(found, Failure)
+    assert "This call has none: MCP 2026-07-28" in str(found.error)
+    assert "a store of the toolkit by `context.user_id`" in str(found.error)
+
+
+async def test_values_last_as_long_as_a_connection() -> None:
+    for _ in range(2):
+        async with connect(shop(), revision="2025-11-25") as client:
+            assert (await client.call("take", key="cart")).value == "nothing"
+            await client.call("put", key="cart", value=["tea"])
+            assert (await client.call("take", key="cart")).value == '["tea","changed"]'
