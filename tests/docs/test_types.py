@@ -101,3 +101,11 @@ async def test_the_example_and_what_it_tells() -> None:
         wrong = {"city": "Porto", "day": "soon", "passengers": [{}], "seat": "roof", "to": 1}
         told = PAGE.partition("<!-- told -->\n```\n")[2].partition("\n```")[0]
         assert (await client.call("book", wrong)).text == told
+
+
+async def test_the_docstring_describes_the_parameters() -> None:
+    async with connect(PAGE.module("fares.py", "fares").kit) as client:
+        tool = await client.tool("fare")
+    assert tool["description"] == "Calculate a fare.\n\nReturns:\n    The fare in francs."
+    described = {name: one["description"] for name, one in tool["inputSchema"]["properties"].items()}
+    assert described == {"distance": "the distance in kilometres", "day_return": "True for both ways on one day"}

@@ -12,7 +12,7 @@ from pegboard.calls.execute import Function
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.shown_texts import check_schema_texts
-from pegboard.catalogue.tool_compiler import description_of, own_name, required_description, schema_json, with_tags
+from pegboard.catalogue.tool_compiler import described, description_of, own_name, schema_json, with_tags
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
@@ -84,8 +84,8 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(complaint)
-    description = required_description(definition)
-    signature = compile_signature(definition.function, with_result=False)
+    description, documented = described(definition)
+    signature = compile_signature(definition.function, with_result=False, documented=documented)
     schema = signature.input_schema
     check_schema_texts(schema, schema_json(schema))
     required = schema.get("required", ())

@@ -15,8 +15,9 @@ from pegboard.catalogue.shown_texts import check_schema_texts, check_shown_text
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name, normal_version
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.schemas.functions import innermost
+from pegboard.schemas.functions import innermost, parameters_of
 from pegboard.schemas.signature import Signature, compile_signature
+from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
 from pegboard.wire.codec import is_finite
 
@@ -28,6 +29,9 @@ VERSION_KEY = "pegboard/version"
 
 TAGS_KEY = "pegboard/tags"
 """The `_meta` key for tags."""
+
+_SECTION_MARKS = (":\n", "\n---", "\n:")
+"""One of these strings is in every docstring with sections."""
 
 SchemaReferences: TypeAlias = Literal["inline", "keep"]
 """Definitions in place of references, or references to `$defs`."""
@@ -90,8 +94,8 @@ def compile_tool(
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
-    description = required_description(definition)
-    signature = _signature(definition, references)
+    description, documented = described(definition)
+    signature = _signature(definition, references, documented)
     text = schema_json(signature.input_schema)
     check_schema_texts(signature.input_schema, text)
     if signature.output_schema is not None:
@@ -117,10 +121,12 @@ def compile_tool(
     return with_tags(tool, definition.tags), signature, function
 
 
-def _signature(definition: ToolDefinition, references: SchemaReferences) -> Signature:
+def _signature(definition: ToolDefinition, references: SchemaReferences, documented: Mapping[str, str]) -> Signature:
     """Return the signature of a tool, with schemas for clients that read no references, or only some."""
     taken, given, changes = definition.input_schema, definition.output_schema, definition.arguments
-    signature = compile_signature(definition.function, taken, given, strict=definition.strict, changes=changes)
+    signature = compile_signature(
+        definition.function, taken, given, strict=definition.strict, changes=changes, documented=documented
+    )
     if taken is None and "$defs" in signature.input_schema:
         signature = signature._replace(input_schema=_readable(signature.input_schema, references))
     if given is None and "$defs" in (signature.output_schema or ()):
@@ -183,28 +189,38 @@ def _innermost(function: Any) -> Any:
 def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
     """Return the author's description, or else the docstring, or None."""
     given = definition.description
-    if given is not None:
-        return given.strip()
-    function = _innermost(definition.function)
-    if inspect.isroutine(function):
-        text = inspect.getdoc(function)
-    else:
-        text = inspect.getdoc(type(function)) or inspect.getdoc(type(function).__call__)
-    if text:
-        check_shown_text("description", text, MAX_DESCRIPTION_CHARACTERS)
-    return text
+    return _shown(_docstring(definition)) if given is None else given.strip()
 
 
-def required_description(definition: ToolDefinition | PromptDefinition) -> str:
-    """Return the description. Models choose an item by its description.
+def described(definition: ToolDefinition | PromptDefinition) -> tuple[str, Mapping[str, str]]:
+    """Return the description, and the descriptions of parameters in the docstring. Models choose an item by the first.
 
     Raises:
         ToolDefinitionError: the definition has no description.
     """
-    description = description_of(definition)
+    given, text = definition.description, _docstring(definition)
+    parameters: Mapping[str, str] = EMPTY
+    if text and getattr(definition, "input_schema", None) is None and any(mark in text for mark in _SECTION_MARKS):
+        from pegboard.schemas.docstrings import split_docstring
+
+        text, parameters = split_docstring(text, [one.name for one in parameters_of(definition.function)])
+    description = _shown(text) if given is None else given.strip()
     if not description:
         raise ToolDefinitionError("it has no description; write a docstring for the model")
-    return description
+    return description, parameters
+
+
+def _docstring(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
+    function = _innermost(definition.function)
+    if inspect.isroutine(function):
+        return inspect.getdoc(function)
+    return inspect.getdoc(type(function)) or inspect.getdoc(type(function).__call__)
+
+
+def _shown(text: str | None) -> str | None:
+    if text:
+        check_shown_text("description", text, MAX_DESCRIPTION_CHARACTERS)
+    return text
 
 
 def schema_json(schema: Mapping[str, Any]) -> bytes:

@@ -9,9 +9,12 @@ from functools import partial
 from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
+from pydantic.fields import FieldInfo
+
 from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
 from pegboard.schemas.plain_types import Parameter
+from pegboard.types.callers import EMPTY
 from pegboard.types.depends import Depends
 
 MISSING = inspect.Signature.empty
@@ -119,13 +122,20 @@ def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -
     return ToolDefinitionError(f"an annotation cannot be resolved: {error}")
 
 
-def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, declared: bool = False) -> Parts:
+def parts(
+    parameters: Iterable[inspect.Parameter],
+    hints: Mapping[str, Any],
+    *,
+    declared: bool = False,
+    documented: Mapping[str, str] = EMPTY,
+) -> Parts:
     """Return the parameters of a function, grouped by role.
 
     Args:
         parameters: the parameters of the function.
         hints: their types.
         declared: True if the author wrote a schema. Types and descriptions are then ignored.
+        documented: descriptions in the docstring, for parameters without another one.
 
     Raises:
         ToolInputSchemaError: callers cannot set a parameter.
@@ -149,6 +159,8 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
         if declared:
             continue
         one = _given(parameter, annotation)
+        if parameter.name in documented and not _is_described(one):
+            one = one._replace(description=documented[parameter.name])
         if one.name in given:
             raise ToolInputSchemaError(f"two parameters are called {one.name!r}: rename one")
         if one.name != parameter.name:
@@ -214,6 +226,11 @@ def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     name, description = _texts(name, extras)
     rest = [extra for extra in extras if not isinstance(extra, str)]
     return Parameter(name, inner, rest, description, parameter.default)
+
+
+def _is_described(parameter: Parameter) -> bool:
+    fields = (one for one in (*parameter.extras, parameter.default) if isinstance(one, FieldInfo))
+    return parameter.description is not None or any(one.description is not None for one in fields)
 
 
 def _advice(name: str) -> str:

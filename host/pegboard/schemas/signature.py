@@ -150,6 +150,7 @@ def compile_signature(
     strict: bool = False,
     with_result: bool = True,
     changes: Mapping[str, ArgumentChange] = EMPTY,
+    documented: Mapping[str, str] = EMPTY,
 ) -> Signature:
     """Compile the signature of a function.
 
@@ -160,6 +161,7 @@ def compile_signature(
         strict: True to convert arguments only to types that JSON lacks.
         with_result: False to compile no schema for the result, for example for prompts.
         changes: changes of the arguments, by their names.
+        documented: descriptions of parameters in the docstring.
 
     Raises:
         ToolInputSchemaError: a parameter has no schema. The message names the parameter and the fix.
@@ -168,7 +170,7 @@ def compile_signature(
     """
     parameters = parameters_of(function)
     hints = hints_of(function)
-    found = parts(parameters, hints, declared=input_schema is not None)
+    found = parts(parameters, hints, declared=input_schema is not None, documented=documented)
     if changes and input_schema is None:
         from pegboard.schemas.changed_arguments import change_parameters
 

@@ -1,0 +1,79 @@
+"""Descriptions of parameters in docstrings of the styles of Google, NumPy and Sphinx.
+
+docstring-parser is imported only if a docstring has a section about parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from pegboard.types.callers import EMPTY
+
+
+def _google(titles: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?:{titles}):[ \t]*\n(?:[ \t]+\S.*(?:\n|\Z)|[ \t]*\n)*", re.MULTILINE)
+
+
+def _numpy(titles: str) -> re.Pattern[str]:
+    heading = r"[ \t]*\n-{3,}[ \t]*$"
+    return re.compile(rf"^(?:{titles}){heading}(?:\n(?!.*{heading}).*)*\n?", re.MULTILINE)
+
+
+def _sphinx(fields: str) -> re.Pattern[str]:
+    return re.compile(rf"^:(?:{fields})\b[^:\n]*:.*(?:\n(?:[ \t]*\n)*[ \t]+\S.*)*\n?", re.MULTILINE)
+
+
+_PARAMETERS: Final = {
+    "GOOGLE": _google("Args|Arguments|Parameters|Params"),
+    "NUMPYDOC": _numpy("(?:Other )?Parameters"),
+    "REST": _sphinx("param|parameter|arg|argument|key|keyword|type"),
+}
+"""The sections about parameters, by the name of their style in docstring-parser."""
+_RAISES: Final = (_google("Raises"), _numpy("Raises"), _sphinx("raises?|except|exception"))
+
+
+class Documented(NamedTuple):
+    """The descriptions of a function and of its parameters.
+
+    Attributes:
+        description: the description of the function, or None.
+        parameters: the descriptions of parameters, by the names of the parameters.
+    """
+
+    description: str | None
+    parameters: Mapping[str, str] = EMPTY
+
+
+def split_docstring(docstring: str, names: Collection[str]) -> Documented:
+    """Return the description of a function without sections about its parameters and exceptions, and its parameters.
+
+    Args:
+        docstring: the docstring, without indentation.
+        names: the names of the parameters. A section that describes none of them remains in the description.
+    """
+    text = docstring
+    described: dict[str, str] = {}
+    for style, pattern in _PARAMETERS.items():
+        found = _parsed("".join(pattern.findall(text)), style)
+        if not found.keys().isdisjoint(names):
+            described |= found
+            text = pattern.sub("", text)
+    for pattern in _RAISES:
+        text = pattern.sub("", text)
+    text = re.sub(r"\n{3,}", "\n\n", text).strip()
+    return Documented(text or docstring, {name: described[name] for name in names if described.get(name)})
+
+
+def _parsed(sections: str, style: str) -> dict[str, str]:
+    """Return the descriptions in sections of one style, or an empty dict if the sections do not follow the style."""
+    if not sections:
+        return {}
+    from docstring_parser import DocstringStyle, ParseError, parse
+
+    try:
+        found = parse(f"Summary.\n\n{sections}", style=DocstringStyle[style]).params
+    except ParseError:
+        return {}
+    return {name.strip(" *`"): one.description or "" for one in found for name in one.arg_name.split(",")}
