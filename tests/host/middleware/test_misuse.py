@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import PromptResult, RetryableToolError, Toolkit, ToolResult
+from pegboard import Completion, PromptResult, ResourceResult, RetryableToolError, Toolkit, ToolResult
 from pegboard.middleware import time_limit
-from pegboard.plugin import Middleware, ToolTimeoutError
-from pegboard.types import Call, CallNext, Failure, Outcome
+from pegboard.plugin import Middleware, ToolTimeoutError, around
+from pegboard.types import Call, CallNext, Failure, Listing, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 
 Misuse = Callable[[Call, CallNext], Awaitable[Any]]
@@ -98,7 +98,11 @@ async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Any:
             return await misuse(call, call_next)
 
-    async with make_host(calls.kit, plugins={"clumsy": plugin_of(middleware=[Sometimes()])}) as host:
+    async def outer(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    plugins = {"a_outer": plugin_of(middleware=[outer]), "clumsy": plugin_of(middleware=[Sometimes()])}
+    async with make_host(calls.kit, plugins=plugins) as host:
         outcome = await failure(host, "x_work")
         assert calls.count <= 1
         good.append(True)
@@ -109,6 +113,27 @@ async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
     assert outcome.error_id in line
     assert "the middleware 'clumsy' of plugin 'clumsy' (Sometimes.on_call_tool)" in line
     assert MISUSES[misuse] in line
+    assert "a_outer" not in line
+
+
+OUTCOMES = {
+    "resources/read": ResourceResult(()),
+    "prompts/get": PromptResult(()),
+    "completion/complete": Completion(()),
+    "tools/list": Listing("tools", ()),
+}
+
+
+@pytest.mark.parametrize("method", OUTCOMES)
+async def test_each_method_has_its_own_kind_of_outcome(method: str) -> None:
+    for outcome in (*OUTCOMES.values(), ToolResult("x")):
+
+        async def responds(call: Call, call_next: CallNext, outcome: Outcome = outcome) -> Outcome:
+            return outcome
+
+        async with make_host(Toolkit("x"), plugins={"p": plugin_of(middleware=[around(method)(responds)])}) as host:
+            given = await host.dispatch(Call(method))
+        assert (given is outcome) is (type(outcome) is type(OUTCOMES[method]))
 
 
 async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.LogCaptureFixture) -> None:

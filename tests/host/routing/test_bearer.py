@@ -59,6 +59,29 @@ def test_a_challenge_has_no_characters_that_would_break_it() -> None:
     assert challenge == 'Bearer error="invalid_token", error_description="abcSet-Cookie: ~d"'
 
 
+def test_a_challenge_has_the_error_first() -> None:
+    scheme = BearerScheme({**METADATA, "scope": "usual"})
+    refusal = scheme.insufficient(["a", "b"], "more")
+    assert (scheme.invalid("old").status, refusal.status, refusal.body) == (401, 403, b"more\n")
+    assert refusal.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", error_description="more", resource_metadata="https://a.example/m", '
+        'scope="a b"'
+    )
+
+
+def test_the_refusal_of_another_authenticator_is_completed() -> None:
+    scheme = BearerScheme(METADATA)
+    completed = scheme.complete(BearerScheme().insufficient(["a"], "more"))
+    assert completed.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", error_description="more", scope="a", '
+        'resource_metadata="https://a.example/m"'
+    )
+    bare = scheme.complete(BearerScheme().refusal(401))
+    assert bare.headers["WWW-Authenticate"] == 'Bearer resource_metadata="https://a.example/m"'
+    for other in (Response(403), Response(403, headers={"WWW-Authenticate": "Basic"}), completed):
+        assert scheme.complete(other) is other
+
+
 def test_a_short_or_uniform_secret_is_weak() -> None:
     assert SECRET_BYTES == 32
     for secret in ("01234567" * 4, "äöüßéèêë" * 2, "\ud800123456789" * 3):
