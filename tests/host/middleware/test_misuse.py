@@ -116,7 +116,7 @@ async def test_a_misuse_is_masked_and_named_and_costs_its_call_alone(
     assert "a_outer" not in line
 
 
-OUTCOMES = {
+OUTCOMES: dict[str, Outcome] = {
     "resources/read": ResourceResult(()),
     "prompts/get": PromptResult(()),
     "completion/complete": Completion(()),
