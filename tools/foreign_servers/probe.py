@@ -15,7 +15,7 @@ from typing import Any
 
 SECONDS = 30
 LINE_BYTES = 16 * 1024 * 1024
-_CAPABILITIES: Mapping[str, Any] = {"sampling": {}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
+_CAPABILITIES: Mapping[str, Any] = {"sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
 _SAMPLES: Mapping[str, Any] = {"string": "a", "integer": 3, "number": 1.5, "boolean": True, "null": None}
 
 

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from pegboard.testing import PlainClient, accept, connect, reply
-from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, ToolExecution, resource, tool
+from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, resource
 from pegboard_plugins.compat.arcade.types import Prompt
 from tests.plugins.compat import toolshed
 from tests.plugins.worker.conftest import SECRET, token
@@ -118,14 +118,36 @@ def test_a_running_app_changes() -> None:
         assert {tool["name"] for tool in client.tools()} == {"Shed_Restock", "Shed_Later"}
 
 
-def test_a_module_of_tools() -> None:
-    module = ModuleType("module")
-    vars(module).update({name: getattr(toolshed, name) for name in ("later", "saw_page")})
+MODULES = {
+    "__init__.py": "from shed_kit.tools import lend",
+    "tools.py": """
+from pegboard_plugins.compat.arcade import resource, tool
+from tests.plugins.compat.toolshed import later
+
+@resource(file="page.html")
+def page(): ...
+
+@tool(ui=page)
+def lend() -> str:
+    \"\"\"Lend.\"\"\"
+    return "lent"
+""",
+    "broken.py": "raise RuntimeError('this module has no tools')",
+    "page.html": "<p>page</p>",
+}
+
+
+def test_a_package_of_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shed_kit").mkdir()
+    for name, text in MODULES.items():
+        (tmp_path / "shed_kit" / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
     app = MCPApp()
-    app.add_tools_from_module(module)
+    app.add_tools_from_module(import_module("shed_kit"))
     with connect(app) as client:
-        assert client.call("ArcadeMCP_Later").text == "later"
-        assert client.read("ui://ArcadeMCP/0.1.0/saw.html").text == "<p>saw</p>"
+        assert [tool["name"] for tool in client.tools()] == ["ArcadeMCP_Lend"]
+        assert client.call("ArcadeMCP_Lend").text == "lent"
+        assert client.read("ui://ArcadeMCP/0.1.0/page.html").text == "<p>page</p>"
     assert toolshed.later() == "later"
 
 
@@ -144,8 +166,6 @@ def test_a_wrong_option_is_named() -> None:
     for name, version in (("a__b", "1"), ("_a", "1"), ("a b", "1"), ("a", "one")):
         with pytest.raises(ValueError, match="a"):
             MCPApp(name, version)
-    with pytest.raises(TypeError, match="background"):
-        tool(execution=ToolExecution(task_support="required"))(toolshed.later)
     with pytest.raises(TypeError, match="a path or a file"):
         resource()
     with pytest.raises(ValueError, match="pigeon"):

@@ -20,7 +20,10 @@ from pegboard_plugins.compat.arcade.types import (
     Resource,
     ResourceTemplate,
     TextResourceContents,
+    ToolChoice,
     ToolExecution,
+    ToolResultContent,
+    ToolUseContent,
 )
 
 ToolContext = Context
@@ -36,9 +39,12 @@ __all__ = [
     "ResourceDeclaration",
     "ResourceTemplate",
     "TextResourceContents",
+    "ToolChoice",
     "ToolContext",
     "ToolExecution",
+    "ToolResultContent",
     "ToolSecretItem",
+    "ToolUseContent",
     "resource",
     "tool",
 ]

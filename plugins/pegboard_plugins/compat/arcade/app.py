@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, overload
 from pegboard import NotFoundError, Toolkit
 from pegboard.plugin import Lifespan, PluginContext, ToolDefinition, ToolFunction, hookimpl
 from pegboard_plugins.compat.arcade.decorators import P, R, tool_definition
+from pegboard_plugins.compat.arcade.modules import defined_in
 from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
 from pegboard_plugins.compat.arcade.prompts import prompt_definition
 from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_handler, resource_definition
@@ -123,12 +124,12 @@ class MCPApp(Toolkit):
         return func
 
     def add_tools_from_module(self, module: ModuleType) -> None:
-        """Add the tools and declared resources of a module."""
-        for value in vars(module).values():
-            if isinstance(value, ToolFunction):
-                self.add_tool(value)
-            elif isinstance(value, ResourceDeclaration):
-                self._declared(value)
+        """Add the tools and declared resources of a module, or of all modules of a package."""
+        for one in defined_in(module):
+            if isinstance(one, ToolFunction):
+                self.add_tool(one)
+            else:
+                self._declared(one)
 
     def _served(self, definition: ToolDefinition) -> ToolDefinition:
         """Return a tool with its name on the wire and the URI of its interface."""
@@ -136,7 +137,7 @@ class MCPApp(Toolkit):
         interface = definition.extensions.get("ui")
         if isinstance(interface, ResourceDeclaration):
             definition = definition._replace(extensions={"ui": self._declared(interface)})
-        return definition._replace(name=f"{self._kit}_{own}")
+        return definition._replace(name=f"{self._kit}_{own}".replace(".", "_"))
 
     def _declared(self, declaration: ResourceDeclaration) -> str:
         """Add a declared resource and return its URI."""

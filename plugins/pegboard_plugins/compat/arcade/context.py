@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pegboard import Authorization, Elicited, Progress, ToolDefinitionError
 from pegboard import Context as HostContext
 from pegboard_plugins.compat.arcade.host_views import Logs, Notifications, Prompts, Resources, Tools
+from pegboard_plugins.compat.arcade.types import ToolUseContent
 from pegboard_plugins.compat.fastmcp.session import ServerSession
 
 
@@ -171,7 +172,8 @@ class Sampling:
             tools=tools,
             tool_choice=tool_choice,
         )
-        return answer.content
+        content = answer.content
+        return [_block(one) for one in content] if isinstance(content, list) else _block(content)
 
 
 class UI:
@@ -209,6 +211,10 @@ class UI:
         if url is None or schema is not None:
             raise ValueError('the mode "url" needs a url and no schema')
         return await self._context.ui.elicit_url(message, url, timeout=timeout)
+
+
+def _block(block: Any) -> Any:
+    return ToolUseContent(**block.json_object()) if block.type == "tool_use" else block
 
 
 def _preferences(given: Any) -> Any:

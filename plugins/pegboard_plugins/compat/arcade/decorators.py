@@ -79,14 +79,9 @@ def tool_definition(
         adapters: error adapters, asked before all others.
         metadata: the services that the tool uses, and its effects.
         ui: the interface that shows its results.
-        execution: the support for background tasks, which pegboard does not have.
+        execution: has no effect. pegboard has no background tasks, and runs the tool as an ordinary call.
         meta: the tool's `_meta`.
-
-    Raises:
-        TypeError: the tool runs only as a background task.
     """
-    if execution is not None and execution.task_support == "required":
-        raise TypeError("background tasks are not supported: remove taskSupport='required'")
     shown = name or pascal_case(function.__name__)
     return ToolDefinition(
         adapted(function),

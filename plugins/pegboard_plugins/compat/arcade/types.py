@@ -37,7 +37,7 @@ __all__ = [
     "CreateMessageResult", "EmbeddedResource", "GetPromptResult", "Icon", "ImageContent", "LoggingLevel", "MCPContent",
     "MCPTool", "ModelHint", "ModelPreferences", "Prompt", "PromptArgument", "PromptMessage", "Resource",
     "ResourceContents", "ResourceLink", "ResourceTemplate", "Role", "Root", "SamplingMessage", "TextContent",
-    "TextResourceContents", "ToolAnnotations", "ToolExecution",
+    "TextResourceContents", "ToolAnnotations", "ToolChoice", "ToolExecution", "ToolResultContent", "ToolUseContent",
 ]  # fmt: skip
 
 
@@ -94,6 +94,31 @@ class ResourceTemplate(Described):
     uri_template: str
     mime_type: str | None = None
     annotations: Annotations | None = None
+
+
+class ToolUseContent(Object):
+    """A call of a tool that the client's model asks for."""
+
+    type: Literal["tool_use"] = "tool_use"
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class ToolResultContent(Object):
+    """The result of a call, for the client's model."""
+
+    type: Literal["tool_result"] = "tool_result"
+    tool_use_id: str
+    content: list[Any]
+    is_error: bool | None = None
+    structured_content: dict[str, Any] | None = None
+
+
+class ToolChoice(Object):
+    """Whether the client's model must call a tool."""
+
+    mode: Literal["auto", "required", "none"]
 
 
 class ToolExecution(Object):
