@@ -158,7 +158,7 @@ class Sampling:
             max_tokens: the size limit of the answer in tokens; 512 by default.
             model_preferences: the name of a preferred model, a list of names, or ModelPreferences.
             tools: tools that the model may call.
-            tool_choice: whether the model must call a tool.
+            tool_choice: the choice of a tool by the model.
 
         Raises:
             ClientCapabilityError: the client offers no model.

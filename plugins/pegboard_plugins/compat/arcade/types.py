@@ -116,7 +116,7 @@ class ToolResultContent(Object):
 
 
 class ToolChoice(Object):
-    """Whether the client's model must call a tool."""
+    """The choice of a tool by the client's model."""
 
     mode: Literal["auto", "required", "none"]
 
