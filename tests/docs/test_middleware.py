@@ -100,7 +100,7 @@ def test_the_tables_have_every_method_and_the_state_of_each_built_in_middleware(
     on = {choice.origin.name: choice.on for choice in host.report.choices if choice.origin.distribution == "pegboard"}
     shown = {row[0].strip("`"): row[1] == "on" for row in rows("Built-in middleware")}
     assert shown == {name: on[name] for name in shown}
-    assert len(shown) == 7
+    assert len(shown) == 8
     (text,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
     config = RateLimitConfig.model_validate(tomllib.loads(text)["plugins"]["rate_limit"])
     assert config.tools["github_*"].burst == 10

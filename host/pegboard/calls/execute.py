@@ -14,13 +14,13 @@ from pegboard.calls.deadlines import Deadline, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import raise_mapped
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.result_size import TooLarge, too_large, within
+from pegboard.calls.result_size import TooLarge, built_within, log_too_large, within
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.context.rounds import Rounds
-from pegboard.errors import ToolTimeoutError
+from pegboard.errors import ResultTooLargeError, ToolTimeoutError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.schemas.signature import Signature
@@ -325,7 +325,7 @@ def _result(bound: BoundTool, value: Any) -> Any:
     """Return a tool's value as JSON-ready data, or as a `ToolResult`.
 
     Raises:
-        RetryableToolError: the result exceeds the size limit.
+        ResultTooLargeError: the result exceeds the size limit.
     """
     limit = bound.max_result_bytes
     if not limit:
@@ -333,4 +333,9 @@ def _result(bound: BoundTool, value: Any) -> Any:
     try:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
-        raise too_large(bound.name, error, limit) from None
+        log_too_large(bound.name, error, limit)
+    raise ResultTooLargeError(
+        limit,
+        lambda size: built_within(size, value, bound.signature.result),
+        is_structured=bound.signature.output_schema is not None,
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pegboard.calls.result_size import TooLarge, too_large
+from pegboard.calls.result_size import TooLarge, log_too_large
 from pegboard.calls.threads import Job, Threads
 from pegboard.content.rules import ContentError
 from pegboard.context.bound_function import BoundFunction
-from pegboard.errors import ToolOutputError
+from pegboard.errors import ResultTooLargeError, ToolOutputError
 from pegboard.media import Media, MediaTooLarge
 from pegboard.types.calls import PromptMessage, PromptResult, ToolResult
 from pegboard.types.content import Content
@@ -20,7 +20,7 @@ async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
 
     Raises:
         ToolOutputError: a file cannot be read, or its media type is unknown. The message does not contain the path.
-        RetryableToolError: the files exceed the size limit of the result.
+        ResultTooLargeError: the files exceed the size limit of the result.
     """
     found: list[Media] = []
     _mapped(value, found.append)
@@ -29,7 +29,8 @@ async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
     keywords = {"found": found, "limit": bound.max_result_bytes}
     blocks, error = await threads.run(Job(_blocks, keywords, bound.name))
     if isinstance(error, MediaTooLarge):
-        raise too_large(bound.name, TooLarge(error.size), bound.max_result_bytes)
+        log_too_large(bound.name, TooLarge(error.size), bound.max_result_bytes)
+        raise ResultTooLargeError(bound.max_result_bytes, lambda _: None, is_structured=False)
     if isinstance(error, OSError | ContentError):
         raise ToolOutputError("The tool returned a file that cannot be sent.", str(error)) from error
     if error is not None:

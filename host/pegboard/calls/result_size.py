@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from itertools import chain
 from typing import Any
 
-from pegboard.errors import RetryableToolError, ToolOutputError
+from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
 
 logger = logging.getLogger("pegboard")
@@ -44,15 +44,6 @@ def log_too_large(name: str, error: TooLarge, limit: int) -> None:
     logger.warning(text, name, error.size, limit)
 
 
-def too_large(name: str, error: TooLarge, limit: int) -> RetryableToolError:
-    """Log that the result of a tool is too large, and return the error for its caller."""
-    log_too_large(name, error, limit)
-    return RetryableToolError(
-        f"The result is too large: it has more than {limit:,} bytes.",
-        additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
-    )
-
-
 def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
     """Return the JSON-ready form of a value, if its JSON has at most `limit` bytes.
 
@@ -75,6 +66,14 @@ def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
     if (not is_json or bound * _MAX_EXPANSION > limit) and (size := len(encode(result))) > limit:
         raise TooLarge(size)
     return result
+
+
+def built_within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return the JSON-ready form of a value like `within`, or None if it exceeds the limit or cannot be converted."""
+    try:
+        return within(limit, value, convert)
+    except (TooLarge, ToolRuntimeError):
+        return None
 
 
 def _lower_bound(value: Any, limit: int) -> tuple[int, bool]:

@@ -263,7 +263,10 @@ class Binder:
         described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
         if described.meta:
             resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
-        return BoundDefinition("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
+        bound = self._owned(plugin, bound)
+        if definition.max_result is not None:
+            bound = bound._replace(max_result_bytes=definition.max_result)
+        return BoundDefinition("resources", uri, plugin.origin, (resource, bound))
 
     def _prompt(self, plugin: LoadedPlugin, definition: PromptDefinition) -> BindResult:
         name = self._wire_name(plugin, own_name(definition))

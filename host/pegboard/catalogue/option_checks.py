@@ -46,6 +46,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     for key in getattr(definition, "requires_metadata", ()):
         _check_key("metadata", key)
     _check_shown(definition)
+    _check_max_result(getattr(definition, "max_result", None))
     if isinstance(definition, ToolDefinition):
         _check_flags(definition)
         if definition.requires_auth is not None or definition.scopes:
@@ -127,7 +128,6 @@ def _check_changes(changes: object) -> None:
 
 def _check_limits(definition: ToolDefinition) -> None:
     timeout: Any = definition.timeout
-    size: Any = definition.max_result
     if timeout is not None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
             raise ToolDefinitionError(f"its timeout must be a number of seconds, 0 for no limit, not {timeout!r}")
@@ -135,6 +135,9 @@ def _check_limits(definition: ToolDefinition) -> None:
             raise ToolDefinitionError(
                 "it is inline and has a timeout, but nothing can interrupt an inline tool; remove one of them"
             )
+
+
+def _check_max_result(size: Any) -> None:
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 0):
         raise ToolDefinitionError(f"its max_result must be a number of bytes, 0 for no limit, not {size!r}")
 

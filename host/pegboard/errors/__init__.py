@@ -30,6 +30,7 @@
                 │   └── ToolOutputError     the result does not fit the tool's declaration
                 └── ToolExecutionError
                     ├── RetryableToolError          the model can correct its call and retry
+                    │   └── ResultTooLargeError     the result exceeds its size limit
                     ├── ContextRequiredToolError    the model must ask the user first
                     │   └── AuthorizationRequiredError      the user or the operator must authorize the tool
                     ├── FatalToolError              the caller cannot do anything about it
@@ -68,6 +69,7 @@ from pegboard.errors.execution import (
     FatalToolError,
     InteractionError,
     NetworkTransportError,
+    ResultTooLargeError,
     RetryableToolError,
     ToolExecutionError,
     ToolTimeoutError,
@@ -121,6 +123,7 @@ __all__ = [
     "RequestError",
     "ResourceError",
     "ResponseError",
+    "ResultTooLargeError",
     "RetryableToolError",
     "ServerError",
     "ServerRequestError",

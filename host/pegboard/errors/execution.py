@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from pegboard.errors.definition import ErrorKind, ToolRuntimeError
@@ -40,6 +40,26 @@ class RetryableToolError(ToolExecutionError):
         super().__init__(message, developer_message, extra=extra)
         self.additional_prompt_content = additional_prompt_content
         self.retry_after_ms = retry_after_ms
+
+
+class ResultTooLargeError(RetryableToolError):
+    """The result of a tool exceeds its size limit. The host raises this error. Middleware may send a part instead.
+
+    Args:
+        limit: the size limit in bytes.
+        build: returns the result as a JSON-ready value or a `ToolResult`, or None if it exceeds a number of bytes. Most
+            larger results are rejected before they are built. The function may block.
+        is_structured: True if the tool promises a result that follows its output schema.
+    """
+
+    def __init__(self, limit: int, build: Callable[[int], Any], *, is_structured: bool) -> None:
+        super().__init__(
+            f"The result is too large: it has more than {limit:,} bytes.",
+            additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
+        )
+        self.limit = limit
+        self.build = build
+        self.is_structured = is_structured
 
 
 class ContextRequiredToolError(ToolExecutionError):

@@ -43,9 +43,9 @@ _HOMES = {
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
         InsufficientScopeError InteractionError LifespanError MCPContextError MCPRuntimeError McpError PluginError
-        ProtocolError RequestError ResponseError ServerError ServerRequestError SessionError ToolInputError
-        ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError ToolSerializationError
-        ToolTimeoutError ToolkitError ToolkitLoadError TransportError
+        ProtocolError RequestError ResponseError ResultTooLargeError ServerError ServerRequestError SessionError
+        ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError
+        ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError TransportError
     """,
 }
 """The public names for each module that defines them."""

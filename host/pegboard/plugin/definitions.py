@@ -89,10 +89,12 @@ class ResourceDefinition(NamedTuple):
     Attributes:
         mime_type: the media type. When None, an extension may define it; else `text/plain` for strings,
             `application/octet-stream` for bytes and `application/json` for other values.
+        max_result: the maximum size of the content in bytes, 0 for no limit. If None, `[host] max_result_bytes`.
         annotations: the audience and priority of the content.
         size: the size of the content in bytes. Not allowed for a template.
         icons: icons that clients may show.
         completions: for each variable, its values, or a function that returns the values (`Toolkit.completion`).
+        max_result: the maximum size of the content in bytes, 0 for no limit. If None, `[host] max_result_bytes`.
     """
 
     uri: str
@@ -108,6 +110,7 @@ class ResourceDefinition(NamedTuple):
     icons: "Sequence[Icon]" = ()
     completions: Mapping[str, CompletionSource] = EMPTY
     tags: Sequence[str] = ()
+    max_result: int | None = None
 
 
 class PromptDefinition(NamedTuple):

@@ -126,6 +126,8 @@ class ResourceOptions(CommonOptions, total=False):
             `annotations=Annotations(audience=["user"], priority=0.5)`
         size: the size of its content, in bytes.
             `size=4096`
+        max_result: the maximum size of its content in bytes, 0 for no limit; `[host] max_result_bytes` when left out.
+            `max_result=100_000`
         completions: by variable of a template, its values, or a function as in `Toolkit.completion`.
             `completions={"game": ["chess", "go"]}`
         ui: the requirements of an interface for its frame (MCP Apps, `ui://` only).
@@ -137,6 +139,7 @@ class ResourceOptions(CommonOptions, total=False):
     mime_type: str | None
     annotations: Annotations | None
     size: int | None
+    max_result: int | None
     completions: Mapping[str, CompletionSource]
     ui: ResourceUi | None
     extensions: Mapping[str, Any]

@@ -1,0 +1,188 @@
+"""Results that exceed their size limit: the client receives the beginning, and a link to the whole result.
+
+The results are kept in the memory of this process for a limited time. Only the caller of the tool can read them, in the
+same session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import NamedTuple
+
+from pydantic import Field
+
+from pegboard import Context, PluginConfig, ResourceContents, ResourceLink, RetryableToolError, TextContent, ToolResult
+from pegboard.plugin import Middleware, Plugin, ResourceDefinition, ResultTooLargeError, encode, hookimpl
+from pegboard.types import Call, Caller, CallNext, Outcome
+
+URI = "pegboard://large-results/"
+"""The beginning of the URI of a kept result. A random id follows."""
+FIRST_REVISION_WITH_LINKS = "2025-06-18"
+_ID_BYTES = 24
+
+
+class LargeResultsConfig(PluginConfig):
+    """`[plugins.large_results]`.
+
+    Attributes:
+        preview_bytes: the size of the beginning that is sent at once. It never exceeds the limit of the result.
+        keep_seconds: the time for which a result can be read.
+        max_result_bytes: the maximum size of a kept result. A larger result is an error, as without this plugin.
+        max_results: the maximum number of kept results. The oldest are dropped.
+        max_total_bytes: the maximum size of all kept results. The oldest are dropped.
+    """
+
+    preview_bytes: int = Field(4096, ge=0)
+    keep_seconds: float = Field(600, gt=0)
+    max_result_bytes: int = Field(16 * 1024 * 1024, ge=1)
+    max_results: int = Field(100, ge=1)
+    max_total_bytes: int = Field(64 * 1024 * 1024, ge=1)
+
+
+class LargeResultsPlugin(Plugin):
+    """The middleware that keeps large results, and the resources that read them."""
+
+    Config = LargeResultsConfig
+
+    def __init__(self, config: LargeResultsConfig) -> None:
+        super().__init__(config)
+        self._kept = KeptResults(config)
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return middleware for tools."""
+        return [LargeResults(self.config, self._kept)]
+
+    @hookimpl
+    def register_resources(self) -> Iterable[ResourceDefinition]:
+        """Return the template of all kept results."""
+        about = "A result of a tool that exceeded its size limit. Links in results of tools name such resources."
+        return [ResourceDefinition(URI + "{id}", self._read, name="large_result", description=about, max_result=0)]
+
+    async def _read(self, id: str, context: Context) -> ResourceContents | None:
+        found = self._kept.get(id, Owner(context.caller.identity, context.session_id))
+        return found and ResourceContents(URI + id, found.data.decode(), found.mime_type)
+
+
+class Owner(NamedTuple):
+    """The caller and the session that may read a result."""
+
+    caller: Caller
+    session_id: str | None
+
+
+class Kept(NamedTuple):
+    """A kept result.
+
+    Attributes:
+        data: a string in UTF-8, or JSON.
+        mime_type: its media type.
+        owner: the caller that may read it.
+        expires_at: the time of the clock when it is dropped.
+    """
+
+    data: bytes
+    mime_type: str
+    owner: Owner
+    expires_at: float
+
+
+class KeptResults:
+    """The kept results, oldest first.
+
+    Args:
+        config: the limits.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(self, config: LargeResultsConfig, clock: Callable[[], float] = monotonic) -> None:
+        self._config = config
+        self._clock = clock
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._bytes = 0
+
+    def add(self, data: bytes, mime_type: str, owner: Owner) -> str:
+        """Keep a result, and return its id."""
+        key = secrets.token_urlsafe(_ID_BYTES)
+        self._kept[key] = Kept(data, mime_type, owner, self._clock() + self._config.keep_seconds)
+        self._bytes += len(data)
+        self._drop()
+        return key
+
+    def get(self, key: str, owner: Owner) -> Kept | None:
+        """Return a result, or None if it is not kept for this caller and session."""
+        self._drop()
+        found = self._kept.get(key)
+        return found if found is not None and found.owner == owner else None
+
+    def _drop(self) -> None:
+        """Drop expired results, and the oldest beyond the limits."""
+        now, config = self._clock(), self._config
+        while self._kept:
+            oldest = next(iter(self._kept.values()))
+            is_full = len(self._kept) > config.max_results or self._bytes > config.max_total_bytes
+            if oldest.expires_at > now and not is_full:
+                break
+            self._kept.popitem(last=False)
+            self._bytes -= len(oldest.data)
+
+
+class LargeResults(Middleware):
+    """Middleware that replaces the error for a large result.
+
+    Args:
+        config: the limits.
+        kept: the kept results.
+    """
+
+    def __init__(self, config: LargeResultsConfig, kept: KeptResults) -> None:
+        self._config = config
+        self._kept = kept
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Return the beginning of a large result with a link, if the client supports links."""
+        try:
+            return await call_next(call)
+        except ResultTooLargeError as error:
+            if call.path:  # the outer tool may fail with this error, and must not send the result of the inner tool
+                advice = error.additional_prompt_content
+                raise RetryableToolError(error.message, additional_prompt_content=advice) from None
+            if call.client.revision < FIRST_REVISION_WITH_LINKS:
+                raise
+            size = min(self._config.max_result_bytes, self._config.max_total_bytes)
+            result = await asyncio.to_thread(_encoded, error, size)
+            if result is None:
+                raise
+            return self._linked(call, error, *result)
+
+    def _linked(self, call: Call, error: ResultTooLargeError, data: bytes, mime_type: str) -> ToolResult:
+        key = self._kept.add(data, mime_type, Owner(call.caller.identity, call.session_id))
+        name = f"result of {call.params.get('name')}"
+        seconds = f"{self._config.keep_seconds:g} seconds"
+        beginning = data[: min(self._config.preview_bytes, error.limit)].decode(errors="ignore")
+        text = (
+            f"The result is too large: it has {len(data):,} bytes, and the limit is {error.limit:,}. Ask for less, or "
+            f"read all of it from the linked resource within {seconds}. The result begins with:"
+        )
+        link = ResourceLink(URI + key, name, mime_type=mime_type, size=len(data))
+        # a tool with an output schema promises structured content, except in errors (MCP, server/tools)
+        return ToolResult(content=(TextContent(text), TextContent(beginning), link), is_error=error.is_structured)
+
+
+def _encoded(error: ResultTooLargeError, max_bytes: int) -> tuple[bytes, str] | None:
+    """Return the bytes and the media type of a result, or None if it is larger or consists of content."""
+    value = error.build(max_bytes)
+    if isinstance(value, ToolResult) and value.content is None:
+        value = value.value
+    if value is None or isinstance(value, ToolResult):
+        return None
+    data, mime_type = (
+        (value.encode(errors="replace"), "text/plain")
+        if isinstance(value, str)
+        else (encode(value), "application/json")
+    )
+    return (data, mime_type) if len(data) <= max_bytes else None
