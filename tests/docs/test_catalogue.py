@@ -44,3 +44,15 @@ def test_tools_are_changed_in_code_and_by_settings(tmp_path: Path, monkeypatch: 
         assert [*search["inputSchema"]["properties"]] == ["words"]
         assert client.call("shop_search", words="tea").text == "tea 20 corner"
         assert "shop_find" not in tools
+
+
+@pytest.mark.parametrize(
+    ("profile", "items"),
+    [("readonly", ["shop_find", "shop://hours", "shop_report"]), ("visitors", ["shop_find", "shop://hours"])],
+)
+def test_a_profile_serves_a_part(profile: str, items: list[str]) -> None:
+    config = settings("profiles")
+    config["plugins"]["mcp"]["stream_profile"] = profile
+    with connect(KIT, hostconfig=config) as client:
+        found = client.definitions()
+        assert [*found["tools"], *found["resources"], *found["prompts"]] == items

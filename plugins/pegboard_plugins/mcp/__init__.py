@@ -1,15 +1,16 @@
 """The Model Context Protocol on message streams and over HTTP, in every revision."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import (
     EventStore,
+    Middleware,
     Plugin,
     Route,
     SessionStore,
@@ -21,6 +22,7 @@ from pegboard.plugin import (
 )
 
 if TYPE_CHECKING:
+    from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.result_encoder import CacheableKind
     from pegboard_plugins.mcp.round_trips import RoundTrips
 
@@ -66,6 +68,9 @@ class McpConfig(PluginConfig):
             keys, each process creates its own key. A key has at least 32 random characters, such as the output of
             `openssl rand -base64 32`.
         state_seconds: how long a client may take to return this state.
+        profiles: parts of the catalogue, by name. `[plugins.mcp.profiles.readonly]` is served at `/mcp/readonly`. Its
+            keys are `tools`, `resources`, `prompts`, `toolkits`, `tags`, `read_only` and `auth`.
+        stream_profile: the profile that message streams such as stdio serve; the whole catalogue by default.
     """
 
     list_ttl_ms: int = Field(default=300_000, ge=0)
@@ -89,6 +94,8 @@ class McpConfig(PluginConfig):
     poll_after_seconds: float = Field(default=0, ge=0)
     state_keys: tuple[SecretStr, ...] = ()
     state_seconds: float = Field(default=600, gt=0)
+    profiles: Mapping[str, Any] = {}
+    stream_profile: str | None = None
 
     @field_validator("state_keys")
     @classmethod
@@ -98,6 +105,20 @@ class McpConfig(PluginConfig):
                 f"a key is shorter than {MIN_KEY_CHARACTERS} characters: create one with `openssl rand -base64 32`"
             )
         return keys
+
+    @field_validator("profiles")
+    @classmethod
+    def _read_profiles(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        from pegboard_plugins.mcp.profiles import read_profiles
+
+        return read_profiles(given)
+
+    @field_validator("stream_profile")
+    @classmethod
+    def _is_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name is not None and name not in info.data.get("profiles", ()):
+            raise ValueError(f"there is no profile {name!r}: add [plugins.mcp.profiles.{name}]")
+        return name
 
     def ttl_ms(self) -> "dict[CacheableKind, int]":
         """Return how long clients may cache each kind of result, in milliseconds."""
@@ -120,12 +141,30 @@ class McpPlugin(Plugin):
         keys = [key.get_secret_value() for key in self.config.state_keys]
         return RoundTrips(keys, self.config.state_seconds)
 
+    @cached_property
+    def _profiles(self) -> "Mapping[str, Profile]":
+        if not self.config.profiles:
+            return {}
+        from pegboard_plugins.mcp.profiles import Profile
+
+        return {name: Profile(name, config) for name, config in self.config.profiles.items()}
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return the selector of the profiles' items, if there are profiles."""
+        if not self._profiles:
+            return []
+        from pegboard_plugins.mcp.profiles import ProfileSelector
+
+        return [ProfileSelector(self._profiles.values())]
+
     @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:
         """Return the protocol of message streams."""
         from pegboard_plugins.mcp.message_stream import McpProtocol
 
-        return [McpProtocol(self.config, self._round_trips)]
+        profile = self._profiles.get(self.config.stream_profile or "")
+        return [McpProtocol(self.config, self._round_trips, profile)]
 
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
@@ -155,11 +194,14 @@ class McpPlugin(Plugin):
             return []
         from pegboard_plugins.mcp.mcp_endpoint import McpEndpoint
 
-        answer, is_open = McpEndpoint(self.config, self._round_trips).answer, self.config.anonymous
-        bare = self.config.path.rstrip("/")
-        paths = {bare or "/", f"{bare}/"}
-        return [
-            Route(method=method, path=path, handler=answer, anonymous=is_open, advice=_ADVICE)
-            for path in sorted(paths)
-            for method in ("POST", "GET", "DELETE")
-        ]
+        is_open, bare = self.config.anonymous, self.config.path.rstrip("/")
+        endpoints: dict[str, Profile | None] = {bare: None}
+        endpoints |= {f"{bare}/{name}": profile for name, profile in self._profiles.items()}
+        found = []
+        for start, profile in endpoints.items():
+            answer = McpEndpoint(self.config, self._round_trips, profile).answer
+            whole = Route("POST", start or "/", answer, anonymous=is_open, advice=_ADVICE)
+            route = whole if profile is None else whole._replace(auth=profile.policy)
+            paths = sorted({route.path, f"{start}/"})
+            found += [route._replace(path=path, method=one) for path in paths for one in ("POST", "GET", "DELETE")]
+        return found

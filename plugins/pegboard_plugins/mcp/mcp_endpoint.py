@@ -10,20 +10,36 @@ from pegboard.types import EventStream, Request, Response
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.profile_host import ProfileHost
+    from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.streamable_http import StreamableHttp
 
 
 class McpEndpoint:
-    """The handler of all HTTP methods at the endpoint."""
+    """The handler of all HTTP methods at one endpoint: of the whole catalogue, or of a profile."""
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
+    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._profile = profile
+        self._view: ProfileHost | None = None
         self._http: StreamableHttp | None = None
 
     def answer(self, request: Request, host: ProtocolContext) -> Awaitable[Response | EventStream]:
         """Answer a request at the endpoint."""
+        if self._profile is not None:
+            host = self._restricted(host, self._profile)
+        return self._answer(request, host)
+
+    def _restricted(self, host: ProtocolContext, profile: Profile) -> ProtocolContext:
+        if self._view is None or self._view.host is not host:
+            from pegboard_plugins.mcp.profile_host import ProfileHost
+
+            self._view = ProfileHost(host, profile)
+        return self._view
+
+    def _answer(self, request: Request, host: ProtocolContext) -> Awaitable[Response | EventStream]:
         http = self._http
         if http is None:
             return self._open_and_answer(request, host)
@@ -46,5 +62,6 @@ class McpEndpoint:
         if config.events_bytes or config.event_store != "memory":
             events = await host.store(EventStore, config.event_store)
         if self._http is None:  # unless another request was faster
-            self._http = StreamableHttp(config, self._round_trips, HttpSessions(store, events, config))
-        return await self.answer(request, host)
+            sessions = HttpSessions(store, events, config, self._profile.name if self._profile else "")
+            self._http = StreamableHttp(config, self._round_trips, sessions)
+        return await self._answer(request, host)

@@ -38,6 +38,7 @@ from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_se
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.progress_reports import ProgressReports
     from pegboard_plugins.mcp.round_trips import RoundTrips
 
@@ -61,9 +62,10 @@ class McpProtocol:
 
     name = "mcp"
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
+    def __init__(self, config: McpConfig, round_trips: RoundTrips, profile: Profile | None = None) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._profile = profile
 
     def check_tool(self, tool: Tool) -> None:
         """Reject a tool that clients would ignore because of invalid annotations in its input schema."""
@@ -77,6 +79,10 @@ class McpProtocol:
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int:
         """Answer every message until the connection ends. Then finish running requests, or cancel them."""
+        if self._profile is not None:
+            from pegboard_plugins.mcp.profile_host import ProfileHost
+
+            host = ProfileHost(host, self._profile)
         service = McpService(host, self._config, self._round_trips)
         conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:

@@ -194,12 +194,14 @@ class HttpSessions:
         store: the store of sessions.
         events: the store of the messages of the sessions' streams, None for no store.
         config: the settings of the plugin.
+        profile: the profile of the endpoint, "" for none. Ids of sessions name it, so that other endpoints refuse them.
 
     Attributes:
         request_ids: the ids of this process's requests to clients.
     """
 
-    def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig) -> None:
+    def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig, profile: str = "") -> None:
+        self._profile = profile
         self.request_ids = ClientRequestIds()
         self._store = store
         self._events = events
@@ -221,7 +223,7 @@ class HttpSessions:
     ) -> HttpSession | None:
         """Open a session and hold it until its release. Return None if the store is full."""
         record = SessionRecord(
-            id=secrets.token_urlsafe(24),
+            id=secrets.token_urlsafe(24) if not self._profile else f"{self._profile}.{secrets.token_urlsafe(24)}",
             client=client,
             caller=caller.identity,
             offered=frozenset(),
@@ -237,8 +239,10 @@ class HttpSessions:
     ) -> HttpSession | None:
         """Return a session of this caller, held until it is released.
 
-        The session of another caller counts as unknown.
+        The session of another caller or profile counts as unknown.
         """
+        if session_id.rpartition(".")[0] != self._profile:
+            return None
         live = self._live.get(session_id)
         if live is None:
             record = await self._look_up(session_id)

@@ -1,0 +1,169 @@
+"""Profiles: named parts of the catalogue. This module is imported only if there are profiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Self
+
+from pydantic import ValidationError, field_validator, model_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import Middleware
+from pegboard.types import Inventory, ItemKind
+
+KINDS: tuple[ItemKind, ...] = ("tools", "resources", "prompts")
+
+
+class ProfileConfig(PluginConfig):
+    """The settings `[plugins.mcp.profiles.NAME]`. Each setting restricts the profile further. Names may be globs.
+
+    Attributes:
+        tools: names of tools on the wire.
+        resources: URIs of resources, and URI templates.
+        prompts: names of prompts.
+        toolkits: names of toolkits and plugins.
+        tags: tags. An item needs one of them.
+        read_only: only tools that declare that they change nothing.
+        auth: the policy of the endpoint, as in `Route.auth`.
+    """
+
+    tools: tuple[str, ...] | None = None
+    resources: tuple[str, ...] | None = None
+    prompts: tuple[str, ...] | None = None
+    toolkits: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    read_only: bool = False
+    auth: str = "mcp"
+
+    @field_validator("auth")
+    @classmethod
+    def _is_not_public(cls, policy: str) -> str:
+        if policy == "public":
+            raise ValueError("the policy public admits every caller: use another policy")
+        return policy
+
+    @model_validator(mode="after")
+    def _restricts(self) -> Self:
+        if not (self.model_fields_set - {"auth"}):
+            raise ValueError("restricts nothing: set tools, resources, prompts, toolkits, tags or read_only")
+        return self
+
+    @property
+    def names(self) -> Mapping[ItemKind, Sequence[str] | None]:
+        """The names by kind; None for all. If names of one kind are set, kinds without names have no items."""
+        given = {"tools": self.tools, "resources": self.resources, "prompts": self.prompts}
+        other = None if all(names is None for names in given.values()) else ()
+        return {kind: other if given[kind] is None else given[kind] for kind in KINDS}
+
+
+def read_profiles(given: Mapping[str, Any]) -> dict[str, ProfileConfig]:
+    """Return the settings of all profiles.
+
+    Raises:
+        ValueError: the name or a setting of a profile is invalid.
+    """
+    found = {}
+    for name, settings in given.items():
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+            raise ValueError(f"the name {name!r} must consist of letters, digits, '-' and '_'")
+        try:
+            found[name] = ProfileConfig.model_validate(settings)
+        except ValidationError as error:
+            raise ValueError("; ".join(_complaints(name, error))) from None
+    return found
+
+
+def _complaints(name: str, error: ValidationError) -> Iterator[str]:
+    for detail in error.errors(include_url=False):
+        where = ".".join(map(str, (name, *detail["loc"])))
+        if detail["type"] == "extra_forbidden":
+            yield f"{where}: unknown key; the keys are {', '.join(ProfileConfig.model_fields)}"
+        else:
+            yield f"{where}: {detail['msg'].removeprefix('Value error, ')}"
+
+
+class Profile:
+    """The items of one profile. They change with the catalogue.
+
+    Args:
+        name: the name of the profile.
+        config: its settings.
+
+    Attributes:
+        policy: the policy of its endpoint.
+    """
+
+    def __init__(self, name: str, config: ProfileConfig) -> None:
+        self.name = name
+        self.policy = config.auth
+        self._config = config
+        self._known: Mapping[ItemKind, Mapping[str, Any]] = {kind: {} for kind in KINDS}
+        self._items: Mapping[ItemKind, Mapping[str, Any]] = self._known
+        self._answering: Callable[[str], Sequence[str]] = lambda uri: ()
+
+    def receive(self, inventory: Inventory) -> Iterable[str]:
+        """Select the items of a changed catalogue. Return the settings that match nothing."""
+        known = {kind: getattr(inventory, kind) for kind in KINDS}
+        self._items = {
+            kind: {name: item for name, item in known[kind].items() if self._selects(kind, name, item)}
+            for kind in KINDS
+        }
+        self._known, self._answering = known, inventory.answering
+        return self._unmatched()
+
+    def _selects(self, kind: ItemKind, name: str, item: Any) -> bool:
+        config, names = self._config, self._config.names[kind]
+        if names is not None and not _matches(names, name):
+            return False
+        if config.toolkits and not _matches(config.toolkits, item.owner):
+            return False
+        if config.tags and not any(_matches(config.tags, tag) for tag in item.tags):
+            return False
+        return not (config.read_only and kind == "tools") or bool(item.annotations and item.annotations.read_only)
+
+    def _unmatched(self) -> Iterator[str]:
+        items = [item for found in self._known.values() for item in found.values()]
+        existing: dict[str, Iterable[str]] = {
+            **{str(kind): found for kind, found in self._known.items()},
+            "toolkits": {item.owner for item in items},
+            "tags": {tag for item in items for tag in item.tags},
+        }
+        for key, names in existing.items():
+            for pattern in getattr(self._config, key) or ():
+                if not any(fnmatchcase(name, pattern) for name in names):
+                    yield f"profiles.{self.name}.{key}: {pattern!r} matches nothing"
+
+    def snapshot(self, kind: ItemKind) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return all items of a kind, and those of the profile."""
+        return self._known[kind], self._items[kind]
+
+    def may_have(self, kind: ItemKind) -> bool:
+        """Return True if the profile may have items of a kind."""
+        return self._config.names[kind] != ()
+
+    def has(self, kind: ItemKind, name: str) -> bool:
+        """Return True if the profile has an item: a name, a URI, or a URI template.
+
+        A URI belongs to the profile if every template that may answer for it does.
+        """
+        if name in self._known[kind]:
+            return name in self._items[kind]
+        answering = self._answering(name) if kind == "resources" else ()
+        return bool(answering) and all(one in self._items[kind] for one in answering)
+
+
+class ProfileSelector(Middleware):
+    """Keeps the items of all profiles up to date. It runs around no call."""
+
+    def __init__(self, profiles: Iterable[Profile]) -> None:
+        self._profiles = tuple(profiles)
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Select the items of each profile."""
+        return [problem for profile in self._profiles for problem in profile.receive(inventory)]
+
+
+def _matches(patterns: Iterable[str], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

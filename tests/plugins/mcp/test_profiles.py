@@ -1,0 +1,249 @@
+"""Profiles: the items of each, on message streams of both eras and over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from multidict import CIMultiDict
+
+from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, tool
+from pegboard.plugin import ConfigError, Plugin, ProtocolError, hookimpl
+from pegboard.testing import TestClient, connect
+from pegboard.types import LOCAL, Request, Response
+from tests.support.http_mcp import message, mirrored, modern
+from tests.support.schemas import LEGACY, MODERN
+
+ERAS = [LEGACY[-1], MODERN[-1]]
+READ_ONLY = ToolAnnotations(read_only=True)
+
+
+def make_kit() -> Toolkit:
+    kit = Toolkit("kit")
+
+    def work(what: str = "") -> str:
+        """Work."""
+        return what
+
+    def hours() -> str:
+        """Work."""
+        return "hours"
+
+    def page(name: str) -> str:
+        """Work."""
+        return name
+
+    kit.tool(name="read", annotations=READ_ONLY, tags=["a"])(work)
+    kit.tool(name="write", tags=["a"])(work)
+
+    @kit.tool(annotations=READ_ONLY)
+    async def change(context: Context, outside: bool, own: bool) -> str:
+        """Add a tool outside the profile, and one inside it."""
+        found = await context.tools.call("kit_write", {"what": "nested"})
+        if outside:
+            context.catalogue.add(tool(name=f"more{found}")(work).definition)
+        if own:
+            context.catalogue.add(tool(name="own", annotations=READ_ONLY)(work).definition)
+        context.catalogue.update(tool(name="write")(work).definition)
+        context.notifications.prompts.list_changed()
+        return "changed"
+
+    kit.resource("kit://open", tags=["a"])(hours)
+    kit.resource("kit://closed")(hours)
+    kit.resource("kit://{name}", completions={"name": ["x"]})(page)
+    kit.prompt(name="open", tags=["a"])(work)
+    kit.prompt(name="closed", completions={"what": ["x"]})(work)
+    return kit
+
+
+def serving(profile: Mapping[str, Any], revision: str = MODERN[-1]) -> connect:
+    settings = {"profiles": {"part": profile}, "stream_profile": "part"}
+    return connect(make_kit(), hostconfig={"plugins": {"mcp": settings}}, revision=revision)
+
+
+async def listed(client: TestClient) -> list[str]:
+    """Return the names of all items. Lists of kinds that the profile never has do not exist."""
+    found: list[str] = []
+    for kind in (client.tools, client.resources, client.templates, client.prompts):
+        with suppress(ProtocolError):
+            found += [one.get("uri") or one.get("uriTemplate") or one["name"] for one in await kind()]
+    return found
+
+
+RESOURCES = ["kit://closed", "kit://open", "kit://{name}"]
+PROMPTS = ["kit_closed", "kit_open"]
+
+
+@pytest.mark.parametrize("revision", ERAS)
+@pytest.mark.parametrize(
+    ("profile", "items"),
+    [
+        ({"read_only": True}, ["kit_change", "kit_read", *RESOURCES, *PROMPTS]),
+        ({"tags": ["a"]}, ["kit_read", "kit_write", "kit://open", "kit_open"]),
+        ({"tags": ["[a]"], "read_only": True}, ["kit_read", "kit://open", "kit_open"]),
+        ({"tools": ["*_write"], "resources": ["kit://c*"]}, ["kit_write", "kit://closed"]),
+        ({"tools": ["kit_*"], "toolkits": ["k?t"], "tags": ["a"]}, ["kit_read", "kit_write"]),
+        ({"prompts": ["*"]}, PROMPTS),
+    ],
+)
+async def test_lists_have_the_items_of_the_profile(profile: dict[str, Any], items: list[str], revision: str) -> None:
+    async with serving(profile, revision) as client:
+        assert await listed(client) == items
+        assert client.problems == ()
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_other_items_do_not_exist(revision: str) -> None:
+    async with serving({"tags": ["a"]}, revision) as client:
+        assert (await client.call("kit_read", what="x")).text == "x"
+        assert (await client.read("kit://open")).text == "hours"
+        await client.prompt("kit_open")
+        wrong: list[tuple[str, dict[str, Any], str]] = [
+            ("tools/call", {"name": "kit_change"}, "Unknown tool: kit_change"),
+            ("tools/call", {"name": "none"}, "Unknown tool: none"),
+            ("resources/read", {"uri": "kit://closed"}, "Resource not found"),
+            ("resources/read", {"uri": "kit://other"}, "Resource not found"),
+            ("prompts/get", {"name": "kit_closed"}, "Unknown prompt: kit_closed"),
+            ("completion/complete", completing({"type": "ref/prompt", "name": "kit_closed"}), "Unknown prompt"),
+            ("completion/complete", completing({"type": "ref/resource", "uri": "kit://{name}"}), "Unknown resource"),
+        ]
+        for method, params, text in wrong:
+            with pytest.raises((ProtocolError, NotFoundError), match=text):
+                await client.request(method, params)
+
+
+def completing(reference: dict[str, str]) -> dict[str, Any]:
+    return {"ref": reference, "argument": {"name": "what", "value": ""}}
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_notifications_are_about_the_profile(revision: str) -> None:
+    async with serving({"read_only": True}, revision) as client:
+        await client.listen()
+        assert (await client.call("kit_change", outside=True, own=False)).text == "changed"
+        await client.heard("notifications/prompts/list_changed")
+        assert "notifications/tools/list_changed" not in [one["method"] for one in client.notifications]
+        await client.call("kit_change", outside=False, own=True)
+        await client.heard("notifications/tools/list_changed")
+        assert "kit_own" in await listed(client)
+        with pytest.raises((ProtocolError, NotFoundError)):
+            await client.request("tools/call", {"name": "kit_morenested"})
+
+
+async def test_a_resource_outside_the_profile_cannot_be_subscribed_to() -> None:
+    async with serving({"tags": ["a"]}, LEGACY[-1]) as client:
+        await client.request("resources/subscribe", {"uri": "kit://open"})
+        with pytest.raises(ProtocolError, match="Resource not found"):
+            await client.request("resources/subscribe", {"uri": "kit://closed"})
+
+
+class Extra(Plugin):
+    """Adds a method, which a profile does not restrict and so does not serve."""
+
+    @hookimpl
+    def register_methods(self) -> Any:
+        from pegboard.plugin import Method
+        from pegboard.types import MethodResult
+
+        async def handle(call: Any) -> MethodResult:
+            return MethodResult({"said": 1})
+
+        return [Method("com.example/say", handle)]
+
+
+async def test_methods_of_plugins_are_not_served() -> None:
+    for profile in (None, "part"):
+        settings = {"profiles": {"part": {"read_only": True}}, "stream_profile": profile}
+        config = {"plugins": {"mcp": {key: value for key, value in settings.items() if value}}}
+        async with connect(make_kit(), plugins={"extra": Extra}, hostconfig=config) as client:
+            if profile is None:
+                assert (await client.request("com.example/say"))["said"] == 1
+            else:
+                with pytest.raises(ProtocolError, match="Method not found"):
+                    await client.request("com.example/say")
+
+
+# --- over HTTP
+
+
+async def posted(host: Host, path: str, one: dict[str, Any], session: str | None = None) -> Response:
+    fields = CIMultiDict(mirrored(one, **({} if session is None else {"MCP_Protocol_Version": LEGACY[-1]})))
+    fields["Accept"] = "application/json, text/event-stream"
+    if session:
+        fields["Mcp-Session-Id"] = session
+    answer = await host.respond(Request("POST", path, {}, fields, json.dumps(one).encode(), LOCAL))
+    assert isinstance(answer, Response), answer
+    return answer
+
+
+def hosting(**mcp: Any) -> Host:
+    profiles = {"read": {"read_only": True}, "none": {"tools": []}}
+    sections = {"host": {"autoload": False}, "plugins": {"mcp": {"profiles": profiles, **mcp}}}
+    return Host(sections, toolkits={"kit": make_kit()})
+
+
+async def names(host: Host, path: str) -> list[str]:
+    answer = await posted(host, path, modern(message("tools/list")))
+    return [one["name"] for one in json.loads(answer.body)["result"]["tools"]]
+
+
+async def test_each_profile_has_an_endpoint() -> None:
+    async with hosting() as host:
+        assert await names(host, "/mcp") == ["kit_change", "kit_read", "kit_write"]
+        assert await names(host, "/mcp/read") == await names(host, "/mcp/read/") == ["kit_change", "kit_read"]
+        assert await names(host, "/mcp/none") == []
+        capabilities = json.loads((await posted(host, "/mcp/none", modern(message("server/discover")))).body)
+        assert {"resources", "prompts"}.isdisjoint(capabilities["result"]["capabilities"])
+        assert (await posted(host, "/mcp/other", modern(message("tools/list")))).status == 404
+    async with hosting(path="/") as host:
+        assert await names(host, "/read") == ["kit_change", "kit_read"]
+
+
+async def test_a_session_belongs_to_one_endpoint() -> None:
+    start = {"protocolVersion": LEGACY[-1], "clientInfo": {"name": "x", "version": "1"}, "capabilities": {}}
+    paths = ("/mcp", "/mcp/read", "/mcp/none")
+    async with hosting() as host:
+        for path in paths:
+            opened = await posted(host, path, message("initialize", start), "")
+            session = opened.headers["Mcp-Session-Id"]
+            statuses = {one: (await posted(host, one, message("tools/list"), session)).status for one in paths}
+            assert statuses == {one: 200 if one == path else 404 for one in paths}
+
+
+def test_a_profile_has_the_policy_of_the_endpoint_or_its_own() -> None:
+    host = hosting(profiles={"read": {"read_only": True}, "own": {"read_only": True, "auth": "worker"}})
+    routes = host.load().routes
+    assert "/mcp/read" in routes
+    assert "/mcp/own" not in routes  # no plugin authenticates its callers
+    assert any("route 'POST /mcp/own' has the policy 'worker'" in str(problem) for problem in host.problems)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"profiles": {"a/b": {"tags": ["a"]}}}, "the name 'a/b' must consist of letters, digits, '-' and '_'"),
+        ({"profiles": {"a": {}}}, "a: restricts nothing: set tools, resources"),
+        ({"profiles": {"a": {"auth": "public", "tags": ["a"]}}}, "a.auth: the policy public admits every caller"),
+        ({"profiles": {"a": {"tolls": ["x"]}}}, "a.tolls: unknown key; the keys are tools, resources"),
+        ({"stream_profile": "x"}, r"there is no profile 'x': add \[plugins.mcp.profiles.x\]"),
+    ],
+)
+async def test_wrong_settings_are_refused(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        async with connect(make_kit(), hostconfig={"plugins": {"mcp": settings}}):
+            pass
+
+
+async def test_names_that_match_nothing_are_reported() -> None:
+    async with connect(
+        make_kit(),
+        hostconfig={"plugins": {"mcp": {"profiles": {"part": {"tools": ["kti_*"], "tags": ["b"]}}}}},
+        strict=False,
+    ) as client:
+        found = [str(problem) for problem in client.problems]
+        assert len(found) == 2
+        assert "profiles.part.tools: 'kti_*' matches nothing" in found[0]
+        assert "profiles.part.tags: 'b' matches nothing" in found[1]
