@@ -108,7 +108,7 @@ WORKER = {
 @EACH
 @pytest.mark.asyncio(loop_scope="session")
 async def test_responses_of_the_worker(row: Row, served: Served) -> None:
-    for place, tool in (("tool", "ErrorsAsync"), ("middleware", "ErrorsAround")):
+    for place, tool in (("tool", "Async"), ("middleware", "Around")):
         expected = answer(row, place, modern=False)
         body = {"tool": {"name": tool, "toolkit": "Errors"}, "inputs": {"code": row.raised.encode().hex()}}
         fields = [("Content-Type", "application/json"), ("Authorization", f"Bearer {create_token(SECRET, 60)}")]

@@ -27,8 +27,6 @@ CACHE = ROOT / ".cache" / "tests"
 ROOT_SOURCES = ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "host", "plugins")
 NOT_SOURCES = ("__pycache__", ".git", ".venv", ".venv-tools", ".cache", "dist", "build", ".*_cache", ".hypothesis")
 
-Wheels = Path | Iterable[Path]
-
 _in_use: list[int] = []  # descriptors whose locks keep entries of the cache from being removed, until this process ends
 
 
@@ -67,11 +65,11 @@ def copy_checkout(target: Path) -> Path:
 
 def built_wheels(*sources: Path) -> Path:
     """Return a folder with the wheels of pegboard, of every toolkit, and of further distributions by their folders."""
-    wheels = [wheel_of(source) for source in [*distributions(), *sources]]
-    return _cached("wheels", _digest(wheels), lambda place: _copy(wheels, place))
+    wheels = [_wheel_of(source) for source in [*distributions(), *sources]]
+    return _cached("wheels", _digest(wheels), lambda place: [shutil.copy2(wheel, place) for wheel in wheels])
 
 
-def wheel_of(source: Path) -> Path:
+def _wheel_of(source: Path) -> Path:
     """Return the wheel of a distribution's folder, built once for each state of its files."""
     parts = [source / name for name in ROOT_SOURCES] if source == ROOT else [source]
     place = _cached(f"wheel-{source.name}", _digest(parts), lambda place: build(source, place))
@@ -87,50 +85,32 @@ def build(source: Path, into: Path, target: str = "wheel") -> Path:
     return built
 
 
-def _copy(files: list[Path], place: Path) -> None:
-    for file in files:
-        shutil.copy2(file, place)
-
-
 # Environments
 
 
-def make_environment(
-    name: Path | str,
-    *requirements: str,
-    wheels: Wheels = (),
-    locked: bool = True,
-    python: str | Path = sys.executable,
-    compiled: bool = True,
-) -> Path:
+def make_environment(name: Path | str, *requirements: str, wheels: Path | None = None, compiled: bool = True) -> Path:
     """Return the folder of a virtual environment with the requirements.
 
     With a name, the environment is shared and lies in the cache: read it, do not change it. With a path, it is made
-    there for the caller alone. A distribution among `wheels` is always taken from there. Others come from the package
-    index, in the version of `uv.lock` unless `locked` is false. `compiled=False` leaves out byte code.
+    there for the caller alone. A distribution in the folder `wheels` is always taken from there. Others come from the
+    package index, in the version of `uv.lock`. `compiled=False` leaves out byte code.
     """
     if isinstance(name, Path):
-        _make(name, requirements, wheels, locked, python, compiled)
+        _make(name, requirements, wheels, compiled)
         return name
-    files = _wheel_files(wheels)
-    version = run(python, "-c", "import sys; print(sys.version, sys.base_prefix)")
-    made_from = [version, str(uv()), *requirements, *(locked_versions() if locked else []), _digest(files)]
-    family = "env-{}-py{}".format(name, ".".join(version.split(".")[:2]))
+    parts = [sys.version, sys.base_prefix, str(uv()), *requirements, *_locked_versions(), _digest(_files_of(wheels))]
     return _cached(
-        family,
-        _hash("\n".join(made_from).encode()),
-        lambda place: _make(place, requirements, files, locked, python, compiled),
+        f"env-{name}-py{sys.version_info.major}.{sys.version_info.minor}",
+        hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16],
+        lambda place: _make(place, requirements, wheels, compiled),
     )
 
 
-def install(
-    environment: Path, *requirements: str, wheels: Wheels = (), locked: bool = True, compiled: bool = True
-) -> None:
-    """Install into an own environment; `wheels`, `locked` and `compiled` as in make_environment."""
-    pins = [f"{_name_of(file)} @ {file.resolve().as_uri()}" for file in _wheel_files(wheels)]
-    own = {pin.split(" @ ")[0] for pin in pins}
-    if locked:
-        pins += [pin for pin in locked_versions() if pin.split("==")[0] not in own]
+def install(environment: Path, *requirements: str, wheels: Path | None = None, compiled: bool = True) -> None:
+    """Install into an own environment; `wheels` and `compiled` as in make_environment."""
+    own = {re.sub("[-_.]+", "-", file.name.split("-")[0]).lower(): file for file in _files_of(wheels)}
+    pins = [f"{name} @ {file.resolve().as_uri()}" for name, file in own.items()]
+    pins += [pin for pin in _locked_versions() if pin.split("==")[0] not in own]
     constraints = environment / "constraints.txt"
     constraints.write_text("\n".join(pins))
     run(*_installer(environment, "install", compiled), "--constraint", constraints, *requirements, cwd=environment)
@@ -141,17 +121,12 @@ def uninstall(environment: Path, *names: str) -> None:
     run(*_installer(environment, "uninstall"), *names, cwd=environment)
 
 
-def _make(
-    place: Path, requirements: Iterable[str], wheels: Wheels, locked: bool, python: str | Path, compiled: bool
-) -> None:
-    present = uv()
-    if present:
-        run(present, "venv", "--quiet", "--clear", "--no-project", "--python", python, place)
+def _make(place: Path, requirements: Iterable[str], wheels: Path | None, compiled: bool) -> None:
+    if present := uv():
+        run(present, "venv", "--quiet", "--clear", "--no-project", "--python", sys.executable, place)
     else:
-        run(python, "-m", "venv", "--clear", "--without-pip", place)
-    wanted = list(requirements)
-    if wanted:
-        install(place, *wanted, wheels=wheels, locked=locked, compiled=compiled)
+        run(sys.executable, "-m", "venv", "--clear", "--without-pip", place)
+    install(place, *requirements, wheels=wheels, compiled=compiled)
 
 
 def _installer(environment: Path, action: str, compiled: bool = True) -> list[str | Path]:
@@ -163,18 +138,13 @@ def _installer(environment: Path, action: str, compiled: bool = True) -> list[st
     return [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", action, "--quiet", *options]
 
 
-def locked_versions() -> list[str]:
+def _locked_versions() -> list[str]:
     """Return `name==version`, with its marker, for each third-party distribution of the development environment."""
     return re.findall(r"^([a-z0-9][^\\\n]*?)\s*\\?$", REQUIREMENTS.read_text(), flags=re.MULTILINE)
 
 
-def _wheel_files(wheels: Wheels) -> list[Path]:
-    places = [wheels] if isinstance(wheels, Path) else list(wheels)
-    return sorted(file for place in places for file in (place.glob("*.whl") if place.is_dir() else [place]))
-
-
-def _name_of(wheel: Path) -> str:
-    return re.sub("[-_.]+", "-", wheel.name.split("-")[0]).lower()
+def _files_of(wheels: Path | None) -> list[Path]:
+    return sorted(wheels.glob("*.whl")) if wheels else []
 
 
 # The cache
@@ -236,7 +206,3 @@ def _files(part: Path, ignored: Callable[[str, list[str]], set[str]]) -> list[Pa
     names = sorted(os.listdir(part))
     skipped = ignored(str(part), names)
     return [file for name in names if name not in skipped for file in _files(part / name, ignored)]
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]

@@ -16,16 +16,12 @@ MEMBERS = ("statusCode", "retryAfterMs", "additionalPromptContent", "extra")
 
 
 class Row(NamedTuple):
-    """An error and its properties.
+    """An error as Python, its family with equal responses, and its properties.
 
     Attributes:
-        raised: the error as Python.
-        family: the group of errors with equal responses.
-        kind: None where it has none.
-        members: the other members that programs receive, by their names on the wire.
+        members: the members that programs receive beside `kind` and `can_retry`, by their names on the wire.
         more: names of members that may be present beside those.
-        code: the JSON-RPC code of the error.
-        data: the data of its JSON-RPC error.
+        code: the JSON-RPC code of the error, with its `data`.
         logged: True if its details are in the log, under an id.
     """
 
@@ -49,8 +45,7 @@ class Answer(NamedTuple):
 
     Attributes:
         code: the code of the JSON-RPC error; None for the result of a tool.
-        detail: the members that programs receive; None for a JSON-RPC error without them.
-        data: the data of a JSON-RPC error without members.
+        detail: the members that programs receive; None for a JSON-RPC error without them, which has `data`.
         error_id: True if there is one.
         shown: True if the message of the error is.
         status: the HTTP status.
@@ -118,14 +113,12 @@ def answer(row: Row, place: str, *, modern: bool) -> Answer:
 def request(place: str, raised: str, *, mode: str = "async") -> tuple[str, dict[str, Any]]:
     """Return the method and the parameters of the request that has the plugin raise an error."""
     code = raised.encode().hex()
+    prompt: dict[str, Any] = {"ref": {"type": "ref/prompt", "name": "errors"}}
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "tool": ("tools/call", {"name": f"errors_{mode}", "arguments": {"code": code}}),
         "resource": ("resources/read", {"uri": f"errors://{code}"}),
         "prompt": ("prompts/get", {"name": "errors", "arguments": {"code": code}}),
-        "completion": (
-            "completion/complete",
-            {"ref": {"type": "ref/prompt", "name": "errors"}, "argument": {"name": "code", "value": code}},
-        ),
+        "completion": ("completion/complete", {**prompt, "argument": {"name": "code", "value": code}}),
         "middleware": ("tools/call", {"name": "errors_around", "arguments": {"code": code}}),
         "method": ("errors/raise", {"code": code}),
     }

@@ -39,14 +39,9 @@ class OidcProvider:
 
     async def __aenter__(self) -> Self:
         script = await asyncio.to_thread(installed, SCRIPT, "oidc-provider", VERSION)
+        command = node(), script, str(self.port), self.resource, self.algorithm
         self._process = await asyncio.create_subprocess_exec(
-            node(),
-            script,
-            str(self.port),
-            self.resource,
-            self.algorithm,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
         )
         assert self._process.stdout is not None
         async with asyncio.timeout(WAIT):

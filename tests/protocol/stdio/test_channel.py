@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from pegboard.types import LOCAL
 from pegboard_plugins.mcp import message_stream
 from tests.protocol.stdio.conftest import New
 from tests.support.hostile_kit import SAID
-from tests.support.memory_line import MemoryLine, request
 from tests.support.peer import modern_meta
+from tests.support.recorder import Conversation
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -27,6 +28,35 @@ def call(tool: str, request_id: Any = "mine", *, modern: bool = False, **argumen
     meta = {"_meta": modern_meta()} if modern else {}
     params = {"name": f"fixture_{tool}", "arguments": arguments, **meta}
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
+
+
+def request(request_id: object, method: str, **params: object) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}).encode()
+
+
+class MemoryLine:
+    """The host's end of a connection whose client sends messages and closes its end."""
+
+    peer = "test"
+
+    def __init__(self, messages: Iterable[bytes]) -> None:
+        self._messages = messages
+        self.conversation = Conversation()
+        self.sent: list[dict[str, Any]] = []
+
+    def send(self, message: bytes) -> None:
+        self.sent.append(self.conversation.received(message))
+
+    async def incoming(self) -> AsyncIterator[bytes]:
+        for message in self._messages:
+            self.conversation.sent(message)
+            yield message
+
+    async def drain(self) -> None:
+        """Hold nothing back."""
+
+    async def close(self) -> None:
+        """Close nothing."""
 
 
 def resident(wire: Wire) -> int:
