@@ -202,11 +202,10 @@ class Host:
         off = {choice.origin.name for choice in self.report.choices} - on
         plugins = (*running, self._program)
         binder = Binder(self.config, plugins, self.report.choices, self._redactor)
-        order = not self._selection.safe
         self._lists = None
         self._offered = frozenset(("tools",))
         return self._registry.open(
-            plugins, binder, lambda: assemble(self.config, plugins, binder, off, check_order=order)
+            plugins, binder, lambda: assemble(self.config, plugins, binder, off, check_order=not self._selection.safe)
         )
 
     def _publish(self, assembly: Assembly) -> None:
@@ -264,9 +263,8 @@ class Host:
                 if is_cancelled(error, None):
                     raise
                 message = describe_error(error)
-                fatal = self._selection.strict or any(
-                    choice.named for choice in self.report.choices if choice.origin is plugin.origin
-                )
+                named = (choice.named for choice in self.report.choices if choice.origin is plugin.origin)
+                fatal = self._selection.strict or any(named)
                 problem = LoadProblem("lifespan", message, plugin.origin, fatal=fatal)
                 self.report = self.report._replace(problems=(*self.report.problems, problem))
                 logger.debug("the lifespan of %s failed", plugin.origin, exc_info=True)
@@ -395,6 +393,8 @@ class Host:
         except BaseException as error:
             if is_cancelled(error, call.rounds):
                 raise
+            if self._lists is not None:
+                error = await self._lists.with_similar_tool(error, call)
             return as_failure(call, error)
         finally:
             self._in_flight.end()

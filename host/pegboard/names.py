@@ -82,6 +82,11 @@ def toolkit_spellings(name: str) -> frozenset[str]:
     return frozenset((snake, snake.replace("_", ""), _SEPARATORS.sub("_", name).casefold().strip("_")))
 
 
+def words(name: str) -> list[str]:
+    """Return the words of a name in any spelling: `github`, `list` and `issues` for `Github.ListIssues`."""
+    return _snake(name).split("_")
+
+
 class Patterns:
     """Names and globs, such as those of `[host] disabled_tools`. Immutable.
 

@@ -19,7 +19,7 @@ async def test_a_schema_of_ones_own() -> None:
         refused = await call(host, "places_nearby", {"latitude": 91, "longitude": "west"})
         assert isinstance(refused, Failure)
         assert refused.error.message == (
-            "Invalid arguments:\nlatitude: must be at most 90\nlongitude: must be a number"
+            "Invalid arguments:\nlatitude: must be at most 90\nlongitude: must be a number, got a string"
         )
         both = await call(host, "places_nearby", {"city": "Porto", "latitude": 1, "longitude": 1})
         assert isinstance(both, Failure)

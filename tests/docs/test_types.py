@@ -98,7 +98,7 @@ async def test_the_example_and_what_it_tells() -> None:
         assert given.value == {"Ada": "Porto, Tuesday, window"}
         card = (await client.tool("book"))["inputSchema"]["properties"]["card"]
         assert (card["x-inferrable"], card["description"]) == (False, "the last four digits")
-        wrong = {"city": "Porto", "day": "soon", "passengers": [{}], "seat": "roof", "to": 1}
+        wrong = {"city": "Porto", "day": "soon", "passengers": [{"name": None}], "seat": "isle", "to": 1, "card": 1}
         told = PAGE.partition("<!-- told -->\n```\n")[2].partition("\n```")[0]
         assert (await client.call("book", wrong)).text == told
 

@@ -10,6 +10,7 @@ from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.filtered_lists import LIST_METHODS, FilteredList
 from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
+from pegboard.errors import NotFoundError
 from pegboard.middleware.chain import LIST_HOOKS
 from pegboard.middleware.gate import Gate
 from pegboard.middleware.time_limit import MiddlewareTime
@@ -46,6 +47,14 @@ class Lists:
     def method(self, kind: ListKind) -> CallNext:
         """Return the method that lists one kind."""
         return self._lists[kind].page
+
+    async def with_similar_tool(self, error: BaseException, call: Call) -> BaseException:
+        """Return the error of a call. If the tool is unknown, it names the closest tool that the caller may list."""
+        if not isinstance(error, NotFoundError) or call.method != "tools/call":
+            return error
+        from pegboard.catalogue.similar_tools import with_similar_tool  # most calls are of known tools
+
+        return await with_similar_tool(error, call, self.method("tools"))
 
     def forget(self, change: Change) -> None:
         """Discard the cached results of middleware for a changed list."""

@@ -1,6 +1,6 @@
 """Invalid arguments and results as messages for a model: one short line for each field.
 
-Messages never repeat values, which may be secret or long.
+Messages never repeat values, which may be secret or long. They name the kind of a value ("got a string").
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from typing import Any, NamedTuple
 from pydantic_core import ValidationError
 
 from pegboard.errors import ToolInputError
-from pegboard.messages.field_lines import NOT_ALLOWED, UNKNOWN, FieldPath, alternatives, line
+from pegboard.messages.field_lines import (
+    MAX_LINE_CHARACTERS,
+    NOT_ALLOWED,
+    UNKNOWN,
+    FieldPath,
+    alternatives,
+    hinted,
+    line,
+)
+from pegboard.messages.hints import choice_hint, choices, common_hint, got, shown, with_hint
 
 MAX_FIELDS = 10
-MAX_NAME_CHARACTERS = 80
-"""The length above which the name of a field is cut off."""
-MAX_LINE_CHARACTERS = 300
-"""The length above which the problem of a field is cut off."""
 MAX_ERRORS = 1_000
 """The number of errors that are examined. A large value may have one error for each of its items."""
 
@@ -31,13 +36,20 @@ class _Problem(NamedTuple):
         depth: the length of the path to the union.
         kind: pydantic's type of the error.
         text: the problem.
+        hint: the kind of the value or the closest choice, such as ", got a string".
     """
 
-    path: tuple[str, ...]
+    path: FieldPath
     form: str | None
     depth: int
     kind: str
     text: str
+    hint: str
+
+    @property
+    def whole(self) -> str:
+        """The problem and the hint."""
+        return hinted(self.text, self.hint)
 
 
 def input_error(
@@ -61,22 +73,22 @@ def output_problems(error: ValidationError, value: Any) -> str:
 
 def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> list[str]:
     lines: dict[str, list[str]] = {}
-    unions: dict[tuple[str, ...], dict[str, list[_Problem]]] = {}
+    unions: dict[FieldPath, dict[str, list[_Problem]]] = {}
     details = error.errors(include_url=False)
     for one in _found(details[:MAX_ERRORS], value, schema):
         if one.form is None:
-            _add(lines, one.path, one.text)
+            _add(lines, one.path, with_hint(one.path, one.whole, schema))
         else:
             union = one.path[: one.depth]
-            lines.setdefault(".".join(union), [])  # its place among the lines
+            lines.setdefault(_where(union), [])  # its place among the lines
             unions.setdefault(union, {}).setdefault(one.form, []).append(one)
     for union, forms in unions.items():
         meant = _meant(forms.values())
         if len(meant) == 1:
             for one in meant[0]:
-                _add(lines, one.path, one.text)
+                _add(lines, one.path, with_hint(one.path, one.whole, schema))
         else:
-            _add(lines, union, _forms(meant))
+            _add(lines, union, with_hint(union, _forms(meant), schema))
     unseen = max(0, len(details) - MAX_ERRORS)
     return _lines({where: "; ".join(texts) for where, texts in lines.items() if texts}, unseen)
 
@@ -90,17 +102,19 @@ def schema_error(problems: Iterable[tuple[FieldPath, str]], schema: Mapping[str,
     """
     lines: dict[str, list[str]] = {}
     for path, text in problems:
-        if text in (UNKNOWN, NOT_ALLOWED):
-            text += _suggestion(path, schema or {})
-        _add(lines, tuple(map(_shown, path)), text)
+        _add(lines, path, with_hint(path, text, schema or {}))
     shown = _lines({where: "; ".join(texts) for where, texts in lines.items()})
     return ToolInputError("Invalid arguments:\n" + "\n".join(shown))
 
 
-def _add(lines: dict[str, list[str]], path: tuple[str, ...], text: str) -> None:
-    texts = lines.setdefault(".".join(path), [])
+def _add(lines: dict[str, list[str]], path: FieldPath, text: str) -> None:
+    texts = lines.setdefault(_where(path), [])
     if _brief(text) not in texts:
         texts.append(_brief(text))
+
+
+def _where(path: FieldPath) -> str:
+    return ".".join(map(shown, path))
 
 
 def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
@@ -114,23 +128,28 @@ def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
 
 
 def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Problem]:
-    from pegboard.messages.error_words import words  # most calls fit
+    from pegboard.messages.error_words import CHOICE_TYPES, is_type_error, words  # most calls fit
 
     for detail in details:
         kind, text = detail["type"], words(detail)
         path: list[int | str] = []
-        form, depth, value, location = None, 0, arguments, detail["loc"]
+        form, depth, value, location, hint = None, 0, arguments, detail["loc"], ""
         for place, part in enumerate(location):
             found, value = _step(value, part)
             if found or (kind == "missing" and place == len(location) - 1):
                 path.append(part)
             elif part == "[key]":
                 text = f"the name {text}"
+                kind = "[key]"
             elif form is None:  # the form of a union
                 form, depth = str(part), len(path)
         if kind == "extra_forbidden":
-            text = (UNKNOWN if len(path) == 1 else NOT_ALLOWED) + _suggestion(tuple(path), schema)
-        yield _Problem(tuple(map(_shown, path)), form, depth, kind, text)
+            text = UNKNOWN if len(path) == 1 else NOT_ALLOWED
+        elif kind in CHOICE_TYPES:
+            hint = choice_hint(value, choices(tuple(path), schema))
+        elif is_type_error(kind):
+            hint = got(value)
+        yield _Problem(tuple(path), form, depth, kind, text, hint)
 
 
 def _step(value: Any, part: int | str) -> tuple[bool, Any]:
@@ -154,43 +173,15 @@ def _is_other_tag(one: _Problem) -> bool:
 
 
 def _forms(forms: list[list[_Problem]]) -> str:
-    return alternatives(" and ".join(line(one.path[one.depth :], one.text) for one in form[:3]) for form in forms)
+    problems = [one for form in forms for one in form]
+    hint = common_hint(one.hint for one in problems)
+    if hint is not None and all(len(one.path) == one.depth for one in problems):
+        return hinted(alternatives(" and ".join(one.text for one in form[:3]) for form in forms), hint)
+    return alternatives(" and ".join(line(_relative(one), one.whole) for one in form[:3]) for form in forms)
 
 
-# --- names
-
-
-def _suggestion(path: FieldPath, schema: Mapping[str, Any]) -> str:
-    """Return a suggestion such as "did you mean ...?" with the known name that is most similar to an unknown name."""
-    known = _members(schema, path[:-1], schema.get("$defs", {}))
-    if not known:
-        return ""
-    from pegboard.names import nearest
-
-    close = nearest(str(path[-1])[:MAX_NAME_CHARACTERS].replace("*", "").replace("?", "").replace("[", ""), known)
-    return "" if close in (None, path[-1]) else f"; did you mean {_shown(close)!r}?"
-
-
-def _members(schema: Any, path: FieldPath, definitions: Mapping[str, Any], seen: tuple[str, ...] = ()) -> list[str]:
-    """Return the names of members that a schema allows at a path."""
-    if not isinstance(schema, Mapping):
-        return []
-    if reference := schema.get("$ref"):
-        name = str(reference).rpartition("/")[2]
-        return [] if name in seen else _members(definitions.get(name), path, definitions, (*seen, name))
-    forms = [form for keyword in ("anyOf", "oneOf", "allOf") for form in schema.get(keyword, ())]
-    names = [name for form in forms for name in _members(form, path, definitions, seen)]
-    named = schema.get("properties", {})
-    if not path:
-        return [*named, *names]
-    inner = schema.get("items") if isinstance(path[0], int) else named.get(path[0], schema.get("additionalProperties"))
-    return [*_members(inner, path[1:], definitions), *names]
-
-
-def _shown(part: int | str) -> str:
-    text = str(part)
-    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:MAX_NAME_CHARACTERS])
-    return text + "..." if len(str(part)) > MAX_NAME_CHARACTERS else text
+def _relative(one: _Problem) -> list[str]:
+    return list(map(shown, one.path[one.depth :]))
 
 
 def _brief(message: str) -> str:

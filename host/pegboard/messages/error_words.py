@@ -21,6 +21,8 @@ MIN_REMOVED_CHARACTERS = 3
 """The minimum length of a value that is removed from an author's message."""
 AUTHORS_TYPES = ("assertion_error", "value_error")
 """The error types whose message is the author's."""
+CHOICE_TYPES = ("literal_error", "enum", "const")
+"""The error types of values that are none of the choices."""
 TYPES = {
     "string": "string_type",
     "integer": "int_type",
@@ -203,6 +205,12 @@ _CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | 
 """Constants as pydantic writes them among choices."""
 _MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
 """The members of an enum, as pydantic writes them among choices: `<Unit.FOOT: 'ft'>`."""
+_OTHER_TYPE_ERRORS = frozenset(("bool_parsing", "float_parsing", "int_parsing", "none_required", "sequence_str"))
+
+
+def is_type_error(kind: str) -> bool:
+    """Return True for the error types of values of another type."""
+    return kind.endswith("_type") or kind in _OTHER_TYPE_ERRORS
 
 
 def words(detail: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ FieldPath: TypeAlias = tuple[str | int, ...]
 REQUIRED = "is required"
 UNKNOWN = "is not a parameter of this tool"
 NOT_ALLOWED = "is not allowed"
+MAX_LINE_CHARACTERS = 300
+"""The length above which the problem of a field is cut off."""
 MAX_FORMS = 5
 """The number of forms of a union that a message describes."""
 
@@ -21,6 +23,11 @@ def line(path: Sequence[str | int], text: str) -> str:
     if not where:
         return text
     return f"{where} {text}" if text.startswith((REQUIRED, UNKNOWN, NOT_ALLOWED)) else f"{where}: {text}"
+
+
+def hinted(text: str, hint: str) -> str:
+    """Return a problem with a hint. A long problem is cut off before the hint."""
+    return text[: MAX_LINE_CHARACTERS - len(hint)] + hint if hint else text
 
 
 def alternatives(forms: Iterable[str]) -> str:

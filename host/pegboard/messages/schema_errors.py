@@ -12,7 +12,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from pegboard.messages.error_words import TYPES, words
-from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED, UNKNOWN, FieldPath, alternatives, line
+from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED, UNKNOWN, FieldPath, alternatives, hinted, line
+from pegboard.messages.hints import choice_hint, common_hint, got
 
 MAX_NAMED_VALUE_CHARACTERS = 100
 """The length above which a value of the schema is cut off."""
@@ -81,7 +82,15 @@ def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
     elif name in ("AnyOf", "OneOfNotValid"):
         yield path, _forms(kind.context, len(path), value)
     else:
-        yield path, _words(name, kind)
+        yield path, hinted(_words(name, kind), _hint(name, kind, _at(value, path)))
+
+
+def _hint(name: str, kind: Any, value: Any) -> str:
+    """Return the kind of a value of another type, or the closest choice."""
+    if name == "Type":
+        return got(value)
+    options = kind.options if name == "Enum" else [kind.expected_value] if name == "Constant" else ()
+    return choice_hint(value, options)
 
 
 def _words(name: str, kind: Any) -> str:
@@ -101,8 +110,15 @@ def _at(value: Any, path: FieldPath) -> Any:
 
 def _forms(branches: list[list[Any]], depth: int, value: Any) -> str:
     """Return the problems of all forms of a union."""
-    texts: list[str] = []
+    errors = [error for branch in branches for error in branch]
+    names = [type(error.kind).__name__ for error in errors]
+    if set(names) <= {"Type", "Enum", "Constant"} and all(len(error.instance_path) == depth for error in errors):
+        own = _at(value, errors[0].instance_path)
+        hint = common_hint(_hint(name, error.kind, own) for name, error in zip(names, errors, strict=True))
+        if hint is not None:
+            return hinted(alternatives(_words(name, one.kind) for name, one in zip(names, errors, strict=True)), hint)
+    lines: list[str] = []
     for branch in branches:
         found = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]
-        texts += filter(None, [" and ".join(sorted(found)[:3])])
-    return alternatives(texts) or words({"type": "no_form"})
+        lines += filter(None, [" and ".join(sorted(found)[:3])])
+    return alternatives(lines) or words({"type": "no_form"})

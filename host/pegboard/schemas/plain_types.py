@@ -111,6 +111,17 @@ def is_shown_default(default: object, json: JsonObject) -> bool:
     return default is not None or "null" in json.get("type", "null")
 
 
+def strict_names(given: Mapping[str, Parameter]) -> list[str]:
+    """Return the argument names of the parameters with `Field(strict=True)`."""
+    found = []
+    for name, one in given.items():
+        fields = [extra for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
+        extras = (*one.extras, *(extra for field in fields for extra in field.metadata))
+        if any(getattr(extra, "strict", False) is True for extra in extras):
+            found += [name, *(field.validation_alias for field in fields if isinstance(field.validation_alias, str))]
+    return found
+
+
 def plain_result(annotation: Any) -> Plain:
     """Return the schemas of the result of a function.
 

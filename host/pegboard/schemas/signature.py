@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
@@ -67,6 +67,7 @@ class Signature(NamedTuple):
         checked: validates the result against the author's schema. Used instead of `output`.
         may_be_content: True if the result may be content or an MCP result.
         dependencies: the dependencies of the function, by the parameter that each fills in.
+        exact: the arguments in which JSON in a string is never decoded.
     """
 
     input_schema: Mapping[str, Any]
@@ -78,6 +79,7 @@ class Signature(NamedTuple):
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
     dependencies: Mapping[str, Dependency] = EMPTY
+    exact: Collection[str] = ()
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of the function.
@@ -90,12 +92,24 @@ class Signature(NamedTuple):
         except ToolInputError:
             raise
         except ValidationError as error:
-            raise input_error(error, arguments, self.input_schema) from None
+            keywords = self._decoded(arguments, error)
         except Exception as error:
             raise ToolInputError("Invalid arguments.", str(error)) from error
         if self.renamed:
             return {self.renamed.get(name, name): value for name, value in keywords.items()}
         return keywords
+
+    def _decoded(self, arguments: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
+        """Validate arguments that did not fit once more, with the objects and lists that are JSON in a string."""
+        from pegboard.schemas.json_strings import decoded_strings
+
+        decoded = decoded_strings(error, arguments, self.input_schema, self.exact)
+        if decoded is None:
+            raise input_error(error, arguments, self.input_schema) from None
+        try:
+            return self.validate(decoded)
+        except ValidationError as wrong:
+            raise input_error(wrong, decoded, self.input_schema) from None
 
     def result(self, value: Any) -> Any:
         """Convert the result of the function to a JSON-ready value. Convert content and MCP results to a `ToolResult`.
@@ -179,7 +193,8 @@ def compile_signature(
         schema, validate = _input(found.given, strict=strict)
     output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
     is_open = promised is None or _is_open(promised)
-    signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open)
+    exact = schema["properties"] if strict else plain_types.strict_names(found.given)
+    signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open, exact=exact)
     if found.depends:
         from pegboard.schemas.dependencies import compile_dependencies
 

@@ -143,8 +143,7 @@ def test_a_tool_is_deprecated_by_an_option_or_a_decorator() -> None:
 @pytest.mark.parametrize(
     ("decorate", "message"),
     [
-        (lambda: decorator(desc="Adds."), "there is no option 'desc'; did you mean 'description'?"),
-        (lambda: decorator(execution="optional"), "there is no option 'execution': the host does not support tasks"),
+        (lambda: decorator(descripton="Adds."), "there is no option 'descripton'; did you mean 'description'?"),
         (lambda: decorator("name"), "'name' is not a function: write @tool(name=...)"),
         (lambda: decorator.deprecated(old), 'is not a message: write @tool.deprecated("use add instead")'),
         (lambda: decorator()(5), "5 is not a function: write @tool above a function"),
@@ -156,3 +155,28 @@ def test_a_misused_decorator_names_the_right_use(decorate: Any, message: str) ->
     with pytest.raises(TypeError) as raised:
         decorate()
     assert message in f"{raised.value}\n"
+
+
+TOOL: Any = Toolkit("x").tool
+PROMPT: Any = Toolkit("x").prompt
+
+
+@pytest.mark.parametrize(
+    ("decorate", "option", "message"),
+    [
+        (TOOL, "desc", "use `description`"),
+        (TOOL, "auth", "use `scopes` for the scopes of callers, and `requires_auth` for a token that the tool needs"),
+        (PROMPT, "auth", "set the scopes of callers in `[plugins.scopes]`"),
+        (TOOL, "app", "use `ui`"),
+        (TOOL, "task", "tools do not run as tasks"),
+        (TOOL, "execution", "tools do not run as tasks"),
+        (TOOL, "run_in_thread", "use `inline=True`"),
+        (TOOL, "structured_output", "use a return type, or `output_schema`"),
+        (TOOL, "serializer", "return the text"),
+        (TOOL, "exclude_args", "bind others with `functools.partial`"),
+        (PROMPT, "enabled", "hide it with `[plugins.scopes]`"),
+    ],
+)
+def test_an_option_of_another_framework_names_what_to_use(decorate: Any, option: str, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^there is no option '{option}': .*{re.escape(message)}"):
+        decorate(**{option: None})

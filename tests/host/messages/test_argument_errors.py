@@ -112,11 +112,21 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         (Account, {"number": 4711, "notes": [CANARY, "like"]},
          "a: no account the value, with the value and the value; a number the value 12 is short"),
         # of a union, the intended form is described, or else all forms
-        (int | list[int], "x", "a: must be an integer, or: must be a list"),
+        (int | list[int], "x", "a: must be an integer, or: must be a list, got a string"),
         (Cat | Dog, {"kind": "cow"}, BOTH),
         (Pet, {"kind": CANARY}, "a: must have 'kind' as one of 'cat', 'dog'"),
         # near names are suggested
         (Exact, {"inner": [{"dept": 1}]}, "a.inner.0.dept is not allowed; did you mean 'depth'?"),
+        (Exact, {"dept": 1}, "a.dept is not allowed; did you mean 'depth'?"),
+        (Color, "RED", "a: must be 'red' or 'blue'; did you mean 'red'?"),
+        (Literal["metric", "imperial"] | int, "metrics",
+         "a: must be 'metric' or 'imperial', or: must be an integer; did you mean 'metric'?"),
+        (list[tuple[int, Literal["left", "right"]]], [[1, "lefft"]],
+         "a.0.1: must be 'left' or 'right'; did you mean 'left'?"),
+        # the kind of the value is named, and a null that may be omitted
+        (Literal["a"], 1, "a: must be 'a', got an integer"),
+        (list[int] | Exact, None, "a: must be a list, or: must be an object, got null"),
+        (Exact, {"depth": None}, "a.depth: must be an integer, got null; omit it"),
         # a boolean is not a number
         (tuple[int, bool, float], [1, True, True], f"a.2: {NUMBER}"),
         (Literal[1, 2], True, f"a: {INTEGER}"),
@@ -140,8 +150,9 @@ def test_a_boolean_is_accepted_where_the_schema_has_one() -> None:
 def test_long_messages_are_cut_off() -> None:
     choices = Literal[tuple(f"choice{number}" for number in range(60))]  # type: ignore[valid-type]
     assert message(choices, CANARY).endswith("'choice18', 'choice19' or one of 40 more")
+    assert message(choices, "choice_59").endswith("; did you mean 'choice59'?")
     lines = message(list[int], ["x"] * 5_000).splitlines()
-    assert lines[:2] == ["a.0: must be an integer", "a.1: must be an integer"]
+    assert lines[:2] == ["a.0: must be an integer, got a string", "a.1: must be an integer, got a string"]
     assert lines[10:] == ["and 4990 more"]
 
 
@@ -184,12 +195,17 @@ def lines(name: str, arguments: dict[str, Any]) -> list[str]:
     ("name", "arguments", "expected"),
     [
         ("many", {"text": "ABC", "new-name": "x"},
-         ["text: must match the regular expression ^[a-z-]*$", "new-name: must be an integer"]),
+         ["text: must match the regular expression ^[a-z-]*$", "new-name: must be an integer, got a string"]),
         ("many", {"number": [], "text": 5, "unknown": None},
-         ["number: must be an integer", "text: must be a string", "unknown is not a parameter of this tool"]),
+         ["number: must be an integer, got a list", "text: must be a string, got an integer",
+          "unknown is not a parameter of this tool"]),
+        ("many", {"number": None, "either": None}, ["number: must be an integer, got null; omit it",
+          "either: must be an integer, or: must be a list, got null; omit it"]),
+        ("schema", {"city": None}, ["city: must be a string, got null; omit it"]),
         ("schema", {"cty": "x"}, ["cty is not a parameter of this tool; did you mean 'city'?"]),
         # the caller chooses names: a name must not forge a line
-        ("many", {"table": {"a\nnumber is required": "x"}}, ["table.a\\nnumber is required: must be an integer"]),
+        ("many", {"table": {"a\nnumber is required": "x"}},
+         ["table.a\\nnumber is required: must be an integer, got a string"]),
         ("many", {"\x1b[31mred": 1}, ["\\x1b[31mred is not a parameter of this tool"]),
     ],
 )  # fmt: skip

@@ -1,0 +1,68 @@
+"""The closest tool for the name of an unknown tool.
+
+Only tools that the caller may list are named. The suggestion depends on nothing else, so the error for a hidden tool
+is the error for a tool that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from pegboard.errors import NotFoundError
+from pegboard.messages.hints import MAX_NAME_CHARACTERS, SUGGESTION
+from pegboard.names import words
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Call, CallNext, Listing
+
+MIN_SIMILARITY = 0.75
+"""The similarity of words that may be the same: `isues` and `issues`, but not `create` and `delete`."""
+MAX_COMPARED_TOOLS = 2_000
+"""The number of tools that are compared with an unknown name."""
+
+
+async def with_similar_tool(error: NotFoundError, call: Call, list_tools: CallNext) -> NotFoundError:
+    """Return the error for an unknown tool with a suggestion, and an error with other words unchanged.
+
+    Args:
+        error: the error of the call.
+        call: the call.
+        list_tools: lists the tools of a caller.
+    """
+    name = call.params.get("name")
+    if not isinstance(name, str) or error.message != f"Unknown tool: {name}":
+        return error
+    try:
+        names = await _names(call._replace(method="tools/list", params=EMPTY), list_tools)
+    except Exception:  # noqa: BLE001 - a failing list must not replace the error
+        return error
+    found = closest_tool(name, names)
+    return error if found is None else NotFoundError(f"{error.message}{SUGGESTION}{found!r}?", data=error.data)
+
+
+async def _names(call: Call, list_tools: CallNext) -> list[str]:
+    names: list[str] = []
+    listing = await list_tools(call)
+    while isinstance(listing, Listing):
+        names += [tool.name for tool in listing.items]
+        if listing.next_cursor is None or len(names) >= MAX_COMPARED_TOOLS:
+            break
+        listing = await list_tools(call._replace(params={"cursor": listing.next_cursor}))
+    return names
+
+
+def closest_tool(name: str, names: Sequence[str]) -> str | None:
+    """Return the tool whose words are similar to the words of a name, or that only lacks or adds a prefix."""
+    wanted = words(name[:MAX_NAME_CHARACTERS])
+    known = {one: words(one) for one in names}
+    if same := [one for one in names if "".join(known[one]) == "".join(wanted)]:
+        return same[0]
+    left = [one for one in names if len(known[one]) == len(wanted)]
+    for place, word in enumerate(wanted):
+        there = {known[one][place] for one in left}
+        close = get_close_matches(word, there, n=len(there) or 1, cutoff=MIN_SIMILARITY)
+        left = [one for one in left if known[one][place] in close]
+    if left:
+        return max(left, key=lambda one: len(set(known[one]) & set(wanted)))
+    same = [one for one in names if known[one][-len(wanted) :] == wanted or wanted[-len(known[one]) :] == known[one]]
+    return same[0] if len(same) == 1 else None

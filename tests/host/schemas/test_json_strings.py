@@ -1,0 +1,69 @@
+"""Objects and lists that arrive as JSON in a string."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+from pydantic import BaseModel, Field
+
+from pegboard.plugin import ToolInputError
+from pegboard.schemas.signature import compile_signature
+
+
+class Point(BaseModel):
+    x: int = 0
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+def bound(annotation: Any, value: Any, *, strict: bool = False) -> Any:
+    def function(a: Any, b: list[int] = []) -> None: ...  # noqa: B006
+
+    function.__annotations__["a"] = annotation
+    try:
+        return compile_signature(function, strict=strict).bind({"a": value, "b": [] if strict else "[1]"})["a"]
+    except ToolInputError as error:
+        return error.message.removeprefix("Invalid arguments:\n")
+
+
+LIST = "a: must be a list, got a string"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "expected"),
+    [
+        (list[int], "[1, 2]", [1, 2]),
+        (dict[str, int], '\n{"a": 1}', {"a": 1}),
+        (Point | None, '{"x": 1}', Point(x=1)),
+        (set[int], "[1]", {1}),
+        (Spot, "[1]", Spot(1)),
+        # a type that accepts strings receives the string, even if another argument is decoded
+        (str | list[int], "[1]", "[1]"),
+        (Any, "[1]", "[1]"),
+        (bytes, "[1]", b"[1]"),
+        # a string that does not fit is not decoded
+        (Annotated[str, Field(max_length=2)] | list[int], "[1]",
+         "a: must have at most 2 characters, or: must be a list, got a string"),
+        # errors are those of the decoded value
+        (list[int], '["x"]', "a.0: must be an integer, got a string"),
+        (list[int], '{"a": 1}', LIST),
+        (list[int], '"[1]"', LIST),
+        (list[int], "[1", LIST),
+        (list[int], "[NaN]", LIST),
+        (list[Any], "[" * 300 + "]" * 300, LIST),
+        (list[int], '["\\ud800"]', LIST),
+        (Annotated[list[int], Field(strict=True)], "[1]", LIST),
+        (Annotated[list[int], Field(strict=True, validation_alias="a")], "[1]", LIST),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_json_in_a_string(annotation: Any, value: str, expected: Any) -> None:
+    assert bound(annotation, value) == expected
+
+
+@pytest.mark.parametrize("annotation", [list[int], Annotated[list[int], Field(validation_alias="a")]])
+def test_strict_tools_refuse_json_in_a_string(annotation: Any) -> None:
+    assert bound(annotation, "[1]", strict=True) == LIST
