@@ -8,8 +8,9 @@ import sys
 COMPAT = "pegboard_plugins.compat.fastmcp"
 _TYPES = ("mcp.types", "mcp_types")
 _SERVERS = (
-    "fastmcp", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server.context", "fastmcp.tools",
-    "fastmcp.utilities.types", "mcp.server.fastmcp", "mcp.server.fastmcp.exceptions", "mcp.server.fastmcp.prompts",
+    "fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server.context",
+    "fastmcp.tools", "fastmcp.utilities.types",
+    "mcp.server.fastmcp", "mcp.server.fastmcp.exceptions", "mcp.server.fastmcp.prompts",
     "mcp.server.fastmcp.prompts.base", "mcp.server.fastmcp.utilities.types", "mcp.server.mcpserver",
     "mcp.server.mcpserver.context", "mcp.server.mcpserver.exceptions", "mcp.server.mcpserver.prompts",
     "mcp.server.mcpserver.prompts.base", "mcp.server.mcpserver.utilities.types", "mcp.server.session",

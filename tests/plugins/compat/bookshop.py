@@ -10,6 +10,8 @@ from pegboard_plugins.compat.fastmcp import (
     AcceptedElicitation,
     AssistantMessage,
     Context,
+    CurrentContext,
+    Depends,
     Elicit,
     FastMCP,
     Image,
@@ -123,6 +125,36 @@ def stock_new(title: str, ctx: Context) -> str:
     """Add a tool while the server runs."""
     ctx.fastmcp.add_tool(lambda: title, name="newest")
     raise ToolError("added")
+
+
+EVENTS: list[str] = []
+
+
+@asynccontextmanager
+async def open_till(ctx: Context) -> AsyncIterator[str]:
+    try:
+        yield f"till of {ctx.fastmcp.name}"
+    finally:
+        EVENTS.append("closed")
+
+
+def clerk(till: str = Depends(open_till)) -> str:
+    return f"clerk at the {till}"
+
+
+@mcp.tool()
+async def sell(
+    title: str,
+    clerk: str = Depends(clerk),
+    till: str = Depends(open_till),
+    ctx: Context = CurrentContext(),  # noqa: B008 - as in FastMCP
+) -> str:
+    """Sell a book."""
+    sold = [*(await ctx.get_state("sold") or []), title]
+    await ctx.set_state("sold", sold)
+    if len(sold) > 1:
+        await ctx.delete_state("sold")
+    return f"{ctx.transport} {clerk}, {till}: {sold}"
 
 
 @mcp.resource("books://{number}")

@@ -13,7 +13,7 @@ import pytest
 
 from pegboard.testing import PlainClient, accept, connect, decline, reply
 from pegboard_plugins.compat.fastmcp import FastMCP, MCPServer
-from tests.plugins.compat.bookshop import mcp
+from tests.plugins.compat.bookshop import EVENTS, mcp
 from tests.support.environments import built_wheels, executable, make_environment
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
@@ -64,6 +64,18 @@ def test_resolvers_fill_in_parameters(client: PlainClient) -> None:
     assert client.call("reserve", {"title": "rare"}).text == "1 of rare"
     client.answer(decline())
     assert client.call("reserve", {"title": "rare"}).text == "The person did not answer: decline."
+
+
+def test_dependencies_fill_in_parameters_and_state_lasts_as_long_as_the_session() -> None:
+    EVENTS.clear()
+    about = "stdio clerk at the till of Book Shop, till of Book Shop"
+    with connect(mcp, revision="2025-11-25") as client:
+        texts = [client.call("sell", title=title).text for title in ("Dune", "Emma", "Dune")]
+        assert client.tool("sell")["inputSchema"]["properties"].keys() == {"title"}
+    assert texts == [f"{about}: ['Dune']", f"{about}: ['Dune', 'Emma']", f"{about}: ['Dune']"]
+    with connect(mcp) as client:
+        assert "This call has none" in client.call("sell", title="Dune").text
+    assert EVENTS == ["closed"] * 4
 
 
 def test_resources_prompts_and_completions(client: PlainClient) -> None:

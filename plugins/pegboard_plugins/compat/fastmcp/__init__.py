@@ -5,6 +5,7 @@ Change `from fastmcp import FastMCP` or `from mcp.server.fastmcp import FastMCP`
 """
 
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
+from pegboard_plugins.compat.fastmcp.dependencies import CurrentContext, Depends
 from pegboard_plugins.compat.fastmcp.elicitation import (
     AcceptedElicitation,
     CancelledElicitation,
@@ -34,7 +35,9 @@ __all__ = [
     "Audio",
     "CancelledElicitation",
     "Context",
+    "CurrentContext",
     "DeclinedElicitation",
+    "Depends",
     "Elicit",
     "ElicitationResult",
     "FastMCP",

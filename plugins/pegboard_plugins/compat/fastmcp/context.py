@@ -125,10 +125,29 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         return self.pegboard.session_id
 
     @property
+    def transport(self) -> Literal["stdio", "streamable-http"]:
+        """The transport of the call."""
+        return "stdio" if self.pegboard.headers is None else "streamable-http"
+
+    @property
     def headers(self) -> Mapping[str, str] | None:
         """The headers of the HTTP request; None for other transports."""
         headers: Mapping[str, str] | None = self.pegboard.headers  # type: ignore[assignment]
         return headers
+
+    # --- the session ---
+
+    async def get_state(self, key: str) -> Any:
+        """Return a value of the session, or None."""
+        return self.pegboard.session.get(key)
+
+    async def set_state(self, key: str, value: Any, **_: Any) -> None:
+        """Set a value of the session, which JSON can express."""
+        self.pegboard.session.set(key, value)
+
+    async def delete_state(self, key: str) -> None:
+        """Delete a value of the session."""
+        self.pegboard.session.delete(key)
 
     # --- notifications ---
 

@@ -16,10 +16,9 @@ from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, cre
 from pydantic.errors import PydanticInvalidForJsonSchema
 from typing_extensions import TypedDict, is_typeddict
 
-from pegboard import Context as HostContext
-from pegboard_plugins.compat.fastmcp.context import Context
+from pegboard_plugins.compat.fastmcp.dependencies import Filled
 from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
-from pegboard_plugins.compat.fastmcp.resolvers import takes_context, with_resolvers
+from pegboard_plugins.compat.fastmcp.resolvers import with_resolvers
 from pegboard_plugins.compat.fastmcp.results import ToolResult, is_mcp_type
 
 if TYPE_CHECKING:
@@ -46,31 +45,23 @@ def adapted(
         structured: True to keep the return type, from which the output schema is compiled.
     """
     function = with_resolvers(function)
-    signature = inspect.signature(function)
     hints = _hints(function)
-    contexts = [name for name in signature.parameters if takes_context(hints.get(name))]
-    parameters = [
-        one.replace(annotation=HostContext if name in contexts else hints.get(name, Any))
-        for name, one in signature.parameters.items()
-    ]
+    filled = Filled(function, hints, server)
     result = _result_type(hints.get("return", _EMPTY)) if structured else _EMPTY
-
-    def with_contexts(keywords: dict[str, Any]) -> dict[str, Any]:
-        return keywords | {name: Context(keywords[name], server) for name in contexts if keywords.get(name) is not None}
 
     if inspect.iscoroutinefunction(_target(function)):
 
         async def run(**keywords: Any) -> Any:
-            return convert(await function(**with_contexts(keywords)))
+            return convert(await function(**filled.keywords(keywords)))
     else:
 
         def run(**keywords: Any) -> Any:  # type: ignore[misc]  # the sync form
-            return convert(function(**with_contexts(keywords)))
+            return convert(function(**filled.keywords(keywords)))
 
     update_wrapper(run, function)
     del run.__wrapped__  # type: ignore[attr-defined]  # its annotations are not those of `run`
-    run.__signature__ = signature.replace(parameters=parameters, return_annotation=result)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters} | (
+    run.__signature__ = filled.signature.replace(return_annotation=result)  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in filled.signature.parameters.items()} | (
         {} if result is _EMPTY else {"return": result}
     )
     return run

@@ -1,0 +1,103 @@
+"""Parameters that functions of the author fill in: `db=Depends(open_db)` and `ctx=CurrentContext()` of FastMCP."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pegboard import Context as HostContext
+from pegboard import Depends as HostDepends
+from pegboard_plugins.compat.fastmcp.context import Context
+from pegboard_plugins.compat.fastmcp.resolvers import takes_context
+
+if TYPE_CHECKING:
+    from pegboard_plugins.compat.fastmcp.server import FastMCP
+
+
+class _Dependency:
+    """The default of a parameter that a function fills in."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+
+class _CurrentContext:
+    """The default of a parameter that receives the Context."""
+
+
+def Depends(function: Callable[..., Any]) -> Any:  # noqa: N802 - as FastMCP names it
+    """Return the default of a parameter that a function fills in. The function may return a context manager.
+
+    Args:
+        function: the function. Its own parameters may have such defaults, or be the Context.
+    """
+    return _Dependency(function)
+
+
+def CurrentContext() -> Any:  # noqa: N802 - as FastMCP names it
+    """Return the default of a parameter that receives the Context."""
+    return _CurrentContext()
+
+
+class Filled:
+    """The parameters of a function, with the marks of pegboard in the place of those of FastMCP.
+
+    Args:
+        function: the function.
+        hints: the types of its parameters.
+        server: the server of the function.
+
+    Attributes:
+        signature: the signature that pegboard compiles.
+    """
+
+    def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], server: FastMCP) -> None:
+        self._server = server
+        self._contexts: list[str] = []
+        given = inspect.signature(function)
+        self.signature = given.replace(parameters=[self._filled(one, hints) for one in given.parameters.values()])
+
+    def _filled(self, one: inspect.Parameter, hints: Mapping[str, Any]) -> inspect.Parameter:
+        hint = hints.get(one.name, Any)
+        if isinstance(one.default, _Dependency):
+            marked = HostDepends(_host_function(one.default.function, self._server))
+            return one.replace(annotation=Annotated[Any, marked], default=None)
+        if takes_context(hint) or isinstance(one.default, _CurrentContext):
+            self._contexts.append(one.name)
+            return one.replace(annotation=HostContext)
+        return one.replace(annotation=hint)
+
+    def keywords(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the keyword arguments of the function, with its own kind of Context."""
+        found = {name: given[name] for name in self._contexts if isinstance(given.get(name), HostContext)}
+        return given | {name: Context(context, self._server) for name, context in found.items()}
+
+
+@cache
+def _host_function(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
+    """Return the function of a dependency for pegboard. It yields the value once."""
+    target = inspect.unwrap(function)  # a function decorated with `asynccontextmanager` is a generator, too
+    filled = Filled(target, typing.get_type_hints(target, include_extras=True), server)
+
+    async def run(**given: Any) -> AsyncIterator[Any]:
+        keywords = filled.keywords(given)
+        if inspect.isasyncgenfunction(target):
+            async with asynccontextmanager(target)(**keywords) as value:
+                yield value
+        elif inspect.isgeneratorfunction(target):
+            with contextmanager(target)(**keywords) as value:
+                yield value
+        elif inspect.iscoroutinefunction(target):
+            yield await target(**keywords)
+        else:
+            yield await asyncio.to_thread(target, **keywords)
+
+    run.__name__ = run.__qualname__ = getattr(target, "__qualname__", type(target).__name__)
+    run.__signature__ = filled.signature  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in filled.signature.parameters.values()}
+    return run
