@@ -29,7 +29,6 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "pages": (
         "host/pegboard/catalogue/pages.py",
         [
-            "host/runtime/test_method_table",
             "host/catalogue/test_registry",
             "protocol/test_lists",
             "protocol/http/test_edge",

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS
-from pegboard.catalogue.shown_texts import MAX_PROPERTY_CHARACTERS
-from pegboard.catalogue.tool_compiler import MAX_SCHEMA_BYTES
 from pegboard.config import HostSection
-from pegboard.context.interaction import ANSWER_SECONDS
-from pegboard.context.rounds import MAX_STEP_RESULTS_BYTES
 from pegboard.plugin import SECRET_BYTES
 from pegboard.routing.refusal_log import MAX_LINES
-from pegboard.schemas import json_schema
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.resource_server import ResourceServerConfig
 from pegboard_plugins.resource_server.introspection import MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER
@@ -34,10 +28,6 @@ TEXTS = {
         f"{HOST['max_result_bytes'] // 1024 // 1024} MiB unless set",
         f"`[host] blocked_loop_seconds`, {HOST['blocked_loop_seconds']} unless set",
     ],
-    "elicitation": [
-        f"{MAX_STEP_RESULTS_BYTES // 1024} KiB",
-        f"{ANSWER_SECONDS:.0f} seconds",
-    ],
     "http-authentication": [
         f"asked {MAX_CONCURRENT} questions at once, {MAX_CONCURRENT_PER_PEER} of them for one peer",
         f"Up to {MAX_ASKED} tokens wait, {MAX_ASKED_PER_PEER} of one peer",
@@ -50,17 +40,6 @@ TEXTS = {
             for name in SERVER
             if name.endswith("_seconds") and name not in ("max_age_seconds", "leeway_seconds")
         ),
-    ],
-    "schemas": [
-        f"{MAX_SCHEMA_BYTES // 1024} KiB",
-        f"{json_schema.MAX_SCHEMA_DEPTH} levels",
-        f"{json_schema.MAX_SUBSCHEMAS:,} subschemas",
-        f"{json_schema.MAX_SUBSCHEMA_VISITS:,} of them",
-    ],
-    "types": [
-        f"description has at most {MAX_DESCRIPTION_CHARACTERS:,}",
-        f"title {MAX_TITLE_CHARACTERS:,}",
-        f"name {MAX_PROPERTY_CHARACTERS:,}",
     ],
 }
 

@@ -52,9 +52,6 @@ async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(tran
         assert (requirements["desk_guarded"], requirements["desk_who"]) == ({"scopes": ["work"]}, None)
 
 
-# --- callers over HTTP
-
-
 def user(name: str, scopes: str = "", expires: int = 0) -> list[tuple[str, str]]:
     return [("X-User", name), ("X-Scopes", scopes), ("X-Expires", str(expires))]
 

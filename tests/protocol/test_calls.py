@@ -165,9 +165,6 @@ async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(tmp_path: Pat
         assert await client.text("unruly_nap") == "rested"
 
 
-# --- large results
-
-
 async def test_a_result_far_beyond_the_limit_is_never_copied(sites: dict[str, Path]) -> None:
     """The tool's own result takes so much memory; a copy in any form would take as much again."""
     size = 256 * 2**20

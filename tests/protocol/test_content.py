@@ -131,9 +131,6 @@ async def test_content_that_cannot_be_sent_is_a_failure_that_reveals_nothing(eit
         assert CANARY not in json.dumps(result)
 
 
-# --- lists
-
-
 @pytest.mark.requirement("RES-14", "RES-15", "TOOL-21")
 async def test_definitions_are_listed_with_the_fields_of_the_revision(every: McpClient) -> None:
     async def listed(method: str, member: str) -> dict[str, Any]:
@@ -303,9 +300,6 @@ async def test_malformed_completion_is_refused(either: McpClient) -> None:
     ]
     for params in wrong:
         assert (await either.error("completion/complete", params))["code"] == -32602, params
-
-
-# --- options of tools
 
 
 async def described(client: McpClient, name: str) -> dict[str, Any]:

@@ -175,9 +175,6 @@ async def test_removed_and_unknown_methods_are_not_found(client: McpClient) -> N
         assert reply.status in (None, 404 if client.modern else 200), method
 
 
-# --- side by side
-
-
 @pytest.mark.requirement("ERA-07", "ERA-16", "ERA-21", "ERR-06", "LIST-11", "RES-03")
 async def test_both_eras_are_served_side_by_side_each_in_its_own_words(server: McpServer) -> None:
     client = await server.client("2025-06-18", opened=False)

@@ -170,9 +170,6 @@ async def test_answers_steps_and_rounds_are_limited(client: RoundsClient) -> Non
     assert len(client.rounds) == 20
 
 
-# --- capabilities
-
-
 @pytest.mark.requirement("ASK-01", "ASK-18", "ASK-23", "ERA-19", "ERA-20", "ROUND-06")
 async def test_a_client_without_a_capability_is_told_which_is_missing(client: RoundsClient) -> None:
     form: Any = {"elicitation": {"form": {}}}

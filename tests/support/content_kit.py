@@ -12,8 +12,6 @@ from typing import Annotated, Any, Literal
 from pegboard import (
     Annotations,
     AudioContent,
-    Behavior,
-    Classification,
     Completion,
     Content,
     Context,
@@ -21,17 +19,14 @@ from pegboard import (
     Icon,
     ImageContent,
     NotFoundError,
-    Operation,
     PromptMessage,
     PromptResult,
     ResourceContents,
     ResourceLink,
     ResourceResult,
-    ServiceDomain,
     TextContent,
     ToolAnnotations,
     Toolkit,
-    ToolMetadata,
     ToolResult,
     tool,
 )
@@ -142,32 +137,6 @@ def broken(kind: str) -> Any:
 
 
 # --- options
-
-
-VENDORS: dict[str, Any] = {
-    "openai/outputTemplate": "ui://widget/page.html",
-    "com.example/team": {"name": "pigeons", "lead": None, "members": [1, 2.5, True]},
-}
-
-
-@kit.tool(
-    metadata=ToolMetadata(
-        Classification([ServiceDomain.EMAIL, "pigeon_post"]),
-        Behavior([Operation.DELETE], read_only=False, destructive=True, idempotent=True),
-        {"idp": "entraID", "nested": {"levels": (1, 2)}},
-    ),
-    meta=VENDORS,
-)
-def classified() -> str:
-    """Say all there is to say about its kind."""
-    return "classified"
-
-
-@tool(title="Anywhere")
-@kit.tool(version="1.4", meta={"com.example/own": 1})
-def versioned() -> str:
-    """Have an own version."""
-    return "versioned"
 
 
 @kit.tool(deprecated="use somewhere instead")

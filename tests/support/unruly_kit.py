@@ -1,40 +1,15 @@
-"""The toolkit whose tools exit, print without end, and block the event loop. It is copied into a distribution."""
+"""The toolkit whose tools exit, and block the event loop. It is copied into a distribution."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import AsyncIterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from pegboard import Context, Toolkit
-
-CLOSED = "the lifespan is closed"
+from pegboard import Toolkit
 
 kit = Toolkit("unruly")
-
-
-@kit.lifespan
-async def live(config: Any) -> AsyncIterator[None]:
-    yield
-    os.write(2, f"{CLOSED}\n".encode())
-
-
-@kit.tool
-def print_on(context: Context, how: str = "print") -> str:
-    """Print without end, once the caller has been told."""
-    folder = tempfile.TemporaryDirectory(prefix="unruly-")
-    context.progress.report(1, message=folder.name)
-    if how == "child":
-        subprocess.Popen(["sh", "-c", "while echo printed; do :; done"])
-        threading.Event().wait()
-    while True:
-        print("printed")
 
 
 async def leave() -> NoReturn:

@@ -130,8 +130,6 @@ def test_ctrl_c_ends_a_call_whose_thread_goes_on(pegboard: Command) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-# --- questions at a terminal
-
 ORDER = {"name": "Ada", "cups": 2, "size": "l", "extras": ["milk", "sugar"], "warm": True, "note": None}
 
 

@@ -140,9 +140,6 @@ def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Comman
     assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
 
 
-# --- when a plugin or the configuration is broken
-
-
 @pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "why demo"])
 def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command) -> None:
     pegboard.install("broken", BROKEN)

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.types import Call, CallNext, Outcome
-from tests.host.hosting import WAIT, make_host, plugin_of, until, value
+from tests.host.hosting import WAIT, make_host, until, value
 
 
 class Named(logging.Handler):
@@ -90,25 +89,6 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
     assert first.index("in wait,") < first.index("in deep,") < first.index(f"in {tool}")
     assert "/pegboard/" not in first
     assert re.fullmatch(rf"the event loop continues; x_{tool} had blocked it for \d\.\d s", last)
-
-
-async def passing(call: Call, call_next: CallNext) -> Outcome:
-    """Middleware that every call passes."""
-    return await call_next(call)
-
-
-@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-async def test_middleware_that_blocks_is_named(named: Named, late: bool) -> None:
-    async def slow(call: Call, call_next: CallNext) -> Outcome:
-        outcome = await call_next(call) if late else None
-        named.block()  # the line that blocks
-        return outcome or await call_next(call)
-
-    plugins = {"a": plugin_of(middleware=[passing]), "m": plugin_of(middleware=[slow])}
-    async with host_of(named, plugins=plugins) as host:
-        assert await value(host, "x_fine") == "fine"
-    assert named.said[0].startswith("the middleware 'm' of plugin 'm' (slow) has blocked")
-    assert "the line that blocks" in line_of(named.said[0], "slow")
 
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:

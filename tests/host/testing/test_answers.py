@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit
-from pegboard.plugin import ClientError
 from pegboard.testing import Asked, cancel, connect, reply
 from pegboard.testing.answers import Answers
 from tests.host.testing import kits
@@ -95,22 +93,3 @@ async def test_a_question_without_an_answer_or_with_an_error_fails_the_test(revi
     async with connect(kits.kit, revision=revision, answers=fail) as client:
         with pytest.raises(ZeroDivisionError, match=r"Who travels\?"):
             await client.call("book")
-
-
-async def test_a_client_supports_the_methods_of_the_protocol_and_its_capabilities_only() -> None:
-    kit = Toolkit("asks")
-
-    @kit.tool
-    async def send(context: Context, method: str) -> str:
-        """Send a request."""
-        try:
-            return str(await context.send_request(method))
-        except ClientError as error:
-            return f"{error.code}"
-
-    async with connect(kit, revision="2025-11-25") as client:
-        assert (await client.call("send", method="ping")).value == "{}"
-        assert (await client.call("send", method="no/such")).value == "-32601"
-    async with connect(kits.kit, capabilities={}, revision="2025-11-25") as poor:
-        assert "elicitation.form" in (await poor.call("book")).error.message
-    assert client.asked == poor.asked == []

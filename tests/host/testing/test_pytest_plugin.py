@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of its own: with each plugin for async tests, and with none."""
+"""The pytest plugin, in runs of its own, without a plugin for async tests."""
 
 from __future__ import annotations
 
@@ -34,27 +34,6 @@ class TestOffer:
         pegboard_snapshot(kit)
         pegboard_snapshot(pegboard_connect(kit), "again")
 """
-ASYNC = """
-import pytest
-from dice import kit
-from pegboard.testing import connect
-
-pytestmark = pytest.mark.{mark}
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-async def test_roll(pegboard_snapshot):
-    async with connect(kit) as client:
-        assert (await client.call("roll", sides=2)).value == 2
-        pegboard_snapshot(await client.definitions())
-        with pytest.raises(TypeError, match="definitions"):
-            pegboard_snapshot(client, "2")
-    pegboard_snapshot(kit, "kit")
-"""
 WITHOUT_ASYNC = ("-p", "no:asyncio", "-p", "no:anyio")
 
 
@@ -83,13 +62,6 @@ def test_plain_tests_need_no_plugin_for_async(project: Path) -> None:
     (project / "dice.py").write_text(KIT.replace("int = 6", "int = 8"))
     changed = run(project, *WITHOUT_ASYNC, "-k", "Offer")
     assert "tool dice_roll: inputSchema.properties.sides.default: 6 became 8" in changed.stdout
-
-
-@pytest.mark.parametrize(("mark", "off"), [("asyncio", "anyio"), ("anyio", "asyncio")])
-def test_async_tests_run_under_any_plugin(project: Path, mark: str, off: str) -> None:
-    (project / "test_dice.py").write_text(ASYNC.replace("{mark}", mark))
-    done = run(project, "-p", f"no:{off}", "--pegboard-update")
-    assert "1 passed" in done.stdout, done.stdout
 
 
 def test_a_host_ends_with_its_test_and_one_name_is_one_snapshot(project: Path) -> None:

@@ -15,7 +15,7 @@ from pegboard_plugins.auth_token import AuthTokenConfig, StaticBearer
 from tests.plugins.auth_token.conftest import ADA, ADA_HOME, BEN, serve
 from tests.support.fields import Fields
 from tests.support.http import Served
-from tests.support.http_mcp import Session, ask, call, message
+from tests.support.http_mcp import ask, call, message
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -82,19 +82,6 @@ async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: p
         assert isinstance(found, Response) if subject is None else found == Caller(subject)
         assert len(seen) == 2
         assert {len(part) for pair in seen for part in pair} == {32}
-
-
-@pytest.mark.requirement("ASK-10", "SEC-02")
-async def test_sessions_belong_to_the_subject(served: Served) -> None:
-    session = Session(served)
-    await session.open(**dict([OWN]))
-    for own in (OWN, field(ADA_HOME)):
-        assert (await session.post(call("door_plain"), own)).status == 200
-    assert (await session.post(call("door_plain"), field(BEN))).refused == (404, -32600)
-    takes = ("Accept", "text/event-stream")
-    assert (await served.request("GET", "/mcp", [*session.fields(takes), field(BEN)])).status == 404
-    assert (await served.request("DELETE", "/mcp", [*session.fields(), field(BEN)])).status == 404
-    assert (await session.post(call("door_plain"))).status == 401
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
-from pegboard import Host
-from pegboard.types import ANONYMOUS
-from pegboard_plugins.mcp import McpConfig, message_stream
 from pegboard_plugins.mcp.connection_writer import ConnectionWriter
-from pegboard_plugins.mcp.mcp_service import McpService
 from pegboard_plugins.mcp.message_queue import MessageQueue
-from pegboard_plugins.mcp.round_trips import RoundTrips
 from pegboard_plugins.mcp.send_queue import SendQueue
 
 
@@ -56,22 +49,3 @@ async def test_a_response_waits_behind_its_notifications_and_delays_no_other_que
     queue.send(b"last", keep=False)
     queue.end()
     assert line.sent[-1] == b"last"
-
-
-async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 2)
-    line = Line()
-    async with Host() as host:
-        service = McpService(host, McpConfig(), RoundTrips((), 1))
-        stream = message_stream.StreamConnection(line, service, 1, ANONYMOUS)
-        stream._send_queue.send(b"note", keep=False)
-        full = []
-        for number in range(2):
-            full.append(stream.is_full)
-            stream.receive(b'{"jsonrpc": "2.0", "id": %d, "method": "nothing"}' % number)
-        full.append(stream.is_full)
-        await line.take(4)
-        await stream.wait_for_room()
-        full.append(stream.is_full)
-        await stream.end()
-    assert full == [False, False, True, False]

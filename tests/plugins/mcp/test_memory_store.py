@@ -50,17 +50,6 @@ class TestMemoryEventStore(EventStoreContract):
     def make(self) -> EventStore:
         return MemoryEventStore(100_000, 50_000, 60)
 
-    async def test_a_session_has_a_limit(self) -> None:
-        store = MemoryEventStore(10**6, 1000, 60)
-        await fill(store, "t", "a", 0)
-        await fill(store, "s", "a", *range(50))
-        assert [await kept(store, "s", "a", 0), await kept(store, "s", "a", 46)] == [None, 3]
-        assert await kept(store, "t", "a", 0) == 0
-        await fill(store, "s", "b", 0, size=5000)
-        assert await kept(store, "s", "b", 0) is None
-        await fill(store, "s", "c", 0)
-        assert await kept(store, "s", "c", 0) == 0
-
     async def test_all_sessions_have_a_limit(self) -> None:
         store = MemoryEventStore(500, 500, 60)
         for number in range(10):

@@ -153,9 +153,6 @@ async def test_an_outage_is_503_but_for_recently_accepted_tokens() -> None:
         assert await door.status(other) == 200
 
 
-# --- responses that cannot be used
-
-
 def answer(body: bytes, status: int = 200) -> Callable[[Issuer], Mapping[str, Any]]:
     return lambda issuer: {"answer": web.Response(body=body, status=status)}
 
@@ -275,9 +272,6 @@ async def test_servers_are_asked_about_an_opaque_token_in_turn() -> None:
         assert await door.status("unknown") == 503  # it may be one of the first server
         one.answer = None
         assert await door.status("unknown") == 401
-
-
-# --- settings
 
 
 def server(**changes: Any) -> dict[str, Any]:

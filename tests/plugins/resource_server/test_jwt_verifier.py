@@ -141,8 +141,6 @@ async def test_each_request_needs_a_token_in_its_header(served: Served, issuer: 
     assert (answer.get("WWW-Authenticate") or "").startswith('Bearer error="invalid_request", ')
 
 
-# --- clocks
-
 NOW, LEEWAY = 2_000_000_000, 60
 
 

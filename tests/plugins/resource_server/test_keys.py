@@ -79,9 +79,6 @@ async def test_without_usable_keys_the_response_is_503(
         assert issuer.asked["/elsewhere"] == 0
 
 
-# --- ids of keys
-
-
 @pytest.mark.parametrize(
     "keys",
     [[OTHER_BARE, BARE], [{**TWO, "kid": "one"}, ONE], [{**TWO, "kid": "one"}, BARE]],

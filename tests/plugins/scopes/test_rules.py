@@ -133,8 +133,6 @@ async def test_tools_that_are_added_later_are_guarded_at_once() -> None:
             assert isinstance(outcome.error, NotFoundError)
 
 
-# --- lists
-
 METHODS = {"tools": "tools/list", "resources": "resources/list", "templates": "resources/templates/list"}
 
 

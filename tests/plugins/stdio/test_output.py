@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard_plugins.stdio import stdio_connection
-from pegboard_plugins.stdio.stdio_connection import HIGH_WATER_BYTES, StdioConnection
+from pegboard_plugins.stdio.stdio_connection import StdioConnection
 from tests.support.peer import WAIT
 
 
@@ -47,26 +47,3 @@ async def test_a_message_is_delivered_when_the_client_has_read_it(make: Any, mon
     await connection.close()
     os.close(reader)
     os.close(writer)
-
-
-async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        connection = StdioConnection(theirs.fileno())
-        connection.send(b"x" * 4 * HIGH_WATER_BYTES)
-        draining = asyncio.create_task(connection.drain())
-        await asyncio.sleep(0)
-        assert (connection.ready, draining.done()) == (False, False)
-        received = 0
-        while not draining.done():
-            received += len(await asyncio.get_running_loop().sock_recv(ours, 1 << 20))
-        assert connection.ready
-        assert received >= 3 * HIGH_WATER_BYTES
-        connection.send(b"y" * 4 * HIGH_WATER_BYTES)
-        waiting = [asyncio.create_task(connection.drain()) for _ in range(2)]
-        await asyncio.sleep(0)
-        await connection.close()
-        await asyncio.gather(*waiting)
-        connection.send(b"too late")
-        await connection.close()

@@ -117,8 +117,6 @@ async def test_invalid_results_and_results_that_are_errors_are_errors(engine: En
     assert (error["kind"], error["message"]) == (FATAL, f"{prefix}it is closed\ncome tomorrow")
 
 
-# --- values
-
 STRANGE = 'a\u0000b"\\/ é 中 🙂 \u202e'
 LINKS = [
     {"type": "image", "data": "AP8=", "mimeType": "image/png"},
@@ -147,9 +145,6 @@ LINKS = [
 async def test_values(engine: Engine, tool: str, inputs: Any, value: Any) -> None:
     toolkit, _, name = tool.rpartition(".")
     assert (await output(engine, name, inputs, toolkit or "DemoKit"))["value"] == value
-
-
-# --- lists
 
 
 async def test_definitions_have_requirements_interfaces_and_metadata(engine: Engine) -> None:
@@ -286,18 +281,12 @@ async def test_a_call_is_cancelled_when_its_caller_disconnects(served: Served, e
     assert (await engine.invoke("RetBool"))["success"] is True
 
 
-# --- other plugins
-
-
 async def test_it_serves_without_mcp(site: Path) -> None:
     config = QUIET.replace("[host]", '[host]\ndisabled_plugins = ["mcp"]')
     async with Served(site, f"{config}\n[plugins.http]\nport = 0\n", env={"ARCADE_WORKER_SECRET": SECRET}) as served:
         assert served.url.endswith(f":{served.port}")  # the log names no endpoint of MCP
         assert (await Engine(served, f"Bearer {token()}").invoke("RetBool"))["success"] is True
         assert (await served.request("POST", "/mcp", body=b"{}")).status == 404
-
-
-# --- secrecy
 
 
 CANARIES: Any = {

@@ -234,8 +234,6 @@ async def test_the_nearest_trusted_proxy_names_the_host(served: Served, fixture_
             assert [(await listed(one, *fields)).status for one in (served, proxied)] == [alone, behind]
 
 
-# --- routes of plugins
-
 PLUGIN = """\
 from pegboard.plugin import Plugin, Route, hookimpl
 from pegboard.types import EventStream, Response

@@ -234,9 +234,6 @@ async def test_a_proxy_behind_a_unix_socket_is_trusted_where_configured(
             assert (await line.request("GET", "/healthz", fields)).status == expected, forwarded
 
 
-# --- TLS
-
-
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate for localhost, its key, and the same key behind a passphrase."""

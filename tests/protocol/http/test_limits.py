@@ -169,9 +169,6 @@ async def test_a_call_that_takes_too_long_is_cancelled(fixture_site: Path) -> No
         assert "too-long" in (await ask(served, call("fixture_cancelled"))).result["content"][0]["text"]
 
 
-# --- number
-
-
 @pytest.mark.requirement("SEC-03")
 async def test_requests_and_streams_have_limits_of_their_own(fixture_site: Path) -> None:
     """Streams, which are open for hours, do not take the places of short requests."""

@@ -110,9 +110,6 @@ async def test_a_hundred_clients_that_leave_their_streams_leave_nothing_behind(f
         assert "ERROR" not in served.stderr
 
 
-# --- clients that do not read
-
-
 def stop_reading(line: Line) -> None:
     line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
 

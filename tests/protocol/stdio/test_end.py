@@ -91,9 +91,6 @@ async def test_sigterm_is_safe_at_any_time(new: New) -> None:
         assert (await wire.call("fixture_echo", text="x"))["content"][0]["text"] == "x"
 
 
-# --- calls after the end of input
-
-
 @pytest.fixture(scope="session")
 def unruly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_site(tmp_path_factory.mktemp("unruly"), {"unruly": unruly_kit})

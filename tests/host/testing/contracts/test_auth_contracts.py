@@ -34,9 +34,6 @@ class TestStaticTokensOfThisMachinesUser(TestStaticTokensOfAUser):
     user = None  # type: ignore[assignment]  # the default of the contract
 
 
-# --- sources
-
-
 class Source:
     """Returns the token of ada."""
 
@@ -98,7 +95,6 @@ test_a_faulty_source_breaks_the_rule, test_a_sound_source_breaks_no_rule = contr
     TokenSourceContract, Source, SOURCES, required=lambda self: GitHub()
 )
 
-# --- providers
 
 BUILT_IN = [
     one

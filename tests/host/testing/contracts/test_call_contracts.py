@@ -105,8 +105,6 @@ test_faulty_middleware_breaks_the_rule, test_sound_middleware_breaks_no_rule = c
     MiddlewareContract, Middleware, FAULTS
 )
 
-# --- commands
-
 
 class TestWorkerToken(CommandContract):
     def make(self) -> Command:

@@ -111,8 +111,6 @@ test_a_faulty_authenticator_breaks_the_rule, test_a_sound_authenticator_breaks_n
     AuthenticatorContract, Sound, AUTHENTICATORS, credentials=lambda self: [{"Authorization": f"Bearer {TOKEN}"}]
 )
 
-# --- routes
-
 
 class OfPlugin(RouteContract):
     kits = (kits.kit,)

@@ -13,8 +13,6 @@ from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessi
 from tests.host.testing.contracts.faulty import Faults, contract_tests, then, variant
 from tests.support import kept
 
-# --- sessions
-
 
 class Sessions(MemorySessionStore):
     def __init__(self, sessions: int = 100) -> None:
@@ -67,8 +65,6 @@ test_a_faulty_session_store_breaks_the_rule, test_a_sound_session_store_breaks_n
     SessionStoreContract, Sessions, SESSIONS
 )
 
-# --- events
-
 
 class Events(MemoryEventStore):
     def __init__(self) -> None:
@@ -108,8 +104,6 @@ EVENTS: Faults = [
 test_a_faulty_event_store_breaks_the_rule, test_a_sound_event_store_breaks_no_rule = contract_tests(
     EventStoreContract, Events, EVENTS
 )
-
-# --- secrets
 
 
 class Secrets:
