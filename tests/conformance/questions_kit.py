@@ -22,6 +22,11 @@ def said(answer: Elicited[Any]) -> str:
     return f"action={answer.action}, content={answer.content}"
 
 
+async def name_of(context: Context, key: str) -> str:
+    answer = await context.ui.elicit("What is your name?", Person, name=key)
+    return answer.content.name if answer.content else "stranger"
+
+
 # --- in sessions
 
 
@@ -76,8 +81,7 @@ async def test_elicitation_sep1330_enums(context: Context) -> str:
 @kit.tool
 async def test_input_required_result_elicitation(context: Context) -> str:
     """Greet the person by name."""
-    answer = await context.ui.elicit("What is your name?", Person, name="user_name")
-    return f"Hello, {answer.content.name}!" if answer.content else "Hello, whoever you are!"
+    return f"Hello, {await name_of(context, 'user_name')}!"
 
 
 @kit.tool
@@ -121,8 +125,7 @@ async def test_input_required_result_multiple_inputs(context: Context) -> str:
 @kit.tool
 async def test_input_required_result_multi_round(context: Context) -> str:
     """Ask a second question that follows from the answer to the first."""
-    first = await context.ui.elicit("Step 1: what is your name?", Person, name="step1")
-    name = first.content.name if first.content else "stranger"
+    name = await name_of(context, "step1")
     second = await context.ui.elicit(f"Step 2: {name}, what is your favourite colour?", Colour, name="step2")
     return f"{name}: {said(second)}"
 
@@ -131,7 +134,7 @@ async def test_input_required_result_multi_round(context: Context) -> str:
 async def test_input_required_result_capabilities(context: Context) -> str:
     """Ask the person where the client can, else its model."""
     try:
-        return said(await context.ui.elicit("What is your name?", Person, name="user_name"))
+        return await name_of(context, "user_name")
     except ClientCapabilityError:
         return (await context.sampling.create_message("Invent a name.", 100, name="invented")).text
 

@@ -79,7 +79,7 @@ async def test_many_questions_are_answered_in_any_order_up_to_a_limit(server: Mc
 @pytest.mark.requirement("ERA-23", "ERA-24", "ERA-25", "UTIL-07", "UTIL-15")
 async def test_progress_of_the_client_is_heard_and_extends_the_time_limit_up_to_a_total(server: McpServer) -> None:
     client = await opened(server)
-    for limits in ({}, {"timeout": 0.05}, {"timeout": 1000, "reset": True, "max_total": 0.3}):
+    for limits in ({}, {"timeout": 0.05}, {"timeout": 1000, "reset_on_progress": True, "max_total": 0.3}):
         params = {"name": "asking_ask", "arguments": {"progress": True, **limits}}
         call = await client.begin("tools/call", params)
         question = await call.next()

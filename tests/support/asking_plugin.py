@@ -66,26 +66,14 @@ class AskingPlugin(Plugin):
 
 
 async def _one(
-    call: Call,
-    method: str = "sampling/createMessage",
-    params: dict[str, Any] | None = None,
-    timeout: float | None = None,  # noqa: ASYNC109 - passed on
-    progress: bool = False,
-    reset: bool = False,
-    max_total: float | None = None,
+    call: Call, method: str = "sampling/createMessage", params: Any = None, progress: bool = False, **options: Any
 ) -> dict[str, Any]:
     heard: list[Any] = []
-    question = {"messages": [], "maxTokens": 1} if params is None else params
+    if progress:
+        options["progress"] = lambda *report: heard.append(report)
     assert call.ask is not None
     try:
-        result = await call.ask(
-            method,
-            question,
-            timeout=timeout,
-            progress=(lambda *report: heard.append(report)) if progress else None,
-            reset_on_progress=reset,
-            max_total=max_total,
-        )
+        result = await call.ask(method, {"messages": [], "maxTokens": 1} if params is None else params, **options)
     except ClientError as error:
         return {"error": [type(error).__name__, error.message, error.code, error.data], "heard": heard}
     return {"result": result, "heard": heard}

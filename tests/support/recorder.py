@@ -8,7 +8,6 @@ no connection: `Peer` and `Wire` feed it while they read, and `replay` feeds it 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,9 +20,6 @@ SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 BATCHES = "2025-03-26"
 """The only revision with JSON-RPC batches."""
-
-RECORDED: Counter[str] = Counter()
-"""Checked messages of the host in this process, by revision."""
 
 IdKey = tuple[str, Any]
 
@@ -105,24 +101,25 @@ class Conversation:
 
     def _check(self, message: dict[str, Any]) -> None:
         kind = rules.shape(message)
-        revision = self._check_answer(kind, message) if kind in {"result", "error"} else self._check_own(kind, message)
+        if kind in {"result", "error"}:
+            self._check_answer(kind, message)
+        else:
+            self._check_own(kind, message)
         self.checked += 1
-        RECORDED[revision] += 1
 
-    def _check_answer(self, kind: str, message: dict[str, Any]) -> str:
+    def _check_answer(self, kind: str, message: dict[str, Any]) -> None:
         asked = self._take(message.get("id"))
         if asked is None and (kind == "result" or message.get("id") is not None):
             raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
         revision = self._revision_of(asked)
         if kind == "error":
             rules.check_error(revision, message, self.added)
-            return revision
+            return
         assert asked is not None
         if asked.method == "initialize" and not asked.modern:
             revision = self._agree(message["result"])
         rules.check_result(revision, asked.method, message, self.added)
         self._check_tools(asked, message["result"])
-        return revision
 
     def _agree(self, result: Any) -> str:
         version = result.get("protocolVersion") if isinstance(result, dict) else None
@@ -143,7 +140,7 @@ class Conversation:
             if schema is not None and result.get("resultType", "complete") == "complete":
                 rules.check_structured(schema, result, name)
 
-    def _check_own(self, kind: str, message: dict[str, Any]) -> str:
+    def _check_own(self, kind: str, message: dict[str, Any]) -> None:
         asked = self._progressing(message) if message["method"] == "notifications/progress" else None
         asked = asked or self._listening(message)
         revision = self._revision_of(asked) if asked or self.revision else MODERN[-1]
@@ -152,8 +149,10 @@ class Conversation:
         rules.check_sent(revision, kind, message, self.added)
         if message["method"] == "notifications/progress":
             assert asked is not None
-            _check_increase(asked, message["params"]["progress"])
-        return revision
+            progress = message["params"]["progress"]
+            if asked.progress and progress <= asked.progress[-1]:
+                raise SchemaMismatch(f"progress went from {asked.progress[-1]} to {progress}")
+            asked.progress.append(progress)
 
     def _listening(self, message: dict[str, Any]) -> Asked | None:
         """The subscription that a message belongs to, None for one of no subscription (2026-07-28)."""
@@ -212,9 +211,3 @@ def id_key(request_id: Any) -> IdKey:
 def _is_modern(params: Any) -> bool:
     meta = params.get("_meta") if isinstance(params, dict) else None
     return isinstance(meta, dict) and VERSION_KEY in meta
-
-
-def _check_increase(asked: Asked, progress: float) -> None:
-    if asked.progress and progress <= asked.progress[-1]:
-        raise SchemaMismatch(f"progress went from {asked.progress[-1]} to {progress}")
-    asked.progress.append(progress)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.peer import modern_meta
-from tests.support.recorder import RECORDED, Conversation
+from tests.support.recorder import Conversation
 from tests.support.rules import Added
 from tests.support.schemas import SchemaMismatch
 from tests.support.wire import Wire
@@ -64,9 +64,7 @@ def asked(method: str, revision: str = OLD) -> Conversation:
 def test_a_response_fits_its_request_and_revision(revision: str, method: str, response: Any, fault: str | None) -> None:
     conversation = asked(method, revision)
     if fault is None:
-        before = RECORDED[revision]
         conversation.received(line(id=0, **response))
-        assert RECORDED[revision] > before
     else:
         with pytest.raises(SchemaMismatch, match=fault):
             conversation.received(line(id=0, **response))
