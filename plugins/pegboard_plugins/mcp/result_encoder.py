@@ -34,7 +34,8 @@ CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts",
 PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
 """Members of an error's `extra` that are logged only, because a service's host and path may be secret."""
 
-_MEMBER = MEMBER.encode()
+_STRUCTURED_RESULT = b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false%b'
+_WRAPPED_RESULT = b'{"content":[{"type":"text","text":%b}],"structuredContent":{"result":%b},"isError":false%b'
 _UNQUOTED = frozenset((int, float, bool))
 """The types whose JSON needs no escaping inside a string."""
 
@@ -46,6 +47,9 @@ class ResultEncoder:
         revision: the revision.
         identity: the server's name and description.
         ttl_ms: how long clients may cache each kind of result, in milliseconds.
+
+    Attributes:
+        wraps_results: True if structured content is always an object in this revision.
     """
 
     def __init__(self, revision: str, identity: Identity, ttl_ms: Mapping[CacheableKind, int]) -> None:
@@ -56,6 +60,7 @@ class ResultEncoder:
         )  # results name the server without icons and description
         self._stateless = revision in STATELESS_REVISIONS
         self._structured = since(revision, "2025-06-18")
+        self.wraps_results = self._structured and not self._stateless
         self._close = b"}"
         self._ttl_ms = ttl_ms
         if self._stateless:
@@ -94,11 +99,6 @@ class ResultEncoder:
         caching = self._caching(self._ttl_ms["discovery"], public=True)
         return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
-    @property
-    def wraps_results(self) -> bool:
-        """True if structured content is always an object in this revision."""
-        return self._structured and not self._stateless
-
     def wrapped_answer(self, request_id: RequestId, result: ToolResult) -> bytes:
         """Return the response to a call whose result, although an object, is sent as the member of an object."""
         return jsonrpc_result(request_id, self._tool_result(result, is_wrapped=True))
@@ -125,11 +125,8 @@ class ResultEncoder:
         text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
         if not (structured and self._structured):
             return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
-        if not self._stateless and (is_wrapped or not isinstance(value, dict)):
-            raw = b'{"%b":%b}' % (_MEMBER, raw)
-        return (
-            b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (text, raw) + self._close
-        )
+        wraps = self.wraps_results and (is_wrapped or not isinstance(value, dict))
+        return (_WRAPPED_RESULT if wraps else _STRUCTURED_RESULT) % (text, raw, self._close)
 
     def _full_tool_result(self, outcome: ToolResult, *, is_wrapped: bool) -> bytes:
         from pegboard_plugins.mcp.content_objects import tool_result_object

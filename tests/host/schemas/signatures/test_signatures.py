@@ -14,6 +14,7 @@ from pegboard import Toolkit
 from pegboard.plugin import ToolDefinition
 from tests.host.hosting import make_host
 from tests.host.schemas.signatures import refused
+from tests.host.schemas.signatures.beside_fastmcp import FASTMCP, name_of
 from tests.host.schemas.signatures.record import CASES, RECORDED, observe
 from tests.host.schemas.signatures.refused import NOWHERE, REFUSED
 
@@ -59,3 +60,13 @@ def test_a_typed_dict_of_typing_needs_python_312() -> None:
     advice = "parameter 'a': Please use `typing_extensions.TypedDict` instead of `typing.TypedDict`"
     assert (problems == []) == (sys.version_info >= (3, 12))
     assert all(advice in message for message in problems)
+
+
+def test_the_comparison_with_fastmcp_has_every_rejected_definition_and_only_calls_of_the_table() -> None:
+    """`make signatures` renews the comparison. docs/types.md explains it."""
+    found = json.loads(FASTMCP.read_text("utf-8"))
+    assert list(found["refused"]) == [name_of(function) for function, _ in REFUSED]
+    assert set(found["only served by pegboard"]) <= set(EXPECTED)
+    for name, arguments, theirs in found["calls"]:
+        ours = [verdict in ("takes", "bends") for given, _, verdict in EXPECTED[name]["calls"] if given == arguments]
+        assert (theirs != "accepts") in ours
