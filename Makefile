@@ -12,7 +12,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format build porting bench soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format build porting bench signatures soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -60,6 +60,9 @@ porting: install  ## example servers of other frameworks beside copies with chan
 
 bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
 	$(BIN)/python -m benchmarks
+
+signatures:  ## compare the table of signatures with FastMCP: make signatures FASTMCP=/path/to/python, which has fastmcp
+	PYTHONPATH=.:host:plugins $(FASTMCP) -m tests.host.schemas.signatures.beside_fastmcp
 
 soak: install  ## load the server for an hour and check that it keeps its level
 	$(BIN)/python -m benchmarks.soak

@@ -1,6 +1,7 @@
-"""Compares the table of signatures with FastMCP, and writes `fastmcp.json`: `make signatures`.
+"""Compares the table of signatures with FastMCP, and writes `fastmcp.json`.
 
-The tests read the file, and do not need FastMCP. Read its diff before you commit it.
+`make signatures FASTMCP=/path/to/python` runs it in an environment with FastMCP. The tests only read the file. Read its
+diff before you commit it.
 """
 
 from __future__ import annotations
