@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pegboard.calls.result_size import TooLarge, log_too_large
@@ -14,6 +14,9 @@ from pegboard.media import Media, MediaTooLarge
 from pegboard.types.calls import PromptMessage, PromptResult, ToolResult
 from pegboard.types.content import Content
 
+_HOLDERS = (Media, ToolResult, PromptMessage, PromptResult)
+"""The types of items that are or contain `Media`."""
+
 
 async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
     """Return the value of a function with content blocks in place of `Image`, `Audio` and `File`.
@@ -22,8 +25,7 @@ async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
         ToolOutputError: a file cannot be read, or its media type is unknown. The message does not contain the path.
         ResultTooLargeError: the files exceed the size limit of the result.
     """
-    found: list[Media] = []
-    _mapped(value, found.append)
+    found = list(_media_of(value))
     if not found:
         return value
     keywords = {"found": found, "limit": bound.max_result_bytes}
@@ -37,6 +39,21 @@ async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
         raise error
     following = iter(blocks)
     return _mapped(value, lambda _: next(following))
+
+
+def _media_of(value: Any, *, is_item: bool = False) -> Iterator[Media]:
+    """Yield each `Media` that `_mapped` replaces, in its order. Large values are not copied."""
+    kind = type(value)
+    if isinstance(value, Media):
+        yield value
+    elif kind is ToolResult or kind is PromptMessage:
+        yield from _media_of(value.content)
+    elif kind is PromptResult:
+        yield from _media_of(value.messages)
+    elif not is_item and (kind is list or kind is tuple or kind is dict):
+        for one in value.values() if kind is dict else value:
+            if isinstance(one, _HOLDERS):
+                yield from _media_of(one, is_item=True)
 
 
 def _mapped(value: Any, change: Callable[[Media], Any], *, is_item: bool = False) -> Any:
