@@ -9,6 +9,7 @@ from typing import Any
 from pegboard import Host, Toolkit, ToolResult, UpstreamRateLimitError
 from pegboard.middleware.method_signatures import MIDDLEWARE_METHODS
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Listing
+from pegboard_plugins.cache import CacheConfig
 from pegboard_plugins.rate_limit import RateLimitConfig
 from tests.docs.pages import Page
 from tests.host.hosting import call, failure, make_host, value
@@ -100,7 +101,8 @@ def test_the_tables_have_every_method_and_the_state_of_each_built_in_middleware(
     on = {choice.origin.name: choice.on for choice in host.report.choices if choice.origin.distribution == "pegboard"}
     shown = {row[0].strip("`"): row[1] == "on" for row in rows("Built-in middleware")}
     assert shown == {name: on[name] for name in shown}
-    assert len(shown) == 8
+    assert len(shown) == 9
+    CacheConfig.model_validate(tomllib.loads(PAGE.blocks["toml cache"])["plugins"]["cache"])
     (text,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
     config = RateLimitConfig.model_validate(tomllib.loads(text)["plugins"]["rate_limit"])
     assert config.tools["github_*"].burst == 10

@@ -82,7 +82,7 @@ def test_lists_of_names_build_no_validator() -> None:
 
 ERRORS = "errors_google errors_graphql errors_http errors_microsoft errors_slack"
 LIGHT = """
-apps auth_providers auth_token logging mcp rate_limit resource_server response_size secrets_dotenv secrets_env
+apps auth_providers auth_token cache logging mcp rate_limit resource_server response_size secrets_dotenv secrets_env
 secrets_files secrets_keyring static_tokens stdio timing worker
 """
 

@@ -240,8 +240,9 @@ class _Assembler:
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
 
-        def position(link: MiddlewareLink) -> tuple[bool, int, str]:
-            return not link.middleware.outermost, order.get(link.name, len(order)), link.name
+        def position(link: MiddlewareLink) -> tuple[bool, bool, int, str]:
+            one = link.middleware
+            return not one.outermost, one.innermost, order.get(link.name, len(order)), link.name
 
         return tuple(sorted(links, key=position))
 

@@ -28,10 +28,12 @@ class Middleware:
         name: the name in order lists. If None, the plugin's name.
         outermost: True to run outside all other middleware, regardless of order lists, so that records are complete. Do
             not use it for checks.
+        innermost: True to run inside all other middleware, regardless of order lists, so that all checks run first.
     """
 
     name: str | None = None
     outermost: bool = False
+    innermost: bool = False
 
     def wants(self, call: Call) -> bool:
         """Return True to run around this call, False to skip it. The hooks of lists do not call this method."""

@@ -1,0 +1,200 @@
+"""A cache of results of tools that change nothing, for each caller. Each process has its own cache."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Hashable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from time import monotonic
+from typing import Any, NamedTuple
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from pegboard import PluginConfig, ToolResult
+from pegboard.plugin import Middleware, Plugin, encode, hookimpl
+from pegboard.types import Call, CallNext, Inventory, Outcome, Tool
+
+_IRRELEVANT_META = frozenset(("progressToken", "traceparent", "tracestate", "baggage"))
+_PROTOCOL_META = "io.modelcontextprotocol/"
+
+
+class CacheConfig(PluginConfig):
+    """`[plugins.cache]`.
+
+    Attributes:
+        ttl_seconds: how long a result is used.
+        tools: names or globs of tools on the wire. Only tools that declare read_only and idempotent are cached.
+        max_results: the maximum number of results. The result that was not used for the longest time is dropped first.
+        max_bytes: the maximum size of all results and their arguments, as JSON.
+    """
+
+    ttl_seconds: float = Field(60, gt=0)
+    tools: tuple[str, ...] = ("*",)
+    max_results: int = Field(1000, ge=1)
+    max_bytes: int = Field(16 * 1024 * 1024, ge=1)
+
+
+class CachePlugin(Plugin):
+    """The middleware that caches results."""
+
+    Config = CacheConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return middleware for tools."""
+        return [ResultCache(self.config)]
+
+
+class Entry(NamedTuple):
+    """A cached result.
+
+    Attributes:
+        tool: the tool that returned it.
+        result: the result.
+        size: its size and the size of its key, in bytes.
+        until: the time from which it is not used.
+    """
+
+    tool: Tool
+    result: ToolResult
+    size: int
+    until: float
+
+
+class ResultCache(Middleware):
+    """Middleware that returns the result of an equal call of the same caller.
+
+    Equal calls that run at once run the tool once. Errors are not cached, nor results of calls that sent notifications,
+    such as progress, or asked the client.
+
+    Args:
+        config: the settings.
+    """
+
+    innermost = True
+
+    def __init__(self, config: CacheConfig) -> None:
+        self._config = config
+        self._tools: Mapping[str, Tool] = {}
+        self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
+        self._bytes = 0
+        self._running: dict[Hashable, asyncio.Future[ToolResult | None]] = {}
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Receive the current tools. Results of changed tools are not used."""
+        self._tools = {name: tool for name, tool in inventory.tools.items() if self._may_cache(name, tool)}
+        return self._unmatched(inventory)
+
+    def _may_cache(self, name: str, tool: Tool) -> bool:
+        hints = tool.annotations
+        is_fixed = hints is not None and bool(hints.read_only and hints.idempotent)
+        return is_fixed and any(fnmatchcase(name, pattern) for pattern in self._config.tools)
+
+    def _unmatched(self, inventory: Inventory) -> Iterator[str]:
+        for pattern in self._config.tools:
+            if pattern != "*" and not any(fnmatchcase(name, pattern) for name in inventory.tools):
+                yield f"tools: no tool matches {pattern!r}"
+
+    def wants(self, call: Call) -> bool:
+        """Return True for the first round of a client's call of a cacheable tool, if the caller is distinct."""
+        name = call.params.get("name")
+        if not isinstance(name, str) or name not in self._tools:
+            return False
+        is_distinct = call.caller.is_known or call.session_id is not None
+        is_first = call.round is None or not (call.round.number or call.round.given)
+        return is_distinct and is_first and not call.path and call.supplied is None
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Return the cached result, or run the tool."""
+        tool, key = self._tools.get(call.params["name"]), _key(call)
+        if key is None:
+            return await call_next(call)
+        entry = self._entries.get(key)
+        if entry is not None and entry.tool is tool and entry.until > monotonic():
+            self._entries.move_to_end(key)
+            return entry.result
+        if (other := self._running.get(key)) is not None:
+            return await asyncio.shield(other) or await call_next(call)
+        running = self._running[key] = asyncio.get_running_loop().create_future()
+        result: ToolResult | None = None
+        try:
+            observed = _Observed(call)
+            outcome = await call_next(observed.call)
+            if isinstance(outcome, ToolResult) and not outcome.is_error and not observed.interacted:
+                result = outcome
+                if tool is not None and self._tools.get(tool.name) is tool:
+                    self._keep(key, tool, result)
+            return outcome
+        finally:
+            del self._running[key]
+            running.set_result(result)
+
+    def _keep(self, key: tuple[Any, ...], tool: Tool, result: ToolResult) -> None:
+        self._drop(key)
+        data = to_json(tuple(result), bytes_mode="base64", inf_nan_mode="constants", serialize_unknown=True)
+        size = len(data) + sum(len(part) for part in key if isinstance(part, str | bytes))
+        if size > self._config.max_bytes:
+            return
+        self._entries[key] = Entry(tool, result, size, monotonic() + self._config.ttl_seconds)
+        self._bytes += size
+        while len(self._entries) > self._config.max_results or self._bytes > self._config.max_bytes:
+            self._drop(next(iter(self._entries)))
+
+    def _drop(self, key: Hashable) -> None:
+        if (entry := self._entries.pop(key, None)) is not None:
+            self._bytes -= entry.size
+
+
+def _key(call: Call) -> tuple[Any, ...] | None:
+    """Return all properties of a call on which its result may depend, except for header fields.
+
+    Return None if a claim of the caller's token is not JSON.
+    """
+    caller, client = call.caller, call.client
+    meta = {
+        name: value
+        for name, value in call.meta.items()
+        if name not in _IRRELEVANT_META and not name.startswith(_PROTOCOL_META)
+    }
+    try:
+        claims = encode(dict(caller.extra or {}))
+    except TypeError:
+        return None
+    return (
+        call.params["name"],
+        encode(call.params.get("arguments") or {}),
+        caller._replace(extra=None, expires_at=None),
+        claims,
+        call.session_id,
+        client.name,
+        client.revision,
+        encode(dict(client.capabilities)),
+        encode(meta),
+    )
+
+
+class _Observed:
+    """A call whose notifications and questions are noticed.
+
+    Attributes:
+        call: the call to pass on.
+        interacted: True after a notification or a question.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._given = call
+        self.interacted = False
+        notify = None if call.notify is None else self._notify
+        self.call = call._replace(notify=notify, ask=None if call.ask is None else self._ask)
+
+    def _notify(self, method: str, params: dict[str, Any]) -> None:
+        self.interacted = True
+        assert self._given.notify is not None
+        self._given.notify(method, params)
+
+    def _ask(self, method: str, params: dict[str, Any], **options: Any) -> Awaitable[dict[str, Any]]:
+        self.interacted = True
+        assert self._given.ask is not None
+        return self._given.ask(method, params, **options)
