@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.support import asks_kit, content_kit, fixture_kit, hostile_kit
+from tests.support import asking_plugin, asks_kit, content_kit, growing_plugin
 from tests.support.environments import built_wheels, executable, make_environment
-from tests.support.pool import EVERYTHING, make_site, make_whole_site
+from tests.support.pool import FIXTURE, make_site
 from tests.support.sdk import Run, run_client, run_http_client
 from tests.support.serving import Server, serving
 from tests.support.wire import client_environment
@@ -25,9 +25,9 @@ CLIENTS: list[Client] = [("1", "legacy"), ("2", "legacy"), ("2", "auto"), ("2", 
 PAIRS = [(CLIENTS[0], "stdio"), (CLIENTS[0], "http"), (CLIENTS[1], "http"), (CLIENTS[2], "stdio"), (CLIENTS[3], "http")]
 """Each client, and each transport in each line."""
 
-CONFIG = f"""
+CONFIG = """
 [host]
-{EVERYTHING}
+plugins = ["asking", "growing"]
 name = "clients"
 transports = ["http"]
 version = "4.5.6"
@@ -89,8 +89,8 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """The command as wheels install it, and everything that it serves."""
     wheels = make_environment("clients-host", "pegboard", "toolkit-files", wheels=built_wheels())
-    site = make_whole_site(tmp_path_factory.mktemp("site"))
-    make_site(site, {"asks": asks_kit, "content": content_kit, "fixture": fixture_kit, "hostile": hostile_kit})
+    kits = {**FIXTURE, "asks": asks_kit, "content": content_kit}
+    site = make_site(tmp_path_factory.mktemp("site"), kits, asking_plugin, growing_plugin)
     return Place(executable(wheels, "pegboard"), site, tmp_path_factory)
 
 

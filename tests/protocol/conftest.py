@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.support import asks_kit, content_kit, fixture_kit, hostile_kit
+from tests.support import asks_kit, content_kit, growing_plugin
 from tests.support.mcp_client import NEWEST, TRANSPORTS, McpClient, McpServer
-from tests.support.pool import ASKING, make_asking_site, make_growing_site, make_site
+from tests.support.pool import ASKING, FIXTURE, make_asking_site, make_site
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
 
 Start = Callable[..., McpServer]
 
 KITS = {
-    "fixture": {"fixture": fixture_kit, "hostile": hostile_kit},
+    "fixture": FIXTURE,
     "content": {"content": content_kit},
     "asks": {"asks": asks_kit},
 }
@@ -31,7 +31,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A folder for each group of toolkits; `asking` and `growing` are plugins that `[host] plugins` must name."""
     found = {name: make_site(tmp_path_factory.mktemp(name), kits) for name, kits in KITS.items()}
     asking, growing = tmp_path_factory.mktemp("asking"), tmp_path_factory.mktemp("growing")
-    return found | {"asking": make_asking_site(asking), "growing": make_growing_site(growing)}
+    return found | {"asking": make_asking_site(asking), "growing": make_site(growing, {}, growing_plugin)}
 
 
 class Servers:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.protocol.conftest import Servers
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, values
-from tests.support.pool import GROWING
 from tests.support.schemas import MODERN, definitions
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -105,7 +104,7 @@ async def shrink(client: McpClient, kind: str, *names: str) -> None:
 @pytest.fixture
 def growing(sites: dict[str, Path]) -> Any:
     """Start a host whose only tools are `grow` and `shrink`."""
-    return lambda more="": McpServer("http", sites["growing"], more=more, host=GROWING + "page_size = 2\n")
+    return lambda more="": McpServer("http", sites["growing"], more=more, host='plugins = ["growing"]\npage_size = 2\n')
 
 
 @pytest.mark.requirement("LIST-01", "LIST-08", "LIST-09")

@@ -9,7 +9,8 @@ import pytest_asyncio
 
 from tests.protocol.conftest import Servers
 from tests.support.mcp_client import McpClient, McpServer, Pending, text_of
-from tests.support.mcp_rounds import ABLE, Answer, accept, willing
+from tests.support.mcp_rounds import ABLE, Answer, willing
+from tests.support.rounds import accept
 from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

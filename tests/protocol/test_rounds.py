@@ -17,7 +17,8 @@ from pegboard_plugins.mcp import sealing
 from pegboard_plugins.mcp.round_trips import RoundTrips
 from tests.protocol.conftest import Servers
 from tests.support.mcp_client import McpServer, Reply, values
-from tests.support.mcp_rounds import RoundsClient, accept, questions, willing
+from tests.support.mcp_rounds import RoundsClient, questions, willing
+from tests.support.rounds import accept
 from tests.support.schemas import MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

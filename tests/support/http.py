@@ -203,15 +203,6 @@ class Served(Process):
         token = (self.home / ".local/state/pegboard/operator-token").read_text().strip()
         return "Authorization", f"Bearer {token}"
 
-    def memory(self, kind: str = "VmRSS") -> int:
-        """Return the bytes of memory that it holds; at most held so far for "VmHWM" (Linux)."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(rf"{kind}:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
-
-    def peak_memory(self) -> int:
-        """Return the largest number of bytes of memory that it has held (Linux)."""
-        return self.memory("VmHWM")
-
     def descriptors(self) -> int:
         """Return the number of its open files and sockets (Linux)."""
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.support.mcp_client import McpClient, Reply
 from tests.support.peer import META, Message
+from tests.support.rounds import accept
 
 ABLE: Message = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}
 """Every capability that a client may declare for questions."""
@@ -14,11 +15,6 @@ CAPABILITIES = f"{META}clientCapabilities"
 
 Answer = Callable[[str, Message], Any]
 """Given the method and the parameters of a question, the client's answer."""
-
-
-def accept(**content: Any) -> Message:
-    """Return the answer of a person who fills in a form."""
-    return {"action": "accept", "content": content}
 
 
 def willing(method: str, params: Message) -> Any:

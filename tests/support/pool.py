@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from tests.support import asking_plugin, content_kit, fixture_kit, growing_plugin, hostile_kit, kept
+from tests.support import asking_plugin, fixture_kit, hostile_kit
 from tests.support.distributions import make_distribution
 
 TOOLKITS = sorted(path.name for path in (Path(__file__).parent.parent.parent / "toolkits").iterdir())
@@ -25,63 +25,40 @@ disabled_toolkits = {TOOLKITS}
 """The host's introduction, and no toolkits but those of the tests."""
 
 
-def make_site(site: Path, kits: Mapping[str, ModuleType]) -> Path:
-    """Write a distribution with toolkits, by name, into a folder; each is the `kit` of a module, which is copied."""
-    modules = {name: module.__name__.rpartition(".")[2] for name, module in kits.items()}
-    make_distribution(
-        site,
-        "fixture-kits",
-        "1.2.3",
-        {"pegboard.toolkits": {name: f"{module}:kit" for name, module in modules.items()}},
-        {f"{modules[name]}.py": inspect.getsource(module) for name, module in kits.items()},
-    )
+def make_site(site: Path, kits: Mapping[str, ModuleType], *plugins: ModuleType) -> Path:
+    """Write distributions into a folder, with copies of their modules.
+
+    Args:
+        site: the folder.
+        kits: the modules of toolkits by name; each has a `kit`.
+        plugins: the modules of plugins, such as `asking_plugin` with the class `AskingPlugin`.
+    """
+    files = {module: module.__name__.rpartition(".")[2] for module in (*kits.values(), *plugins)}
+    sources = {module: {f"{name}.py": inspect.getsource(module)} for module, name in files.items()}
+    targets = {name: f"{files[module]}:kit" for name, module in kits.items()}
+    code = {path: text for module in kits.values() for path, text in sources[module].items()}
+    make_distribution(site, "fixture-kits", "1.2.3", {"pegboard.toolkits": targets}, code)
+    for module in plugins:
+        name = files[module].removesuffix("_plugin")
+        points = {"pegboard.plugins": {name: f"{files[module]}:{name.capitalize()}Plugin"}}
+        make_distribution(site, f"{name}-plugin", "1.0", points, sources[module])
     return site
 
 
-def make_fixture_site(site: Path) -> Path:
-    """Write the toolkits `fixture` and `hostile` into a folder."""
-    return make_site(site, {"fixture": fixture_kit, "hostile": hostile_kit})
-
-
-def _add_plugin(site: Path, name: str, target: str, module: ModuleType) -> Path:
-    """Write a distribution with one plugin, the class `target` of a module."""
-    file = module.__name__.rpartition(".")[2]
-    points = {"pegboard.plugins": {name: f"{file}:{target}"}}
-    make_distribution(site, f"{name}-plugin", "1.0", points, {f"{file}.py": inspect.getsource(module)})
-    return site
-
-
+FIXTURE = {"fixture": fixture_kit, "hostile": hostile_kit}
+"""The toolkits of most tests."""
 ASKING = 'plugins = ["asking"]\n'
 """A line of `[host]` that runs the plugin `asking` (`make_asking_site`)."""
 
 
+def make_fixture_site(site: Path) -> Path:
+    """Write the toolkits `fixture` and `hostile` into a folder."""
+    return make_site(site, FIXTURE)
+
+
 def make_asking_site(site: Path) -> Path:
     """Write the plugin `asking`, `fixture` and `hostile` into a folder."""
-    return make_fixture_site(_add_plugin(site, "asking", "AskingPlugin", asking_plugin))
-
-
-GROWING = 'plugins = ["growing"]\n'
-"""A line of `[host]` that runs the plugin `growing` (`make_growing_site`)."""
-
-
-def make_growing_site(site: Path) -> Path:
-    """Write only the plugin `growing` into a folder."""
-    return _add_plugin(site, "growing", "GrowingPlugin", growing_plugin)
-
-
-EVERYTHING = 'plugins = ["asking", "growing"]\n'
-"""A line of `[host]` that runs both plugins (`make_whole_site`)."""
-
-
-def make_whole_site(site: Path) -> Path:
-    """Write both plugins, the toolkits `content` and `fixture`, and stores in files (`kept.py`) into a folder."""
-    add_stores(_add_plugin(make_growing_site(site), "asking", "AskingPlugin", asking_plugin))
-    return make_site(site, {"content": content_kit, "fixture": fixture_kit})
-
-
-def add_stores(site: Path) -> Path:
-    """Write the plugin with stores in files into a folder."""
-    return _add_plugin(site, "kept", "KeptPlugin", kept)
+    return make_site(site, FIXTURE, asking_plugin)
 
 
 def stores(folder: Path, *, sessions: str = "kept", events: str = "kept", more: str = "") -> str:

@@ -98,6 +98,11 @@ class Process:
                 await self._heard.wait()
             return match
 
+    def memory(self, kind: str = "VmRSS") -> int:
+        """Return the bytes of memory that it holds; at most held so far for "VmHWM" (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(rf"{kind}:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
+
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 

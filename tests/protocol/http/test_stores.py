@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import asking_plugin, kept
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, call, message
-from tests.support.pool import ASKING, add_stores, stores
+from tests.support.pool import ASKING, FIXTURE, make_site, stores
 from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -18,8 +19,8 @@ SAID = [["notifications/message", {"level": "error", "data": "x"}], ["notificati
 
 
 @pytest.fixture(scope="session")
-def kept_site(asking_site: Path) -> Path:
-    return add_stores(asking_site)
+def kept_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_site(tmp_path_factory.mktemp("kept"), FIXTURE, asking_plugin, kept)
 
 
 def serve(site: Path, folder: Path) -> Served:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,12 +58,6 @@ class MemoryLine:
         """Close nothing."""
 
 
-def resident(wire: Wire) -> int:
-    """MiB of memory that the process holds."""
-    status = Path(f"/proc/{wire.process.pid}/status").read_text(encoding="ascii")
-    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
-
-
 # --- lines
 
 
@@ -86,7 +79,7 @@ async def test_lines_may_end_in_cr_lf_be_blank_come_in_pieces_and_many_at_once(w
 
 @pytest.mark.requirement("SEC-03")
 async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire: Wire) -> None:
-    before = resident(wire)
+    before = wire.memory()
     params = b'"method":"ping","params":{"id":1,"x":"' + b"x" * 40_000_000 + b'"}'
     own = b'"jsonrpc":"2.0","id":"big"'
     for members in ((own, params), (params, own)):
@@ -97,7 +90,7 @@ async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire
         assert "[plugins.stdio] max_message_bytes" in error["message"]
     await wire.send_raw(b'{"jsonrpc":"2.0","method":"notifications/x","params":{"x":"' + b"x" * 11_000_000 + b'"}}\n')
     assert await wire.settle() == []
-    assert resident(wire) - before < 40  # the limit, twice; and what the C library keeps
+    assert wire.memory() - before < 40 * 2**20  # the limit, twice; and what the C library keeps
     await wire.close()
     assert "notification ignored: it is longer than [plugins.stdio] max_message_bytes" in wire.stderr
 
