@@ -54,6 +54,7 @@ BOOKED = "3 people, 2026-07-28, Ada"
 TOKENS = {"static_tokens": {"tokens": {"github": "abc"}}}
 CALLS: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("tool_chaining", "total", {"basket": {"apple": 1, "pear": 2}}, {}, "8"),
+    ("dependencies", "find", {"text": "milk"}, {}, "[]"),
     ("sampling", "summarise", {"text": "Long, long ago."}, {"answers": ["In short."]}, "In short."),
     ("sampling", "summarise", {"text": "Long, long ago."}, {"capabilities": {}}, "Long, long ago."),
     ("elicitation_form", "book", {"restaurant": "Roma"}, {"answers": [FILLED, True]}, f"{BOOKED}: confirmed"),

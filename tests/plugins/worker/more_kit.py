@@ -189,3 +189,9 @@ def by_name(name: str) -> str:
     if name == "broken":
         raise KeyError("canary-7f3a91")
     return name
+
+
+@kit.tool
+def remember(context: Context) -> None:
+    """Keep a value in the session."""
+    context.session.set("value", 1)

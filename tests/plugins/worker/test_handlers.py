@@ -46,6 +46,11 @@ async def test_names_and_versions_match_in_any_case(engine: Engine) -> None:
         assert (reply.status, reply.body) == (404, {"code": -32602, "message": f"Unknown tool: {named}"})
 
 
+async def test_a_tool_learns_that_it_has_no_session(engine: Engine) -> None:
+    error = (await output(engine, "Remember"))["error"]
+    assert "the worker protocol have no sessions" in error["message"]
+
+
 @pytest.mark.parametrize("path", ["tools/invoke", "resources/list", "resources/read"])
 async def test_a_body_must_be_a_json_object(engine: Engine, path: str) -> None:
     for body in (b"", b"[]", b"null", b'{"a":1,"a":2', b'{"tool": NaN}', b'{"inputs":' * 10_000):
