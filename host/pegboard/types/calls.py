@@ -115,12 +115,12 @@ class Call(NamedTuple):
         ask: sends requests to the client while the call runs; None if that is impossible.
         round: the state of earlier rounds, if questions end the call and the next call contains the answers
             (2026-07-28); None in sessions.
+        session: the values that tools keep in the session; None without a session.
         rounds: the questions of the outer call if a tool makes this call, else None.
         headers: the header fields of the HTTP request; None without HTTP.
         path: the tools that lead to this call, outermost first.
         supplied: secrets, metadata and a token that the request brings for its tool; None for none.
         peer: the address of the client, for logs; "" if unknown.
-        session: the values that tools keep in the session; None without a session.
     """
 
     method: str
@@ -132,12 +132,12 @@ class Call(NamedTuple):
     notify: Notify | None = None
     ask: Ask | None = None
     round: Round | None = None
+    session: SessionState | None = None
     rounds: "Rounds | None" = None
     headers: "Headers | None" = None
     path: tuple[str, ...] = ()
     supplied: Supplied | None = None
     peer: str = ""
-    session: SessionState | None = None
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -234,6 +234,6 @@ class McpService:
         session_id = None if session is None else session.id
         # one for each request: keywords would cost 2 % of a call
         return Call(
-            method, params, caller, client, request_id, session_id, notify, ask, begun,
-            headers=headers, peer=peer, session=session,
+            method, params, caller, client, request_id, session_id, notify, ask, begun, session,
+            headers=headers, peer=peer,
         )  # fmt: skip
