@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tools.foreign_servers.arcade import settled
 from tools.foreign_servers.compare import differences
 from tools.foreign_servers.probe import NoServer, probe
-from tools.foreign_servers.rewrite import changed, other_imports
+from tools.foreign_servers.rewrite import other_imports
 from tools.foreign_servers.sources import CACHE, SOURCES, Source, examples, prepare
 from tools.install import ROOT
 
@@ -36,37 +37,30 @@ class Outcome(NamedTuple):
     details: list[str]
 
 
-async def compare_example(source: Source, file: Path, source_text: str, room: asyncio.Semaphore) -> Outcome:
-    """Run one example in both forms and compare them. `source_text` is the changed form."""
+async def compare_example(source: Source, file: Path, room: asyncio.Semaphore) -> Outcome:
+    """Run one example in both forms and compare them."""
     path = f"{source.name}-{source.version}/{file.relative_to(source.place)}"
+    copy = source.changed_place / file.relative_to(source.place)
     async with room:
         try:
             original = await probe(source.python, _SERVE, file, file.parent)
         except NoServer as error:
             return Outcome(path, "skipped", [str(error)])
-        if others := other_imports(source_text):
+        if others := other_imports(copy):
             return Outcome(path, "other", [f"imports {', '.join(others)}"])
-        copy = file.with_name(f"pegboard_{file.name}")
-        copy.write_text(source_text, "utf-8")
         try:
-            ours = await probe(ROOT / ".venv" / "bin" / "python", _SERVE, copy, file.parent)
+            ours = await probe(ROOT / ".venv" / "bin" / "python", _SERVE, copy, copy.parent)
         except NoServer as error:
             return Outcome(path, "fails", [str(error)])
-        finally:
-            copy.unlink()
-    found = list(differences(original, ours))
+    settle = settled if source.name == "arcade_mcp" else dict
+    found = list(differences(settle(original), settle(ours)))
     return Outcome(path, "differs" if found else "same", found)
 
 
 async def main(only: str) -> list[Outcome]:
     """Compare all examples whose path contains `only`."""
     room = asyncio.Semaphore(AT_ONCE)
-    jobs = [
-        compare_example(source, file, changed(file.read_text("utf-8")), room)
-        for source in SOURCES
-        for file in examples(source)
-        if only in str(file) and not file.name.startswith("pegboard_")
-    ]
+    jobs = [compare_example(source, file, room) for source in SOURCES for file in examples(source) if only in str(file)]
     return list(await asyncio.gather(*jobs))
 
 

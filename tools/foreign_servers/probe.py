@@ -86,7 +86,7 @@ async def _explore(client: _Client) -> dict[str, Any]:
     }  # fmt: skip
     for kind, method in lists.items():
         found[kind] = (await client.request(method)).get(kind, [])
-    for tool in found["tools"]:
+    for tool in sorted(found["tools"], key=lambda one: one["name"]):
         arguments = _sample(tool["inputSchema"], tool["inputSchema"])
         found[f"call {tool['name']}"] = await client.request("tools/call", name=tool["name"], arguments=arguments)
     for item in found["resources"]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
+from pathlib import Path
 
 COMPAT = "pegboard_plugins.compat.fastmcp"
+ARCADE = "pegboard_plugins.compat.arcade"
+_ARCADE_ROOTS = ("", "mcp_app", "context", "decorators")
+_ARCADE_MODULES = ("annotations", "auth", "error_adapters", "errors", "exceptions", "metadata", "types")
 _TYPES = ("mcp.types", "mcp_types")
 _SERVERS = (
     "fastmcp", "fastmcp.dependencies", "fastmcp.exceptions", "fastmcp.prompts", "fastmcp.server.context",
@@ -25,12 +29,13 @@ def changed(source: str) -> str:
     return ast.unparse(ast.fix_missing_locations(_Imports().visit(ast.parse(source))))
 
 
-def other_imports(source: str) -> list[str]:
-    """Return the modules outside of the standard library that a changed server imports beside pegboard."""
-    known = {"pegboard", "pegboard_plugins", "pydantic", "typing_extensions", *sys.stdlib_module_names}
+def other_imports(file: Path) -> list[str]:
+    """Return the modules outside of the standard library and of its folders that a changed server imports."""
+    near = {one.stem for folder in (file.parent, file.parent.parent) for one in folder.iterdir()}
+    known = {"httpx", "pegboard", "pegboard_plugins", "pydantic", "typing_extensions", *sys.stdlib_module_names, *near}
     found = {
         name
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
     }
@@ -38,6 +43,9 @@ def other_imports(source: str) -> list[str]:
 
 
 def _counterpart(module: str) -> str | None:
+    top, _, rest = module.partition(".")
+    if top in ("arcade_mcp_server", "arcade_tdk"):
+        return ARCADE if rest in _ARCADE_ROOTS else f"{ARCADE}.{rest}" if rest in _ARCADE_MODULES else None
     if module.startswith(_TYPES):
         return f"{COMPAT}.types"
     if module in _SERVERS:

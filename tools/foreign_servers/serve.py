@@ -1,6 +1,7 @@
 """Serves a file over stdio: `python serve.py FILE`. Runs in the environment of any framework."""
 
 import importlib.util
+import random
 import sys
 from pathlib import Path
 
@@ -9,14 +10,17 @@ def main() -> None:
     """Import the file and run its first server."""
     file = Path(sys.argv[1])
     sys.path.insert(0, str(file.parent))
+    if file.parent.parent.name == "src":
+        sys.path.append(str(file.parent.parent))
     spec = importlib.util.spec_from_file_location("example", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["example"] = module
     spec.loader.exec_module(module)
+    random.seed(1)
     values = vars(module).values()
-    server = next(one for one in values if type(one).__name__ in ("FastMCP", "MCPServer"))
+    server = next(one for one in values if type(one).__name__ in ("FastMCP", "MCPServer", "MCPApp"))
     server.run(transport="stdio")
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import tarfile
 import venv
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.foreign_servers.rewrite import changed
 from tools.install import ROOT
 
 CACHE = ROOT / ".cache" / "foreign_servers"
-SERVERS = ("FastMCP", "MCPServer")
+SERVERS = ("FastMCP", "MCPServer", "MCPApp")
 
 
 class Source(NamedTuple):
@@ -24,17 +27,26 @@ class Source(NamedTuple):
         version: its version.
         sha256: the digest of its source distribution.
         folders: the folders with examples.
+        framework: the requirement that the originals need; the distribution itself when None.
+        are_packages: True if the examples are packages that the originals need installed.
     """
 
     name: str
     version: str
     sha256: str
     folders: tuple[str, ...]
+    framework: str | None = None
+    are_packages: bool = False
 
     @property
     def place(self) -> Path:
         """The folder of the unpacked source distribution."""
         return CACHE / f"{self.name}-{self.version}"
+
+    @property
+    def changed_place(self) -> Path:
+        """The folder of the examples with changed imports."""
+        return CACHE / f"changed-{self.name}-{self.version}"
 
     @property
     def python(self) -> Path:
@@ -61,11 +73,19 @@ SOURCES = (
         "5e307ae4ac3048a1b586aac6fc31e08661141bb69b8a2b473070e5becae0176c",
         ("examples",),
     ),
+    Source(
+        "arcade_mcp",
+        "1.16.3",
+        "32cbcbc906f06cead878b8aaacbbe586632fd8e5de20cbcf0654b9dc75d8d4e9",
+        ("examples/mcp_servers", "libs/tests/cli/deploy/test_servers"),
+        framework="arcade-mcp-server==1.32.1",
+        are_packages=True,
+    ),
 )
 
 
 def prepare(source: Source) -> None:
-    """Download and unpack a source distribution, and install the framework in its own environment."""
+    """Download a source distribution, install the framework in its own environment, and change the examples."""
     if not source.place.is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         wanted = CACHE / "requirement.txt"
@@ -75,7 +95,21 @@ def prepare(source: Source) -> None:
             archive.extractall(CACHE, filter="data")
     if not source.python.is_file():
         venv.create(source.python.parent.parent, with_pip=True)
-        _pip("install", "--quiet", f"{source.name}=={source.version}", python=source.python)
+        _pip("install", "--quiet", source.framework or f"{source.name}=={source.version}", python=source.python)
+        for package in _packages(source):
+            _pip("install", "--quiet", "--no-deps", package, python=source.python)
+    shutil.rmtree(source.changed_place, ignore_errors=True)
+    for folder in source.folders:
+        shutil.copytree(source.place / folder, source.changed_place / folder)
+    for file in source.changed_place.rglob("*.py"):
+        with suppress(SyntaxError, UnicodeDecodeError):
+            file.write_text(changed(file.read_text("utf-8")), "utf-8")
+
+
+def _packages(source: Source) -> list[Path]:
+    """Return the folders of examples that are packages."""
+    found = [file.parent for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml")]
+    return sorted(found) if source.are_packages else []
 
 
 def _pip(*arguments: str | Path, python: Path | None = None) -> None:
