@@ -12,7 +12,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format build porting bench signatures soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format build porting messages bench signatures soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -57,6 +57,9 @@ build: install  ## wheels of all distributions, in dist/
 
 porting: install  ## example servers of other frameworks beside copies with changed imports; downloads them
 	$(BIN)/python -m tools.foreign_servers
+
+messages: install  ## answers to wrong calls beside other frameworks, in docs/error-messages.md; downloads them
+	$(BIN)/python -m tools.error_messages
 
 bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
 	$(BIN)/python -m benchmarks

@@ -64,7 +64,7 @@ _WORDS: Mapping[str, str] = {
     "counter_type": _OBJECT,
     "dataclass_exact_type": _OBJECT,
     "dataclass_type": _OBJECT,
-    "date_from_datetime_inexact": "must be a date without a time",
+    "date_from_datetime_inexact": "must be a date such as 2026-07-28, without a time",
     "date_from_datetime_parsing": _DATE,
     "date_future": "must be in the future",
     "date_parsing": _DATE,

@@ -95,7 +95,9 @@ class _Methods:
             raise NotFoundError(f"Unknown tool: {name}")
         arguments = call.params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
-            raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
+            from pegboard.messages.hints import got
+
+            raise ProtocolError(INVALID_PARAMS, f"params.arguments must be an object{got(arguments)}")
         return call_tool(bound, call, self._runtime)
 
     async def read_resource(self, call: Call) -> Outcome:

@@ -1,0 +1,64 @@
+"""`python -m tools.error_messages`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tools.error_messages.calls import CALLS, answers
+from tools.foreign_servers.sources import SOURCES, prepare
+from tools.install import ROOT
+
+PAGE = ROOT / "docs" / "error-messages.md"
+BEGIN, END = "<!-- answers -->\n", "<!-- end -->\n"
+OURS = ("pegboard:Toolkit", "prefix")
+"""The arguments of the server for pegboard."""
+CLASSES = {
+    ("mcp", "1.30.0"): "mcp.server.fastmcp:FastMCP",
+    ("mcp", "2.3.0"): "mcp.server:MCPServer",
+    ("fastmcp", "4.1.6"): "fastmcp:FastMCP",
+}
+"""The server class of each other framework."""
+
+
+def ask_all() -> dict[str, list[str]]:
+    """Return the answers of all frameworks, by the name and version of the framework."""
+    found = {"pegboard": answers(ROOT / ".venv" / "bin" / "python", *OURS)}
+    for source in sorted(SOURCES, key=lambda one: one.name):
+        if server := CLASSES.get((source.name, source.version)):
+            prepare(source)
+            found[f"{source.name} {source.version}"] = answers(source.python, server)
+    return found
+
+
+def page(found: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Return the lines of the generated part: a table of lengths, then all answers."""
+    yield "| mistake | " + " | ".join(found) + " |"
+    yield "|---|" + "--:|" * len(found)
+    for place, call in enumerate(CALLS):
+        cells = [_length(texts[place]) for texts in found.values()]
+        yield f"| [{call.mistake}](#{call.mistake.lower().replace(' ', '-')}) | {' | '.join(cells)} |"
+    refused = [place for place in range(len(CALLS)) if all(_length(one[place]).isdigit() for one in found.values())]
+    means = [str(sum(len(texts[place]) for place in refused) // len(refused)) for texts in found.values()]
+    yield f"| mean of the {len(refused)} that all refuse | {' | '.join(means)} |"
+    for place, call in enumerate(CALLS):
+        yield f"\n### {call.mistake}\n\n`{call.tool}` with `{json.dumps(call.arguments)}`\n"
+        for text in dict.fromkeys(texts[place] for texts in found.values()):
+            names = [name for name, texts in found.items() if texts[place] == text]
+            yield f"{', '.join(names)}:\n\n```\n{text}\n```\n"
+
+
+def _length(text: str) -> str:
+    return "accepted" if text.startswith("accepted: ") else str(len(text))
+
+
+def write(path: Path, found: Mapping[str, Sequence[str]]) -> None:
+    """Replace the generated part of the page."""
+    head, _, rest = path.read_text("utf-8").partition(BEGIN)
+    tail = rest.partition(END)[2]
+    path.write_text(head + BEGIN + "\n".join(page(found)).rstrip() + "\n" + END + tail, "utf-8")
+
+
+if __name__ == "__main__":
+    write(PAGE, ask_all())
