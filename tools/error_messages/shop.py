@@ -18,7 +18,7 @@ class Passenger(BaseModel):
 
 
 class Extras(BaseModel):
-    """What a passenger may add."""
+    """The extras of a trip."""
 
     meal: Literal["vegan", "none"] = "none"
 
