@@ -208,10 +208,12 @@ async def invoke_within(
             if is_cancelled(error, rounds):
                 raise
             raise_mapped(error, bound.adapters)
-    raise _too_long(bound, job, runtime.threads, clock.error if clock else None)
+    raise _too_long(bound, function.mode, job, runtime.threads, clock.error if clock else None)
 
 
-def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: BaseException | None) -> ToolTimeoutError:
+def _too_long(
+    bound: BoundFunction, mode: Mode, job: Job | None, threads: Threads, error: BaseException | None
+) -> ToolTimeoutError:
     """Log that a function took longer than its limit, and return the error for the caller.
 
     Raises:
@@ -228,7 +230,8 @@ def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: Ba
             can_retry=True,
         )
     if job is None:
-        logger.warning("%s took longer than its limit of %s and was cancelled", bound.name, seconds)
+        rest = "; if its function runs, the thread stays busy until it returns" if mode == "dependent" else ""
+        logger.warning("%s took longer than its limit of %s and was cancelled%s", bound.name, seconds, rest)
     else:
         logger.warning(
             "%s took longer than its limit of %s: its thread cannot be stopped and stays busy until the function "

@@ -237,6 +237,21 @@ async def test_a_call_that_ends_early_closes_its_dependencies(end: str) -> None:
         assert EVENTS == ["async generator closed"]
 
 
+async def test_a_sync_function_that_takes_too_long_keeps_its_thread(caplog: pytest.LogCaptureFixture) -> None:
+    kit, may_end = Toolkit("x"), threading.Event()
+
+    @kit.tool(timeout=0.01)
+    def block(opened: Annotated[str, Depends(async_generator)]) -> None:
+        """Block."""
+        may_end.wait(WAIT)
+
+    async with make_host(kit) as host:
+        assert "took longer" in str((await failure(host, "x_block")).error)
+        assert EVENTS == ["async generator closed"]
+        may_end.set()
+    assert "the thread stays busy until it returns" in caplog.text
+
+
 def _tool_with(annotation: Any) -> Callable[..., Any]:
     def go(one: Any) -> str:
         return str(one)
