@@ -10,6 +10,8 @@ import pytest
 
 from pegboard.plugin import HostConfig
 from pegboard.testing import connect
+from pegboard_plugins.mcp import McpConfig
+from pegboard_plugins.resource_server import ResourceServerConfig
 from tests.docs.pages import Page
 
 PAGE = Page("docs/catalogue.md")
@@ -56,3 +58,12 @@ def test_a_profile_serves_a_part(profile: str, items: list[str]) -> None:
     with connect(KIT, hostconfig=config) as client:
         found = client.definitions()
         assert [*found["tools"], *found["resources"], *found["prompts"]] == items
+
+
+def test_the_profile_with_its_own_tokens_has_valid_settings() -> None:
+    plugins = settings("oauth")["plugins"]
+    assert (
+        McpConfig.model_validate(plugins["mcp"]).profiles["readonly"].auth
+        in plugins["resource_server"]["other_resources"]
+    )
+    assert ResourceServerConfig.model_validate(plugins["resource_server"]).other_resources.keys() == {"readonly"}

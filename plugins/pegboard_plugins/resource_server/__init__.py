@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
+POLICY = "mcp"
+"""The policy of the MCP endpoint."""
 
 
 class ResourceServerConfig(PluginConfig):
@@ -66,6 +68,8 @@ class ResourceServerConfig(PluginConfig):
         verified_seconds: the maximum time for which a token with a valid signature is not checked again.
         introspected_seconds: the maximum time for which an active token is not introspected again.
         max_verified: the number of remembered tokens.
+        other_resources: the public URLs of other endpoints, by their policies, such as profiles of MCP. Each
+            accepts only tokens with its own URL as audience, and has its own metadata.
     """
 
     resource: Annotated[str, FromEnvironment("MCP_RESOURCE_SERVER_CANONICAL_URL")]
@@ -88,6 +92,7 @@ class ResourceServerConfig(PluginConfig):
     verified_seconds: float = Field(300, ge=0)
     introspected_seconds: float = Field(30, ge=0, le=300)
     max_verified: int = Field(10_000, ge=0)
+    other_resources: Annotated[Mapping[str, str], WidensAccess("admits callers to other endpoints")] = {}
 
     @field_validator("authorization_servers", mode="before")
     @classmethod
@@ -114,12 +119,26 @@ class ResourceServerConfig(PluginConfig):
     def _check_url(cls, url: str) -> str:
         return checked_url(url)
 
+    @field_validator("other_resources")
+    @classmethod
+    def _check_others(cls, given: Mapping[str, str]) -> Mapping[str, str]:
+        for policy, url in given.items():
+            checked_url(url)
+            if policy in (POLICY, "public"):
+                raise ValueError(f"{policy!r} cannot be the policy of another resource: use another name")
+        return given
+
     @model_validator(mode="after")
     def _check_issuers(self) -> Self:
         issuers = [server.issuer for server in self.authorization_servers]
         if len(set(issuers)) < len(issuers):
             raise ValueError("two authorization servers have the same issuer: list each issuer once")
         return self
+
+    def of_other(self, url: str) -> ResourceServerConfig:
+        """Return the settings for another resource. Audiences that servers name belong to the first resource."""
+        servers = tuple(server.model_copy(update={"audiences": ()}) for server in self.authorization_servers)
+        return self.model_copy(update={"resource": url, "authorization_servers": servers})
 
     @property
     def initial_scopes(self) -> Sequence[str]:
@@ -139,15 +158,21 @@ class ResourceServerPlugin(Plugin):
     Config = ResourceServerConfig
 
     @cached_property
-    def _authenticator(self) -> ResourceServerAuthenticator:
+    def _by_policy(self) -> Mapping[str, ResourceServerConfig]:
+        """The settings of each resource, by its policy."""
+        others = self.config.other_resources.items()
+        return {POLICY: self.config, **{policy: self.config.of_other(url) for policy, url in others}}
+
+    @cached_property
+    def _authenticators(self) -> Sequence[ResourceServerAuthenticator]:
         from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 
-        return ResourceServerAuthenticator(self.config)
+        return [ResourceServerAuthenticator(config, policy) for policy, config in self._by_policy.items()]
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
-        """Return the authenticator for access tokens."""
-        return [self._authenticator]
+        """Return the authenticators for access tokens, one for each resource."""
+        return self._authenticators
 
     @hookimpl
     def lifespan(self) -> Lifespan:
@@ -159,18 +184,24 @@ class ResourceServerPlugin(Plugin):
         try:
             yield
         finally:
-            await self._authenticator.close()
+            for one in self._authenticators:
+                await one.close()
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """Return routes for the metadata, with and without the path of the resource."""
-        paths = {WELL_KNOWN, WELL_KNOWN + path_of(self.config.resource).rstrip("/")}
-        return [Route("GET", path, self._send_metadata, auth="public") for path in sorted(paths)]
+        of_path = {WELL_KNOWN: self.config}
+        for config in self._by_policy.values():
+            of_path.setdefault(WELL_KNOWN + path_of(config.resource).rstrip("/"), config)
+        return [
+            Route("GET", path, partial(self._send_metadata, config), auth="public")
+            for path, config in sorted(of_path.items(), key=lambda pair: pair[0])
+        ]
 
-    async def _send_metadata(self, request: Request, host: ProtocolContext) -> Response:
+    async def _send_metadata(self, config: ResourceServerConfig, request: Request, host: ProtocolContext) -> Response:
         from pegboard.plugin import encode
 
-        return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name)))
+        return Response(body=encode(metadata(config, host.identity.title or host.identity.name)))
 
 
 def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:

@@ -28,14 +28,14 @@ class ResourceServerAuthenticator:
 
     Args:
         config: the plugin's settings.
+        policy: the policy of the routes.
 
     Attributes:
         public_hosts: the host of the resource.
     """
 
-    policy = "mcp"
-
-    def __init__(self, config: ResourceServerConfig) -> None:
+    def __init__(self, config: ResourceServerConfig, policy: str = "mcp") -> None:
+        self.policy = policy
         self._config = config
         self.public_hosts = (host_of(config.resource),)
         self._verifiers: dict[str, JwtVerifier] = {}
