@@ -150,7 +150,8 @@ def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
         return "|".join(_type_name(option, definitions) for option in options)
     if schema.get("type") == "array" and schema.get("items"):
         return f"array of {_type_name(schema['items'], definitions)}"
-    return str(schema.get("type", "any"))
+    kind = str(schema.get("type", "any"))
+    return str(schema.get("title", kind)) if kind == "object" else kind
 
 
 def _meaning(schema: Mapping[str, Any]) -> str:

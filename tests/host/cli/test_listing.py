@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +83,18 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
     assert echo.startswith("demo_echo - Echo\n")
     assert "read_only: true, idempotent: true" in echo
     assert "secrets: DEMO_KEY" in pegboard("show", "demo_secret").out
+
+
+def test_models_are_shown_by_their_names(pegboard: Command, tmp_path: Path) -> None:
+    file = tmp_path / "shapes.py"
+    file.write_text(
+        "from pydantic import BaseModel\nfrom pegboard import Toolkit\nkit = Toolkit('shapes')\n"
+        "class Point(BaseModel):\n    x: int\n"
+        "@kit.tool\ndef move(a: Point, b: list[Point], c: dict[str, int]) -> Point:\n    'Move it.'\n    return a\n"
+    )
+    shown = pegboard("show", "shapes_move", "--file", str(file)).out
+    assert [row[1] for row in rows(shown)[4:7]] == ["Point", "array of Point", "object"]
+    assert "returns: Point" in shown
 
 
 @pytest.mark.parametrize(
