@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
-from pydantic import AnyUrl, Base64Bytes, BaseModel
+from pydantic import AnyUrl, BaseModel
 from typing_extensions import TypedDict
 
 from pegboard import Toolkit
@@ -58,7 +58,7 @@ class Point(BaseModel):
 
 NAMES: dict[str, Any] = {
     **vars(typing), "deque": deque, "Mapping": Mapping, "Sequence": Sequence, "Decimal": Decimal, "Path": Path,
-    "IPv4Address": IPv4Address, "UUID": UUID, "AnyUrl": AnyUrl, "Base64Bytes": Base64Bytes, "date": datetime.date,
+    "IPv4Address": IPv4Address, "UUID": UUID, "AnyUrl": AnyUrl, "date": datetime.date,
     "datetime": datetime.datetime, "time": datetime.time, "timedelta": datetime.timedelta, "Color": Color,
     "Right": Right, "Size": Size, "Spot": Spot, "Crate": Crate, "Point": Point,
 }  # fmt: skip

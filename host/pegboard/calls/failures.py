@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.errors import (
     MCPError,
     NetworkTransportError,
+    ResultTooLargeError,
     ServerError,
     ToolkitError,
     UpstreamError,
@@ -57,6 +58,8 @@ def as_failure(call: Call, error: BaseException) -> Failure:
     """
     story: BaseException | None = error.__cause__ or error
     remember(call)
+    if isinstance(error, ResultTooLargeError):
+        error.drop()
     shown: MCPError = ServerError("Internal error")
     if isinstance(error, ToolkitError) and presentable(error):
         shown = _shortened(redacted_error(error))

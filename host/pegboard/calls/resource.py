@@ -15,6 +15,7 @@ from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, ResourceResult
 from pegboard.wire.codec import encode
+from pegboard.wire.json_values import with_base64
 
 if TYPE_CHECKING:
     from pegboard.calls.completion import BoundCompleter
@@ -81,7 +82,7 @@ async def read_resource(
     from pegboard.content.rules import ContentError
 
     try:
-        result = resource_result(given, uri, bound.mime_type, lambda value: encode(value).decode())
+        result = resource_result(given, uri, bound.mime_type, lambda value: encode(with_base64(value)).decode())
     except (ContentError, TypeError) as error:
         raise unsendable("a resource", error) from error
     check_result_size(bound.name, bound.max_result_bytes, result, "resource")

@@ -61,6 +61,14 @@ class ResultTooLargeError(RetryableToolError):
         self.build = build
         self.is_structured = is_structured
 
+    def drop(self) -> None:
+        """Release the result. The error may live longer than its call."""
+        self.build = _nothing
+
+
+def _nothing(_: int) -> None:
+    return None
+
 
 class ContextRequiredToolError(ToolExecutionError):
     """The model must ask the user for information before a retry. `additional_prompt_content` names the information."""

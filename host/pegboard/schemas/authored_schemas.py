@@ -16,6 +16,7 @@ from pegboard.messages.argument_errors import schema_error
 from pegboard.messages.field_lines import line
 from pegboard.schemas.json_schema import JsonSchema, compile_schema
 from pegboard.wire.codec import is_finite
+from pegboard.wire.json_values import with_base64
 
 _MAPPINGS = (dict, Mapping)
 
@@ -114,7 +115,7 @@ def compile_result(given: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
     schema = compile_schema(given, "its output schema", ToolOutputSchemaError)
 
     def checked(value: Any) -> Any:
-        plain = to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64", by_alias=True)
+        plain = to_jsonable_python(with_base64(value), inf_nan_mode="constants", bytes_mode="base64", by_alias=True)
         if not is_finite((plain,)):
             raise ValueError("JSON cannot express NaN and infinities")
         if found := schema.problems(plain):

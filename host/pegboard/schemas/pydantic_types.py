@@ -10,7 +10,7 @@ import decimal
 import enum
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -20,7 +20,14 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import (
+    CoreSchema,
+    PydanticSerializationError,
+    SchemaSerializer,
+    SchemaValidator,
+    to_json,
+    to_jsonable_python,
+)
 from typing_extensions import TypedDict
 
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
@@ -28,6 +35,7 @@ from pegboard.messages.field_lines import FieldPath
 from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
 from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite
+from pegboard.wire.json_values import with_base64
 
 _ADVICE = "use plain data, a TypedDict, a dataclass or a pydantic model"
 _BUILDING = re.compile(r'^Error building "\S+" validator:\s+(?:\w+Error: )?')
@@ -50,10 +58,16 @@ class _Schemas(GenerateJsonSchema):
         # pydantic builds an adapter for each default, which takes a third of the time of a signature
         if dft is None or type(dft) in (bool, int, str):
             return dft
+        dft = with_base64(dft)
         encoded = super().encode_default(dft)
         if not is_finite((encoded,)):
             raise PydanticSerializationError("JSON cannot express NaN and infinities")
         return encoded
+
+    def bytes_schema(self, schema: Any) -> JsonObject:
+        limits = {"minLength": schema.get("min_length"), "maxLength": schema.get("max_length")}
+        lengths = {name: (limit + 2) // 3 * 4 for name, limit in limits.items() if limit is not None}
+        return {"type": "string", "contentEncoding": "base64", **lengths}
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -126,7 +140,7 @@ def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]
     for one in schema.setdefault("properties", {}).values():
         if not is_shown_default(one.get("default", ...), one):
             del one["default"]
-    return adapter.validator, schema
+    return _binary(SchemaValidator, adapter.core_schema, schema) or adapter.validator, schema
 
 
 def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
@@ -140,7 +154,17 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
         schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
-    return adapter.validator, adapter.serializer, schema
+    return adapter.validator, _binary(SchemaSerializer, adapter.core_schema, schema) or adapter.serializer, schema
+
+
+def _binary(make: Callable[..., Any], core: CoreSchema, schema: JsonObject) -> Any:
+    """Return a validator or serializer with `bytes` as base64, or None if the type does not contain `bytes`."""
+    if b'"contentEncoding"' not in to_json(schema):
+        return None
+    from pegboard.schemas.binary import with_base64_bytes
+
+    # a prebuilt validator of a model would read UTF-8
+    return make(with_base64_bytes(core), _use_prebuilt=False)
 
 
 def _check_aliases(given: Mapping[str, Parameter]) -> None:

@@ -43,7 +43,7 @@ LIST = "a: must be a list, got a string"
         # a type that accepts strings receives the string, even if another argument is decoded
         (str | list[int], "[1]", "[1]"),
         (Any, "[1]", "[1]"),
-        (bytes, "[1]", b"[1]"),
+        (bytes, "1234", b"\xd7m\xf8"),
         # a string that does not fit is not decoded
         (Annotated[str, Field(max_length=2)] | list[int], "[1]",
          "a: must have at most 2 characters, or: must be a list, got a string"),

@@ -63,6 +63,11 @@ class Page(TypedDict, Generic[T]):
     items: list[T]
 
 
+class Blob(BaseModel):
+    data: bytes
+    more: list[Blob] = []
+
+
 class Node(TypedDict):
     name: str
     children: list[Node]

@@ -1,0 +1,64 @@
+"""`bytes` as base64 (RFC 4648 section 4) in arguments and results. pydantic uses UTF-8, or the base64 of URLs."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import EncodedBytes
+from pydantic_core import (
+    CoreSchema,
+    PydanticKnownError,
+    PydanticSerializationUnexpectedValue,
+    core_schema,
+)
+
+_NO_SCHEMAS = frozenset(("metadata", "default", "expected", "config", "members"))
+"""The members of a core schema that hold no core schemas."""
+
+
+def with_base64_bytes(schema: Any) -> Any:
+    """Return a core schema with base64 in place of `bytes`, or the schema itself if it contains none."""
+    if isinstance(schema, list | tuple):
+        items = [with_base64_bytes(one) for one in schema]
+        return items if any(new is not old for new, old in zip(items, schema, strict=True)) else schema
+    if not isinstance(schema, dict) or _is_encoded(schema):
+        return schema
+    if schema.get("type") == "bytes":
+        return _bytes(schema)
+    found = {name: one if name in _NO_SCHEMAS else with_base64_bytes(one) for name, one in schema.items()}
+    return found if any(found[name] is not one for name, one in schema.items()) else schema
+
+
+def _is_encoded(schema: Mapping[str, Any]) -> bool:
+    """Return True for `Base64Bytes` and similar types, which convert the string themselves."""
+    function = schema.get("function")
+    call = function.get("function") if isinstance(function, dict) else None
+    return isinstance(getattr(call, "__self__", None), EncodedBytes)
+
+
+def _bytes(schema: Mapping[str, Any]) -> CoreSchema:
+    plain: Any = {name: one for name, one in schema.items() if name not in ("serialization", "ref")}
+    decode = core_schema.no_info_plain_validator_function(_decoded)
+    written = core_schema.plain_serializer_function_ser_schema(_encoded, when_used="json")
+    return core_schema.json_or_python_schema(
+        json_schema=core_schema.chain_schema([core_schema.str_schema(strict=True), decode, plain]),
+        python_schema=plain,
+        ref=schema.get("ref"),
+        serialization=schema.get("serialization", written),
+    )
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise PydanticKnownError("bytes_invalid_encoding", {"encoding": "base64", "encoding_error": ""}) from None
+
+
+def _encoded(value: Any) -> str:
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise PydanticSerializationUnexpectedValue("not bytes")  # another member of a union fits
+    return b64encode(value).decode()
