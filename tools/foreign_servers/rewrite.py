@@ -31,7 +31,8 @@ def changed(source: str) -> str:
 
 def other_imports(file: Path) -> list[str]:
     """Return the modules outside of the standard library and of its folders that a changed server imports."""
-    near = {one.stem for folder in (file.parent, file.parent.parent) for one in folder.iterdir()}
+    folders = (file.parent, file.parent.parent)
+    near = {one.stem for folder in folders for one in folder.iterdir() if one.is_dir() or one.suffix == ".py"}
     known = {"httpx", "pegboard", "pegboard_plugins", "pydantic", "typing_extensions", *sys.stdlib_module_names, *near}
     found = {
         name
