@@ -247,3 +247,12 @@ async def test_names_that_match_nothing_are_reported() -> None:
         assert len(found) == 2
         assert "profiles.part.tools: 'kti_*' matches nothing" in found[0]
         assert "profiles.part.tags: 'b' matches nothing" in found[1]
+
+
+async def test_no_page_is_empty_before_the_last() -> None:
+    settings = {"profiles": {"part": {"tools": ["*_change", "*_write"]}}, "stream_profile": "part"}
+    async with connect(make_kit(), hostconfig={"host": {"page_size": 1}, "plugins": {"mcp": settings}}) as client:
+        first = await client.request("tools/list")
+        second = await client.request("tools/list", {"cursor": first["nextCursor"]})
+        assert [tool["name"] for page in (first, second) for tool in page["tools"]] == ["kit_change", "kit_write"]
+        assert "nextCursor" not in second
