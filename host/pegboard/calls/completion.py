@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, unsendable
-from pegboard.calls.execute import Function, Runtime, run_function
+from pegboard.calls.execute import Runtime, run_function
+from pegboard.calls.function import Function
 from pegboard.context.bound_function import BoundFunction
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion

@@ -10,7 +10,7 @@ from functools import partial
 from types import CoroutineType, TracebackType
 from typing import Any
 
-from pegboard.calls.execute import Function
+from pegboard.calls.function import Function
 from pegboard.context import Context, current_context
 from pegboard.context.bound_function import HostAccess
 from pegboard.schemas.dependencies import Dependency, compile_dependency

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.authorization.call_check import check_requirements
 from pegboard.calls.deadlines import Deadline, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import raise_mapped
 from pegboard.calls.failures import is_cancelled
+from pegboard.calls.function import Function, Mode
 from pegboard.calls.result_size import TooLarge, built_within, log_too_large, within
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
@@ -25,48 +25,15 @@ from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
-from pegboard.types.callers import EMPTY
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, ToolResult
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
     from pegboard.middleware.time_limit import MiddlewareTime
-    from pegboard.schemas.dependencies import Dependency
 
 logger = logging.getLogger("pegboard")
 
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
-
-Mode = Literal["async", "inline", "thread", "dependent"]
-"""The ways to run a function: awaited, called on the event loop, or called in a thread of the host.
-
-A dependent function is a sync function with dependencies: `calls.dependencies` awaits them and then calls it.
-"""
-
-
-class Function(NamedTuple):
-    """An author's function and the way to run it."""
-
-    function: Callable[..., Any]
-    mode: Mode
-
-    @classmethod
-    def of(
-        cls,
-        function: Callable[..., Any],
-        *,
-        inline: bool = False,
-        dependencies: Mapping[str, Dependency] = EMPTY,
-    ) -> Function:
-        """Return an author's function with the way to run it: async, inline or in a thread."""
-        if dependencies:
-            from pegboard.calls.dependencies import with_dependencies
-
-            return with_dependencies(cls.of(function, inline=inline), dependencies)
-        target = function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
-        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(target):
-            return cls(function, "async")
-        return cls(function, "inline" if inline else "thread")
 
 
 class BoundTool(NamedTuple):

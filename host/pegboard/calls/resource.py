@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
-from pegboard.calls.execute import Function, Runtime, run_function
+from pegboard.calls.execute import Runtime, run_function
+from pegboard.calls.function import Function
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import NotFoundError

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.completion import BoundCompleter
-from pegboard.calls.execute import Function
+from pegboard.calls.function import Function
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.shown_texts import check_schema_texts
-from pegboard.catalogue.tool_compiler import described, description_of, own_name, schema_json, with_tags
+from pegboard.catalogue.tool_compiler import described, description_of, own_name, runnable, schema_json, with_tags
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
@@ -42,7 +42,7 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     signature = compile_signature(definition.function, with_result=False)
     _check_variables(signature.input_schema, names)
     completers = _completers(definition.completions, names, signature)
-    function = Function.of(definition.function, dependencies=signature.dependencies)
+    function = runnable(definition.function, signature)
     bound = BoundResource(uri, function, signature, definition.mime_type, matcher, completers=completers)
     about = (uri, name, definition.title, description_of(definition), definition.mime_type, owner, definition.meta)
     icons = tuple(definition.icons)
@@ -95,7 +95,7 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     )
     parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
     completers = _completers(definition.completions, tuple(schema["properties"]), signature)
-    function = Function.of(definition.function, dependencies=signature.dependencies)
+    function = runnable(definition.function, signature)
     bound = BoundPrompt(name, function, signature, description, parsed, completers=completers)
     icons = tuple(definition.icons)
     prompt = Prompt(name, definition.title, description, owner, arguments, definition.meta, icons)

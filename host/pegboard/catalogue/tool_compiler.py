@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic_core import to_json
 
-from pegboard.calls.execute import Function
+from pegboard.calls.function import Function
 from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS, check_options
 from pegboard.catalogue.shown_texts import check_schema_texts, check_shown_text
 from pegboard.errors import ToolDefinitionError
@@ -73,6 +73,16 @@ def _place_of_class(cls: type) -> str:
         return ""
 
 
+def runnable(function: Any, signature: Signature, *, inline: bool = False) -> Function:
+    """Return a function with the way to run it. Its dependencies are created before it runs."""
+    found = Function.of(function, inline=inline)
+    if not signature.dependencies:
+        return found
+    from pegboard.calls.dependencies import with_dependencies
+
+    return with_dependencies(found, signature.dependencies)
+
+
 def compile_tool(
     definition: ToolDefinition,
     name: str,
@@ -117,7 +127,7 @@ def compile_tool(
         definition=definition,
     )
     tool = _with_version(_with_kind(tool, definition), definition.version)
-    function = Function.of(definition.function, inline=definition.inline, dependencies=signature.dependencies)
+    function = runnable(definition.function, signature, inline=definition.inline)
     return with_tags(tool, definition.tags), signature, function
 
 

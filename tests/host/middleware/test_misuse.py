@@ -136,6 +136,20 @@ async def test_each_method_has_its_own_kind_of_outcome(method: str) -> None:
         assert (given is outcome) is (type(outcome) is type(OUTCOMES[method]))
 
 
+async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    class Unsure(Middleware):
+        def wants(self, call: Call) -> bool:
+            raise KeyError("canary-7f3a91")
+
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+            return await call_next(call)
+
+    async with make_host(Calls().kit, plugins={"unsure": plugin_of(middleware=[Unsure()])}) as host:
+        assert (await failure(host, "x_work")).error.message == "Internal error"
+    (line,) = errors(caplog)
+    assert "the middleware 'unsure' of plugin 'unsure' (Unsure.wants) raised KeyError" in line
+
+
 async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.LogCaptureFixture) -> None:
     async def responds(call: Call, call_next: CallNext) -> Outcome:
         return result
