@@ -15,8 +15,7 @@ from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, InputRequired, ResourceResult
-from pegboard.wire.codec import encode
-from pegboard.wire.json_values import with_base64
+from pegboard.wire.codec import encode, with_base64
 
 if TYPE_CHECKING:
     from pegboard.calls.completion import BoundCompleter

@@ -18,8 +18,7 @@ from pegboard.content.rules import (
 from pegboard.errors import ToolOutputError
 from pegboard.types.calls import PromptMessage, PromptResult, ResourceContents, ResourceResult, ToolResult
 from pegboard.types.content import AudioContent, Content, EmbeddedResource, ImageContent, TextContent
-from pegboard.wire.codec import encode
-from pegboard.wire.json_values import json_value
+from pegboard.wire.codec import encode, json_value
 
 
 def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:

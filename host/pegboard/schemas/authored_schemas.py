@@ -15,8 +15,7 @@ from pegboard.errors import ToolInputError, ToolInputSchemaError, ToolOutputSche
 from pegboard.messages.argument_errors import schema_error
 from pegboard.messages.field_lines import line
 from pegboard.schemas.json_schema import JsonSchema, compile_schema
-from pegboard.wire.codec import is_finite
-from pegboard.wire.json_values import with_base64
+from pegboard.wire.codec import is_finite, with_base64
 
 _MAPPINGS = (dict, Mapping)
 

@@ -34,8 +34,7 @@ from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.messages.field_lines import FieldPath
 from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
 from pegboard.schemas.subschemas import subschemas
-from pegboard.wire.codec import is_finite
-from pegboard.wire.json_values import with_base64
+from pegboard.wire.codec import is_finite, with_base64
 
 _ADVICE = "use plain data, a TypedDict, a dataclass or a pydantic model"
 _BUILDING = re.compile(r'^Error building "\S+" validator:\s+(?:\w+Error: )?')

@@ -21,8 +21,7 @@ from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import CONTENT_TYPES, MEDIA_TYPES, ToolResult
-from pegboard.wire.codec import is_finite
-from pegboard.wire.json_values import json_value, with_base64
+from pegboard.wire.codec import is_finite, json_value, with_base64
 
 if TYPE_CHECKING:
     from pegboard.schemas.dependencies import Dependency

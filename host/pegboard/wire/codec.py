@@ -7,6 +7,7 @@ double, integers of more than 4,300 digits, nesting of more than 200 levels, lon
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from math import isfinite
 from typing import Any, Final
 
@@ -20,6 +21,9 @@ REPEATED_MEMBERS: Final = object()
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _BEFORE_VALUES = (b'":', b" :", b"\t:", b"\n:", b"\r:")
 """The bytes between the name of a member and its value. Strings may contain the same bytes."""
+
+_PLAIN_TYPES = frozenset((str, int, float, bool, type(None)))
+_BUFFER_TYPES = frozenset((bytes, bytearray, memoryview))
 
 
 def decode(data: bytes) -> Any:
@@ -150,4 +154,34 @@ def _without_surrogates(value: Any) -> Any:
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_without_surrogates(item) for item in value]
+    return value
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as JSON-ready data.
+
+    Raises:
+        TypeError, ValueError: JSON cannot express the value.
+    """
+    return to_jsonable_python(with_base64(value), inf_nan_mode="constants", bytes_mode="base64")
+
+
+def with_base64(value: Any) -> Any:
+    """Return a value with base64 in place of bytes, inside dicts, lists and tuples too."""
+    try:
+        return _with_base64(value)
+    except RecursionError:  # pydantic reports the problem
+        return value
+
+
+def _with_base64(value: Any) -> Any:
+    kind = type(value)
+    if kind in _BUFFER_TYPES:
+        return b64encode(value).decode()  # pydantic's base64 is that of URLs
+    if kind is dict:
+        if _PLAIN_TYPES.issuperset(map(type, value.values())):
+            return value
+        return {name: _with_base64(one) for name, one in value.items()}
+    if kind is list or kind is tuple:
+        return value if _PLAIN_TYPES.issuperset(map(type, value)) else [_with_base64(one) for one in value]
     return value
