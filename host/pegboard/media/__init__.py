@@ -114,6 +114,10 @@ class Media(ABC):
         self.annotations = annotations
         self.meta = meta
 
+    def __repr__(self) -> str:
+        source = f"{len(self.data or b'')} bytes" if self.path is None else repr(self.path)
+        return f"<{type(self).__name__} {source}>"
+
     def load(self, limit: int | None = None) -> bytes:
         """Return the bytes. Read the file, if `path` names one.
 

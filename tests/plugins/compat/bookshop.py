@@ -57,7 +57,7 @@ def untyped(a, b=2):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     return a + b
 
 
-@mcp.tool("cover")
+@mcp.tool("cover", tags={"shop"})
 def make_cover() -> Image:
     return Image(data=b"png")
 

@@ -35,6 +35,7 @@ def test_its_schemas_come_from_its_annotations(client: PlainClient) -> None:
     assert tools["shelf"]["outputSchema"]["required"] == ["row"]
     assert tools["checked"]["outputSchema"]["properties"] == {"copies": {"type": "integer"}}
     assert "outputSchema" not in tools["mixed"]
+    assert tools["cover"]["_meta"]["pegboard/tags"] == ["shop"]
 
 
 def test_its_results_become_content(client: PlainClient) -> None:

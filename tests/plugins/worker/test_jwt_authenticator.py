@@ -160,10 +160,13 @@ OPEN_ENV = {"ARCADE_WORKER_SECRET": SECRET, "ARCADE_AUTH_DISABLED": "true"}
     ids=str,
 )
 async def test_weak_secrets_and_no_tokens_are_for_the_operator_unless_configured(
-    settings: dict[str, Any], reason: str | None
+    settings: dict[str, Any], reason: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     door = WorkerAuthenticator(WorkerConfig.model_validate(settings))
     assert (door.only_local or "").partition(";")[0].partition(":")[0] == (reason or "")
+    assert ("without a token" in caplog.text and "from anywhere" in caplog.text) is (
+        "auth_disabled_anywhere" in settings
+    )
     found = await door.authenticate(Request("GET", "/worker/tools", {}, Fields()))
     assert found == Caller(client_id="worker") if settings.get("auth_disabled") else isinstance(found, Response)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, get_args, get_origin
 
@@ -117,3 +118,16 @@ def _model_of(cls: Any) -> Any:
         name: (kind, getattr(cls, name, ...)) for name, kind in fields.items() if not name.startswith("_")
     }
     return create_model(cls.__name__, __config__=ConfigDict(from_attributes=True), **members)
+
+
+def as_manager(entered: Any) -> AbstractAsyncContextManager[Any]:
+    """Return the context manager of a lifespan, which may be an async generator."""
+    if not inspect.isasyncgen(entered):
+        return entered  # type: ignore[no-any-return]
+
+    @asynccontextmanager
+    async def manager() -> Any:
+        async for value in entered:
+            yield value
+
+    return manager()

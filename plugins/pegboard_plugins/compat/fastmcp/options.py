@@ -31,13 +31,7 @@ _WITHOUT_EFFECT = frozenset(
     )
 )  # fmt: skip
 """Options of FastMCP that pegboard does not need, or has as settings in `hostconfig.toml`."""
-_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("tags", "run_in_thread", "security", "version", "enabled"))
-_ITEM_OPTIONS_ELSEWHERE = {
-    "task": "background tasks are not supported",
-    "auth": "use the option `scopes` of pegboard's `@kit.tool`",
-    "app": "use the option `ui` of pegboard's `@kit.tool`",
-}
-_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("tags", "run_in_thread", "security", "version", "enabled"))
+_ITEM_OPTIONS_WITHOUT_EFFECT = frozenset(("run_in_thread", "security", "version", "enabled"))
 _ITEM_OPTIONS_ELSEWHERE = {
     "task": "background tasks are not supported",
     "auth": "use the option `scopes` of pegboard's `@kit.tool`",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar, overload
 
 from pegboard import Annotations, Toolkit
@@ -21,7 +21,7 @@ from pegboard.plugin import (
 )
 from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
-from pegboard_plugins.compat.fastmcp.functions import adapted
+from pegboard_plugins.compat.fastmcp.functions import adapted, as_manager
 from pegboard_plugins.compat.fastmcp.options import (
     check_item_options,
     check_options,
@@ -135,6 +135,7 @@ class FastMCP(Toolkit):
         output_schema: Mapping[str, Any] | None = None,
         timeout: float | None = None,
         version: Any = None,
+        tags: Collection[str] | None = None,
         **options: Any,
     ) -> None:
         """Add a tool, also while the host runs."""
@@ -151,6 +152,7 @@ class FastMCP(Toolkit):
             output_schema=output_schema,
             timeout=timeout,
             version=None if version is None else str(version),
+            tags=tuple(tags or ()),
         )
         self._put(self._tools, definition, "name")
 
@@ -189,6 +191,7 @@ class FastMCP(Toolkit):
         icons: Sequence[Any] | None = None,
         annotations: Any = None,
         meta: Mapping[str, Any] | None = None,
+        tags: Collection[str] | None = None,
         **options: Any,
     ) -> ResourceDefinition:
         check_item_options(options)
@@ -202,6 +205,7 @@ class FastMCP(Toolkit):
             icons=icons_of(icons),
             annotations=None if annotations is None else Annotations(**snake_case(plain(annotations))),
             meta=meta,
+            tags=tuple(tags or ()),
         )
 
     # --- prompts ---
@@ -235,6 +239,7 @@ class FastMCP(Toolkit):
         description: str | None = None,
         icons: Sequence[Any] | None = None,
         meta: Mapping[str, Any] | None = None,
+        tags: Collection[str] | None = None,
         **options: Any,
     ) -> PromptDefinition:
         check_item_options(options)
@@ -245,6 +250,7 @@ class FastMCP(Toolkit):
             description=description or inspect.getdoc(function) or name or name_of(function),
             icons=icons_of(icons),
             meta=meta,
+            tags=tuple(tags or ()),
         )
 
     def add_prompt(self, prompt: Prompt | Callable[..., Any]) -> None:
@@ -370,7 +376,7 @@ class FastMCP(Toolkit):
 
     @asynccontextmanager
     async def _lifetime(self, context: PluginContext) -> Any:
-        entered = nullcontext() if self._open is None else _as_manager(self._open(self))
+        entered = nullcontext() if self._open is None else as_manager(self._open(self))
         async with entered as state:
             self._running.append(context)
             try:
@@ -384,15 +390,3 @@ class MCPServer(FastMCP):
 
     _default_name = "mcp-server"
     _used_of_two = "first"
-
-
-def _as_manager(entered: Any) -> AbstractAsyncContextManager[Any]:
-    if not inspect.isasyncgen(entered):
-        return entered  # type: ignore[no-any-return]
-
-    @asynccontextmanager
-    async def manager() -> Any:
-        async for value in entered:
-            yield value
-
-    return manager()
