@@ -1,4 +1,4 @@
-"""A tool asks the person to fill in a form; what must not happen twice stands in `context.once`."""
+"""A tool asks the user to fill in a form; what must not happen twice stands in `context.once`."""
 
 from datetime import date
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""A tool sends the person to a web page: for what a client must not see, such as a password or a payment."""
+"""A tool sends the user to a web page: for what a client must not see, such as a password or a payment."""
 
 from pegboard import Context, Toolkit
 

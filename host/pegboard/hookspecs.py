@@ -59,7 +59,7 @@ def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
 
 @hookspec
 def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
-    """Return prompts. The parameters of their functions are their arguments. The rules for names are those of tools."""
+    """Return prompts. A prompt's arguments are the parameters of its function. Names follow the rules for tools."""
     raise NotImplementedError
 
 
@@ -125,7 +125,7 @@ def register_methods(context: PluginContext) -> Iterable[Extension | Method | No
 
 @hookspec
 def register_routes(context: PluginContext) -> Iterable[Route]:
-    """Return HTTP routes. Every HTTP server of the host serves all of them, with the same checks.
+    """Return HTTP routes. Every HTTP server of the host serves all routes, with the same checks.
 
     If two have one method and path, neither is served, and both owners are reported.
     """

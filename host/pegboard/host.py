@@ -138,7 +138,7 @@ class Host:
 
     @property
     def busy_threads(self) -> int:
-        """The number of sync functions that run now. They cannot be stopped."""
+        """The number of running sync functions. A sync function cannot be stopped."""
         return self._runtime.threads.busy
 
     def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
@@ -163,14 +163,14 @@ class Host:
         return method.startswith("notifications/") and method in self._methods
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
-        """Return the tool that a caller may call as `name`, or None."""
+        """Return the tool with the wire name `name`. Return None if the caller has no access to such a tool."""
         bound = self.assembly.tools.get(name)
         if bound is None or not may_find(caller, bound) or (self._gates and hides(self._gates, name, caller)):
             return None
         return bound.tool
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Return the error for a call that may not subscribe to a resource, or None."""
+        """Return the error for a subscription that a gate rejects. Return None if the caller may subscribe."""
         return refused(self._gates, uri, call)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:

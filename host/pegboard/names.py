@@ -88,7 +88,7 @@ def words(name: str) -> list[str]:
 
 
 class Patterns:
-    """Names and globs, such as those of `[host] disabled_tools`. Immutable.
+    """Names and globs, as in `[host] disabled_tools`. Immutable.
 
     Args:
         texts: the patterns.
@@ -143,7 +143,7 @@ class Patterns:
 
 
 def matching_pattern(patterns: Iterable[str], tags: Iterable[str]) -> str | None:
-    """Return the first pattern that matches one of these tags, or None. Case matters."""
+    """Return the first pattern that matches one of these tags, None if no pattern matches. Case matters."""
     tags = tuple(tags)
     return next((pattern for pattern in patterns if _hits(pattern, tags)), None)
 

@@ -31,7 +31,7 @@ _DOMAINS = {
 
 
 class AppsPlugin(Plugin):
-    """The extension. It is advertised while a tool or resource uses it."""
+    """The plugin. The host advertises the extension while a tool or resource uses it."""
 
     def __init__(self, config: None) -> None:
         super().__init__(config)
@@ -67,7 +67,7 @@ class AppsPlugin(Plugin):
         if entries is None:
             return part
         if part.mime_type != UI_MIME_TYPE:
-            raise ValueError(f"{part.uri} has the MIME type {part.mime_type!r}: interfaces need {UI_MIME_TYPE!r}")
+            raise ValueError(f"invalid MIME type {part.mime_type!r} of {part.uri}: use {UI_MIME_TYPE!r}")
         return part._replace(meta={**(part.meta or {}), **entries} or None)
 
 
@@ -91,12 +91,12 @@ def _tool(ui: Any, resources: Mapping[str, Resource]) -> dict[str, Any]:
         raise ToolDefinitionError(f"invalid ui {ui!r}: use a URI or a ToolUi")
     visibility = list(ui.visibility)
     if not visibility or not all(audience in AUDIENCES for audience in visibility):
-        raise ToolDefinitionError(f"invalid visibility {visibility} of its ui: choose from {', '.join(AUDIENCES)}")
+        raise ToolDefinitionError(f"invalid `ui` visibility {visibility}: choose from {', '.join(AUDIENCES)}")
     meta: dict[str, Any] = {"visibility": visibility}
     if ui.resource_uri is not None:
         if not str(ui.resource_uri).startswith(UI_SCHEME) or ui.resource_uri not in resources:
             raise ToolDefinitionError(
-                f"its ui {ui.resource_uri!r} does not exist: register a {UI_SCHEME} resource with this URI"
+                f"the interface {ui.resource_uri!r} does not exist: register a {UI_SCHEME} resource with this URI"
             )
         meta = {"resourceUri": ui.resource_uri, **meta}
     return {"ui": meta}
@@ -104,14 +104,14 @@ def _tool(ui: Any, resources: Mapping[str, Resource]) -> dict[str, Any]:
 
 def _resource(resource: Resource, ui: Any) -> dict[str, Any]:
     if resource.mime_type != UI_MIME_TYPE:
-        raise ToolDefinitionError(f"invalid MIME type {resource.mime_type!r}: interfaces need {UI_MIME_TYPE!r}")
+        raise ToolDefinitionError(f"invalid MIME type {resource.mime_type!r} for an interface: use {UI_MIME_TYPE!r}")
     if not isinstance(ui, ResourceUi):
         raise ToolDefinitionError(f"invalid ui {ui!r}: use a ResourceUi")
     csp = {
         member: _check_origins(field, getattr(ui, field)) for field, member in _DOMAINS.items() if getattr(ui, field)
     }
     if unknown := [name for name in ui.permissions if name not in PERMISSIONS]:
-        raise ToolDefinitionError(f"unknown permission {unknown[0]!r} of its ui: choose from {', '.join(PERMISSIONS)}")
+        raise ToolDefinitionError(f"unknown `ui` permission {unknown[0]!r}: choose from {', '.join(PERMISSIONS)}")
     members = {
         "csp": csp or None,
         "permissions": {name: {} for name in ui.permissions} or None,
@@ -124,16 +124,16 @@ def _resource(resource: Resource, ui: Any) -> dict[str, Any]:
 
 def _check_origins(field: str, origins: Sequence[str]) -> list[str]:
     if isinstance(origins, str):
-        raise ToolDefinitionError(f"the {field} of its ui must be a list of strings")
+        raise ToolDefinitionError(f"`ui` {field} must be a list of strings")
     for origin in map(str, origins):
         if not re.fullmatch(_ORIGIN, origin):
             raise ToolDefinitionError(
-                f"invalid origin {origin!r} in {field} of its ui: use one such as https://example.com"
+                f"invalid origin {origin!r} in `ui` {field}: use an origin such as https://example.com"
             )
     return list(origins)
 
 
 def _check_type(kind: type, field: str, value: Any) -> Any:
     if value is not None and not isinstance(value, kind):
-        raise ToolDefinitionError(f"the {field} of its ui must be {kind.__name__}, not {value!r}")
+        raise ToolDefinitionError(f"`ui` {field} must be {kind.__name__}, not {value!r}")
     return value

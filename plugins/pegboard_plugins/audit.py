@@ -89,7 +89,7 @@ class AuditPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware. It is the outermost."""
+        """Return the middleware, which runs outermost."""
         self._audit = Audit(self.config)
         return [self._audit]
 

@@ -78,7 +78,7 @@ class AuthTokenConfig(PluginConfig):
     def _check_tokens(self) -> Self:
         tokens = [one.token.get_secret_value() for one in self.named.values()]
         if not tokens:
-            raise ValueError('missing token: set one, for example token = { env = "MY_TOKEN" }')
+            raise ValueError('missing token: set a token, for example token = { env = "MY_TOKEN" }')
         if len(set(tokens)) < len(tokens):
             raise ValueError("two callers have the same token: give each caller its own token")
         return self

@@ -176,7 +176,7 @@ def _key(call: Call) -> tuple[Any, ...] | None:
 
 
 class _Observed:
-    """A call whose notifications and questions are noticed.
+    """A call that records if its function sent notifications or asked the client.
 
     Attributes:
         call: the call to pass on.

@@ -58,7 +58,7 @@ class DebugErrorsConfig(PluginConfig):
 
 
 class DebugErrorsPlugin(Plugin):
-    """The plugin: its middleware, if a setting is enabled."""
+    """The plugin. It registers middleware if a setting is enabled."""
 
     Config = DebugErrorsConfig
 

@@ -44,7 +44,7 @@ class LargeResultsConfig(PluginConfig):
 
 
 class LargeResultsPlugin(Plugin):
-    """The middleware that keeps large results, and the resources that read them."""
+    """The plugin. Middleware stores large results, and resources read the stored results."""
 
     Config = LargeResultsConfig
 
@@ -132,7 +132,7 @@ class KeptResults:
 
 
 class LargeResults(Middleware):
-    """Middleware that replaces the error for a large result.
+    """Middleware that replaces the error for a large result with the beginning of the result and a link to all of it.
 
     Args:
         config: the limits.

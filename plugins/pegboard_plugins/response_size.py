@@ -1,4 +1,4 @@
-"""Warnings about large results, before they fill a model's context. `[host] max_result_bytes` refuses them."""
+"""Warnings about results that fill much of a model's context. `[host] max_result_bytes` rejects larger results."""
 
 from __future__ import annotations
 

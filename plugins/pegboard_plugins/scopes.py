@@ -1,6 +1,6 @@
 """Scopes by configuration: the scopes that tokens need for methods, toolkits, tools, resources and prompts.
 
-They add to the scopes of a tool's definition (`scopes=`). Items that a caller may not use are hidden.
+They add to the scopes of a tool's definition (`scopes=`). Items that a caller is not allowed to use are hidden.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ScopesConfig(PluginConfig):
     def _check_scopes(cls, given: Scopes) -> Scopes:
         for name, scopes in given.items():
             if not scopes:
-                raise ValueError(f"{name!r} has no scopes: list at least one")
+                raise ValueError(f"{name!r} has no scopes: list at least one scope")
             if wrong := [one for one in scopes if not is_scope(one)]:
                 raise ValueError(f"invalid scope {wrong[0]!r} of {name!r}: list scopes separately (RFC 6749)")
         return given
@@ -225,7 +225,7 @@ class ScopeGate(Gate):
         raise InsufficientScopeError(scopes.union(self._completion_scopes(call)))
 
     def _completion_scopes(self, call: Call) -> frozenset[str]:
-        """Return the scopes of the item whose argument is completed."""
+        """Return the scopes of the item that the completion request names."""
         reference = call.params.get("ref")
         if call.method != "completion/complete" or not isinstance(reference, dict):
             return NO_SCOPES

@@ -85,7 +85,7 @@ class FileStore:
         return named if self._directory is None else f"{named}, in the file {self._directory / name}"
 
     def _find_in_folder(self, name: str) -> Path | None:
-        """Return the file in the folder, or None. Links that lead out of the folder are not followed."""
+        """Return the file in the folder, None if the file is missing. Ignore links that lead out of the folder."""
         if self._directory is None or Path(name).name != name:
             return None
         try:

@@ -183,7 +183,7 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(given: Any) -> Any:
-    """Return a tuple of names. A single string is one name. Return other types unchanged: the host refuses them."""
+    """Return a tuple of names. A single string is one name. Return other types unchanged; the host rejects these."""
     if isinstance(given, str):
         return (given,)
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else given

@@ -51,7 +51,7 @@ class ToolkitBase:
         prefix: bool = True,
         instructions: str | None = None,
     ) -> None:
-        given: object = name  # callers may not use a type checker
+        given: object = name  # type checkers are optional
         if not isinstance(given, str) or not given.strip():
             raise TypeError(f'{name!r} is not a valid toolkit name: write Toolkit("files")')
         self.name = name

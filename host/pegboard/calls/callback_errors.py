@@ -1,4 +1,4 @@
-"""Exceptions that callbacks of a call raise on the event loop, outside of any task. They fail only that call."""
+"""Exceptions of event loop callbacks that belong to a call. Such an exception fails only that call."""
 
 from __future__ import annotations
 

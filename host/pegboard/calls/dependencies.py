@@ -153,7 +153,7 @@ async def _host_value(dependency: Dependency, host: HostAccess) -> Any:
 
 
 class _HostValue(AbstractAsyncContextManager["_HostValue"]):
-    """A value that lives as long as the host. It is created and closed in one task of its own.
+    """A value that lives as long as the host. A separate task creates and closes the value.
 
     Calls that need the value wait for it. The end of such a call does not end the creation. If the creation fails, the
     calls that wait for it fail, and the next call tries again.

@@ -1,4 +1,4 @@
-"""`Image`, `Audio` and `File` in the results of functions. Their files are read in a thread of the host."""
+"""`Image`, `Audio` and `File` in the results of functions. A thread of the host reads the files."""
 
 from __future__ import annotations
 

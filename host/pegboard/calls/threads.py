@@ -50,7 +50,7 @@ class Job:
 
 
 class Threads:
-    """The threads of one host. They are created when the first function runs.
+    """The threads of one host. The first function that runs creates the threads.
 
     Args:
         size: the number of threads.

@@ -304,7 +304,7 @@ class Binder:
         return None
 
     def _why_filtered(self, definition: Definition) -> str | None:
-        """Return the reason not to serve an item by its tags, or None."""
+        """Return the reason why the tags disable an item. Return None if they do not."""
         tags, host = definition.tags, self._config.host
         self.known_tags.update(tags)
         if pattern := matching_pattern(host.disabled_tags, tags):

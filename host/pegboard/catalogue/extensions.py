@@ -187,7 +187,7 @@ def describe_item(
 
 
 def default_mime_type(uri: str, contributed: Contributions) -> str | None:
-    """Return the default MIME type that an extension defines for a URI, or None."""
+    """Return the MIME type that an extension defines for a URI. Return None if no extension defines one."""
     for extension in contributed.extensions.values():
         for start, mime_type in extension.mime_types.items():
             if uri.startswith(start):

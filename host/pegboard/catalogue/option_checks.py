@@ -114,9 +114,9 @@ def _check_adapters(adapters: object) -> None:
         raise ToolDefinitionError(f"its adapters must be a list, not {adapters!r}")
     for one in adapters:
         if isinstance(one, type):
-            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; pass an object of it")
+            raise ToolDefinitionError(f"the error adapter {one.__name__} is a class: pass an instance")
         if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
-            raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
+            raise ToolDefinitionError(f"invalid error adapter {one!r}: define `slug` and the method `from_exception`")
 
 
 def _check_changes(changes: object) -> None:
@@ -132,9 +132,7 @@ def _check_limits(definition: ToolDefinition) -> None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
             raise ToolDefinitionError(f"its timeout must be a number of seconds, 0 for no limit, not {timeout!r}")
         if timeout and definition.inline:
-            raise ToolDefinitionError(
-                "it is inline and has a timeout, but nothing can interrupt an inline tool; remove one of them"
-            )
+            raise ToolDefinitionError("an inline tool cannot be interrupted: remove `inline` or `timeout`")
 
 
 def _check_max_result(size: Any) -> None:
@@ -162,7 +160,7 @@ def check_sense(hints: ToolAnnotations) -> None:
         ToolDefinitionError: the hints contradict each other.
     """
     if hints.read_only and hints.destructive:
-        raise ToolDefinitionError("it is read_only and destructive; remove one of the hints")
+        raise ToolDefinitionError("a read_only tool cannot be destructive: remove one of the two hints")
 
 
 def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:

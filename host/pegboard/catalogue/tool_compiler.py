@@ -197,7 +197,7 @@ def _innermost(function: Any) -> Any:
 
 
 def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
-    """Return the author's description, or else the docstring, or None."""
+    """Return the author's description, else the docstring. Return None if both are missing."""
     given = definition.description
     return _shown(_docstring(definition)) if given is None else given.strip()
 

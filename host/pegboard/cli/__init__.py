@@ -113,7 +113,7 @@ def _open_missing_streams() -> None:
 
 
 def _give_up_output() -> None:
-    """Redirect stdout to the null device. Its reader is gone, as in `pegboard list | head`."""
+    """Redirect stdout to the null device after its reader has closed, as in `pegboard list | head`."""
     _lead_nowhere(sys.stdout.fileno())
 
 

@@ -99,7 +99,7 @@ def _is_interactive() -> bool:
 
 
 def _show_progress(method: str, params: dict[str, Any]) -> None:
-    """Print the progress of the call. Its log messages are in the log of the host."""
+    """Print the progress of the call. The call's log messages are in the host's log."""
     if method != "notifications/progress":
         return
     total = f" of {params['total']}" if "total" in params else ""

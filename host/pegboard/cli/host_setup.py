@@ -114,7 +114,7 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
 
 
 def loaded_host(options: Namespace) -> Host:
-    """Return a host that is loaded and not started. Its problems are printed on stderr."""
+    """Load a host without starting it, and print its problems on stderr. Return the host."""
     host = host_from_options(options)
     with diverted():
         host.load()

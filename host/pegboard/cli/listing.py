@@ -1,4 +1,4 @@
-"""`pegboard list`, `show` and `plugins`. They load the host and do not start it."""
+"""`pegboard list`, `show` and `plugins`. These commands load the host without starting it."""
 
 from __future__ import annotations
 

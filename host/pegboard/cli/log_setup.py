@@ -107,7 +107,7 @@ class FileHandler(logging.Handler):
 
 
 def _log_what_python_prints() -> None:
-    """Log the warnings and exceptions that Python would print. Their text may come from callers."""
+    """Log warnings and exceptions instead of printing them, because the messages may contain data of callers."""
     warnings.showwarning = _log_warning
     threading.excepthook = _log_end_of_thread
     sys.unraisablehook = _log_unraisable

@@ -36,7 +36,7 @@ def serve_toolkit(kit: ToolkitBase, transport: str, plugins: Mapping[str, Mappin
     if transport == "stdio" and plugins[transport].keys() & {"host", "port"}:
         raise TypeError('only HTTP has an address: kit.run("http", port=8001)')
     if file := being_loaded():
-        raise PluginError(f'run() is called while {file.name} is loaded; put it below `if __name__ == "__main__":`')
+        raise PluginError(f'{file.name} calls run() on import: move the call below `if __name__ == "__main__":`')
     if _has_loop():
         raise RuntimeError("run() starts an event loop: in a running loop, use pegboard.Host")
     make = partial(_host, kit, transport, plugins)

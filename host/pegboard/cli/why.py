@@ -20,7 +20,7 @@ from pegboard.names import nearest, normalise
 
 
 def run_why(options: Namespace) -> int:
-    """Explain the state of each plugin, toolkit, tool and secret with a name."""
+    """Print the state, and the reason for it, of each plugin, toolkit, tool and secret with the given name."""
     host = loaded_host(options)
     choices = [choice for choice in host.report.choices if same_name(choice.origin.name, options.name)]
     stories = [*(_plugin_story(host, choice) for choice in choices), *_tool_stories(host, options.name)]

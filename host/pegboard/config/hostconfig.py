@@ -31,7 +31,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class HostConfig:
-    """The configuration of a host. It is immutable. Its repr shows no values of sections.
+    """The configuration of a host. Immutable. The repr does not show the values of sections.
 
     Attributes:
         host: the `[host]` section, validated.

@@ -1,4 +1,4 @@
-"""Settings of the operator that widen access beyond the defaults. Models mark them with `WidensAccess`."""
+"""The operator's settings that widen access. `WidensAccess` marks such settings in models."""
 
 from __future__ import annotations
 

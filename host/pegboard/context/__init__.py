@@ -253,7 +253,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def ui(self) -> UI:
-        """The person in front of the client."""
+        """The user of the client."""
         from pegboard.context.interaction import UI
 
         return UI(self._asking)

@@ -42,7 +42,7 @@ _DROPPED = {"examples", "deprecated", "readOnly", "writeOnly", "uniqueItems"}
 
 
 class Elicited(NamedTuple, Generic[T]):
-    """The answer of a person.
+    """The answer of a user.
 
     Attributes:
         action: "accept", "decline" (an explicit no) or "cancel" (dismissed without a choice).
@@ -54,7 +54,7 @@ class Elicited(NamedTuple, Generic[T]):
 
     @property
     def accepted(self) -> bool:
-        """True if the person agreed."""
+        """True if the user agreed."""
         return self.action == "accept"
 
 

@@ -1,4 +1,4 @@
-"""Calls from a running function to its own host. They pass the same checks as calls from clients."""
+"""Calls from a running function to its own host. Such calls pass the same checks as calls from clients."""
 
 from __future__ import annotations
 

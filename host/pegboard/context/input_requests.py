@@ -32,10 +32,10 @@ class QuestionKind(Protocol):
 
 
 class Elicit(NamedTuple):
-    """A form for the person.
+    """A form for the user.
 
     Attributes:
-        message: the reason, for the person. A form must not ask for secrets.
+        message: the reason, for the user. A form must not ask for secrets.
         schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form with one field, or a
             flat JSON Schema; None to ask only for consent.
     """
@@ -53,7 +53,7 @@ class Elicit(NamedTuple):
         return Question("elicitation/create", params)
 
     def parse(self, answer: Any) -> Elicited[Any]:
-        """Return the person's choice, and the content in the type of the schema."""
+        """Return the user's choice, and the content in the type of the schema."""
         action = _action(answer)
         if action != "accept":
             return Elicited(action)
@@ -72,10 +72,10 @@ _CONSENT: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 class ElicitUrl(NamedTuple):
-    """A page that the person opens, for data that the client must not see (secrets, payments, consent).
+    """A page that the user opens, for data that the client must not see (secrets, payments, consent).
 
     Attributes:
-        message: the reason, for the person.
+        message: the reason, for the user.
         url: the page, without credentials or personal data.
     """
 
@@ -94,7 +94,7 @@ class ElicitUrl(NamedTuple):
         return Question("elicitation/create", {"mode": "url", "message": self.message, "url": url})
 
     def parse(self, answer: Any) -> Elicited[None]:
-        """Return the person's choice. "accept" means only that the page was opened."""
+        """Return the user's choice. "accept" means only that the page was opened."""
         return Elicited(_action(answer))
 
 

@@ -132,7 +132,7 @@ class Interaction:
 
 
 class UI:
-    """The person in front of the client."""
+    """The user of the client."""
 
     __slots__ = ("_asking",)
 
@@ -159,10 +159,10 @@ class UI:
     def elicit(
         self, message: str, schema: Any = None, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
     ) -> Awaitable[Elicited[Any]]:
-        """Ask the person to fill in a form.
+        """Ask the user to fill in a form.
 
         Args:
-            message: the reason, for the person. A form must not ask for secrets; use `elicit_url` for those.
+            message: the reason, for the user. A form must not ask for secrets; use `elicit_url` for those.
             schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form with one field,
                 or a flat JSON Schema; None to ask only for consent.
             name: distinguishes this question from others that are asked at the same time.
@@ -178,12 +178,12 @@ class UI:
     def elicit_url(
         self, message: str, url: str, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
     ) -> Awaitable[Elicited[None]]:
-        """Ask the person to open a page, for data that the client must not see: secrets, payments, consent.
+        """Ask the user to open a page, for data that the client must not see: secrets, payments, consent.
 
-        "accept" means only that the page was opened. The client does not learn the data that the person enters there.
+        "accept" means only that the page was opened. The client does not learn the data that the user enters there.
 
         Args:
-            message: the reason, for the person.
+            message: the reason, for the user.
             url: the page, without credentials or personal data.
             name: distinguishes this question from others that are asked at the same time.
             timeout: the seconds to wait for the answer. Applies only in a session.
@@ -218,7 +218,7 @@ class Sampling:
         name: str | None = None,
         timeout: float | None = ANSWER_SECONDS,
     ) -> Awaitable[Sampled]:
-        """Ask the client's model. The person may see and change the question and the answer.
+        """Ask the client's model. The user may see and change the question and the answer.
 
         Args:
             messages: one string as the user's message, or a list of strings and MCP SamplingMessage objects

@@ -98,7 +98,7 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
 
 
 def spelt(name: str, names: Collection[str]) -> str | None:
-    """Return the item of `names` that equals `name` when case is ignored, or None."""
+    """Return the item of `names` that equals `name` in upper or lower case. Return None if no item does."""
     if name in names:
         return name
     folded = name.casefold()

@@ -44,7 +44,7 @@ class Selection(NamedTuple):
 
 
 class ProgramPlugins(NamedTuple):
-    """Plugins and toolkits that a program passes to the host. They are always enabled."""
+    """Plugins and toolkits that a program passes to the host. These plugins and toolkits are always enabled."""
 
     plugins: Mapping[str, Any] = EMPTY
     toolkits: Mapping[str, Any] = EMPTY

@@ -20,7 +20,7 @@ def failure_text(error: BaseException) -> str:
 
 
 def failure_location(error: BaseException, module: str) -> str:
-    """Return the file and line of the module's own code that failed, or "" if the message contains them."""
+    """Return the file and line in the module at which the import failed. Return "" if the message contains both."""
     if isinstance(error, SyntaxError):
         return ""
     own = module.partition(".")[0]

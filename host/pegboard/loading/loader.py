@@ -130,7 +130,7 @@ class _Loader:
         self.report_absent("required", choices)
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
-        """Report each section of `[host.toolkits]` whose toolkit is not installed: a misspelt limit has no effect."""
+        """Report each section of `[host.toolkits]` whose toolkit is not installed: the section has no effect."""
         message = "no toolkit with this name is installed"
         for name in [name for name in self.config.host.toolkits if name not in known]:
             path = ("host", "toolkits", name)

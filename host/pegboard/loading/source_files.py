@@ -34,7 +34,7 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
 
 
 def being_loaded() -> Path | None:
-    """Return the file that is being loaded, or None."""
+    """Return the file that is being loaded. Return None if no file is."""
     return _loading.get()
 
 
@@ -49,7 +49,7 @@ def _toolkits(file: Path) -> list[ToolkitBase]:
         kit = ToolkitBase(file.stem)
         kit.add(tools)
         return [kit]
-    raise PluginError(f'{file} has no toolkit at its top level; write one: kit = Toolkit("{file.stem}")')
+    raise PluginError(f'{file} has no toolkit at its top level: add kit = Toolkit("{file.stem}")')
 
 
 def _run(file: Path) -> ModuleType:

@@ -160,7 +160,7 @@ class Media(ABC):
 
 
 class Image(Media):
-    """An image from a file or from bytes. It becomes an `ImageContent`."""
+    """An image from a file or from bytes. Clients receive an `ImageContent`."""
 
     main_type = "image/"
 
@@ -170,7 +170,7 @@ class Image(Media):
 
 
 class Audio(Media):
-    """Audio from a file or from bytes. It becomes an `AudioContent`."""
+    """Audio from a file or from bytes. Clients receive an `AudioContent`."""
 
     main_type = "audio/"
 

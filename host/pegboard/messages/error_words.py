@@ -1,4 +1,4 @@
-"""The wording of each type of validation error. It states the required value, never the actual value.
+"""The wording of each type of validation error. A message states the required value, never the actual value.
 
 The table has every error type of pydantic, and a few more for JSON Schema. Arguments, results and settings use the same
 words. The errors of an author's own validators keep the author's words.

@@ -1,4 +1,6 @@
-"""Hints in messages about invalid values: the kind of the value, the closest known name, values to omit.
+"""Hints for messages about invalid values.
+
+A hint names the kind of the value, the most similar known name, or the values to omit.
 
 A hint never repeats a value. It may name values of the schema, because the schema is public.
 """

@@ -54,7 +54,7 @@ def _is_seen(char: str) -> bool:
 
 
 def complaint(text: str) -> str | None:
-    """Return the first invisible character of a string and its position, or None."""
+    """Return the first invisible character of a string and its position. Return None if all are visible."""
     for found in _SUSPECTS.finditer(text):
         if not _belongs(text, found.start()):
             char = found.group()

@@ -33,7 +33,7 @@ class Gate(Middleware):
         return frozenset()
 
     def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
-        """Return the error for a caller that may not use a tool, resource or prompt. By default: it does not exist.
+        """Return the error for a caller that is not allowed to use an item. By default, a `NotFoundError`.
 
         Args:
             kind: as in `allows`.

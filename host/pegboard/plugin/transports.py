@@ -72,7 +72,7 @@ class TransportContext(Protocol):
                 the channel has only HTTP requests.
 
         Raises:
-            ConfigError: other machines reach the channel, and a served route or stream has no authenticator.
+            ConfigError: other machines can reach the channel, but a served route or stream has no authenticator.
         """
 
     async def open_stores(self) -> None:
@@ -167,11 +167,11 @@ class ProtocolContext(Protocol):
         ...
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
-        """Return the tool that this caller may call by that name on the wire, or None."""
+        """Return the tool with that name on the wire. Return None if the caller has no access to such a tool."""
         ...
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Return the error for a call that may not subscribe to a resource, as a `Gate` decides, or None."""
+        """Return the error for a subscription that a `Gate` rejects. Return None if the caller may subscribe."""
         ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:

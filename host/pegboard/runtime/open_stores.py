@@ -69,7 +69,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             logger.debug("%s cannot be opened", title, exc_info=True)
 
     async def __aexit__(self, *_: object) -> None:
-        """Close all stores. Later calls may open them again."""
+        """Close all stores. A later call opens a closed store again."""
         self._closing.set()
         self._closing = asyncio.Event()
         self._opened.clear()

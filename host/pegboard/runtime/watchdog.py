@@ -1,4 +1,4 @@
-"""The watchdog, which logs code while the code blocks the event loop. The code is not interrupted.
+"""The watchdog. It logs the code that blocks the event loop, and does not interrupt the code.
 
 A timer on the event loop records beats, and a thread checks them. Both run only while calls are in flight.
 """

@@ -78,7 +78,7 @@ def _with_values(validate: Validate, convert: Validate, values: dict[str, Any]) 
     except ToolInputError as error:
         raise _wrong_values(error) from None
     except (TypeError, ValueError):
-        raise ToolDefinitionError("a fixed value must be JSON") from None
+        raise ToolDefinitionError("a fixed value of an argument is not JSON: use a JSON value") from None
     return lambda arguments: {**validate(arguments), **convert(values)}
 
 

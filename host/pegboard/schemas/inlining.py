@@ -1,4 +1,4 @@
-"""The definitions of a generated schema, in place of the references to them: some clients do not read `$ref`."""
+"""Replacement of references in generated schemas by their definitions, because some clients ignore `$ref`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANNOTATIONS = frozenset(("default", "deprecated", "description", "examples", "t
 
 
 def with_plain_root(schema: JsonObject) -> JsonObject:
-    """Return a schema whose root is not a reference. Many clients read the `type` of the root."""
+    """Resolve a reference at the root of a schema, because many clients read the root's `type`. Return the schema."""
     definition = schema["$defs"].get(_name(schema.get("$ref")))
     if definition is None:
         return schema

@@ -187,7 +187,7 @@ def _runs(pattern: str, engine: Any) -> bool:
 
 
 def _why(error: ValidationError, schema: dict[str, Any]) -> str:
-    """Return the problem of an invalid schema."""
+    """Describe why a schema is invalid."""
     kind = type(error.kind).__name__
     if kind == "Referencing":
         lost = error.message.partition(" is not present")[0]

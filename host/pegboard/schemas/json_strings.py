@@ -1,4 +1,4 @@
-"""Arguments that are JSON in a string, such as "[1, 2]" for a list. Models often send them.
+"""Arguments that are JSON in a string, such as "[1, 2]" for a list. Models often send such strings.
 
 Only arguments that did not fit are decoded, so valid calls take no time here.
 """

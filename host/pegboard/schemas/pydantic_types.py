@@ -180,7 +180,7 @@ def _check_aliases(given: Mapping[str, Parameter]) -> None:
 
 
 def _check_limits(given: Parameter) -> None:
-    """Raise an error for length limits on types without a length. pydantic would detect them only during a call."""
+    """Reject length limits on types without a length. pydantic would detect such limits only during a call."""
     is_union = get_origin(given.type) in (Union, UnionType)
     kinds = get_args(given.type) if is_union else (given.type,)
     for extra in (*given.extras, given.default):

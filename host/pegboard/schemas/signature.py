@@ -245,7 +245,7 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
 
 
 def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]]:
-    """Return a validator of plain types. It tries to validate without conversion first, to save time."""
+    """Return a validator for plain types. To save time, the validator first validates without conversion."""
     check = validator.validate_python
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,7 +329,7 @@ def _is_content(annotation: Any) -> bool:
 
 
 def _is_open_list(annotation: Any) -> bool:
-    """Return True for lists with items of any type. They may contain content, so they promise no schema."""
+    """Return True for lists with items of any type. Such a list may hold content, so its tool has no output schema."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     items = get_args(annotation)

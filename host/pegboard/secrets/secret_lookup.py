@@ -48,7 +48,7 @@ class SecretStores:
         redactor.learn(lambda: [value for one in settings for value in _hidden(one)])
 
     def is_reserved(self, name: str) -> bool:
-        """Return True if tools may not have the secret with this name."""
+        """Return True if tools are not allowed to have the secret with this name."""
         return is_reserved(name, self._reserved)
 
     def get(self, name: str) -> str | None:

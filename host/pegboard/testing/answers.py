@@ -1,4 +1,4 @@
-"""The answers of a test's client to questions that a person, a model or the client itself would answer.
+"""The answers of a test's client to questions that a user, a model or the client itself would answer.
 
 Values of a test become MCP results. A question without an answer fails the test.
 """
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The message to the person or the model; "" for roots. For sampling, the text of the last message."""
+        """The message to the user or the model; "" for roots. For sampling, the text of the last message."""
         if self.kind == "sampling":
             content = self.params["messages"][-1]["content"]
             blocks = content if isinstance(content, list) else [content]

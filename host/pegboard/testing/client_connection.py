@@ -34,7 +34,7 @@ class MemoryConnection:
         self._messages: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def feed(self, message: bytes | None) -> None:
-        """Add a message of the client; None ends them."""
+        """Add a message of the client. None ends the stream of messages."""
         self._messages.put_nowait(message)
 
     async def messages(self) -> AsyncIterator[bytes]:

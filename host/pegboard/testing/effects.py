@@ -90,7 +90,7 @@ _watch: ContextVar[Watch | None] = ContextVar("pegboard.testing.watch", default=
 
 
 def effect(what: str) -> None:
-    """Report an effect that must not be repeated: for fakes of services, which have no real effect.
+    """Report an effect that must not be repeated. Fakes of services call this function in place of a real effect.
 
     The report has an effect only in a call of a `TestClient`. The call fails if a tool repeats the effect with each
     answer.
@@ -202,7 +202,7 @@ def _lines(frame: FrameType | None) -> list[Place] | None:
 
 
 def _own(lines: list[Place]) -> tuple[Place, ...]:
-    """Return the lines of the author. Without them, return the first line of a library."""
+    """Return the lines in the author's code. If none exist, return the first line in a library."""
     python, libraries, host = _folders()
     foreign = (*python, host, "<frozen")
     outside = [one for one in lines if one.file.startswith(libraries) or not one.file.startswith(foreign)]

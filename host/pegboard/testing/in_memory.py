@@ -1,4 +1,4 @@
-"""`connect`: a host in memory and a client of it, for as long as a test needs them."""
+"""`connect`: an in-memory host and a connected client for a test."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
 def _host_section(
     sections: Mapping[str, Mapping[str, Any]], targets: Mapping[str, Mapping[str, Any]], origins: Iterable[Origin]
 ) -> dict[str, Any]:
-    """Return the `[host]` section: that of the test, with other installed plugins disabled."""
+    """Return the `[host]` section of the test, with other installed plugins disabled."""
     given = dict(sections["host"])
     off: dict[str, list[str]] = {kind: list(given.get(f"disabled_{kind}", ())) for kind in ("plugins", "toolkits")}
     for origin in origins:

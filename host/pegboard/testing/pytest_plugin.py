@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures for tests of toolkits and plugins. It imports pegboard when a fixture is used.
+"""The pytest plugin with fixtures for tests of toolkits and plugins. The first fixture imports pegboard.
 
 It works with every plugin for async tests, and without one.
 """
@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def pegboard_connect() -> Iterator[Connect]:
-    """Return a function that connects clients in tests without `async`. They end with the test."""
+    """Return a function that connects clients in tests without `async`. The connections close after the test."""
     with ExitStack() as stack:
 
         def connecting(*kits: Kit, **options: Any) -> PlainClient:

@@ -150,7 +150,7 @@ class PlainClient:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """Members that are added to the `_meta` of each request. A test may change them."""
+        """The members to add to the `_meta` of each request. A test may change this dict."""
         return self.client.meta
 
     @property

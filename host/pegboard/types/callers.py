@@ -91,7 +91,7 @@ UNKNOWN_CLIENT = Client()
 
 
 class Authorization(NamedTuple):
-    """A token for calls to other services, and its user. It never proves who calls the host.
+    """A token for calls to other services, and its user. The token does not authenticate callers of the host.
 
     Attributes:
         token: the access token. It is never shown.
@@ -108,7 +108,7 @@ class Authorization(NamedTuple):
 
 
 class Supplied(NamedTuple):
-    """Values that a request supplies for its tool. They override the host's values. A tool reads only declared values.
+    """Values that a request supplies for its tool. These override the host's values. A tool reads only declared values.
 
     A protocol creates this record only for a caller that may set these values.
 

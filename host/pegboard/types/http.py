@@ -16,7 +16,7 @@ class Headers(Protocol):
     """The header fields of a message. Names are case-insensitive."""
 
     def get(self, key: str, /) -> str | None:
-        """Return the value of the first field `name`, or None."""
+        """Return the value of the first field `name`. Return None if the field is missing."""
         ...
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:

@@ -63,7 +63,7 @@ class Classification(NamedTuple):
 
 
 class Behavior(NamedTuple):
-    """The effects of a tool. They supply hints that `annotations` does not set. None means unknown.
+    """The effects of a tool, None if unknown. Effects supply the hints that `annotations` does not set.
 
     Attributes:
         operations: the effects on the objects of its service.

@@ -1,4 +1,4 @@
-"""Values of the option `ui`: interfaces that clients show in a frame. The plugin of the extension checks them."""
+"""Values of the option `ui`: interfaces that clients show in a frame. The plugin `apps` checks the values."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _characters(reserved: Iterable[str]) -> str:
 
 
 def _separators(parts: Sequence[TemplatePart]) -> set[str]:
-    """Return the characters that separate values in a template. Values outside of lists do not contain them."""
+    """Return the characters that separate values in a template. Only values of lists contain these characters."""
     found: set[str] = set()
     for place, part in enumerate(parts):
         if isinstance(part, str):
@@ -186,7 +186,7 @@ def _separators(parts: Sequence[TemplatePart]) -> set[str]:
 def _check_variables(parts: Sequence[TemplatePart], found: Sequence[Variable]) -> None:
     first = parts[0] if parts else ""
     if not isinstance(first, str) or not _SCHEME.match(first):
-        raise UriTemplateError("missing scheme: begin the template with one, such as docs://{name} (RFC 3986)")
+        raise UriTemplateError("missing scheme: begin the template with a scheme, such as docs://{name} (RFC 3986)")
     names = [one.name for one in found]
     for variable in found:
         if variable.prefix is not None:

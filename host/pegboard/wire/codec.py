@@ -60,7 +60,7 @@ def _read(data: bytes) -> tuple[Any, int]:
 
 
 def _has_repeated_members(data: bytes, members: int) -> bool:
-    """Return True if the data repeats a member: it has more colons outside of strings than members were read."""
+    """Return True if the data repeats a member. The data then has more colons outside of strings than members."""
     if sum(map(data.count, _BEFORE_VALUES)) == members:
         return False
     return _STRING.sub(b"", data).count(b":") != members

@@ -27,7 +27,7 @@ class GoogleErrorAdapter:
 
 
 class GoogleErrorsPlugin(Plugin):
-    """The adapter. It has no settings."""
+    """The plugin. It registers the adapter and has no settings."""
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:

@@ -83,7 +83,7 @@ def _status_of(code: str) -> int | None:
 
 
 def _request(cause: Any) -> tuple[str | None, str | None]:
-    """Return the request's method and URL if the HTTP client's exception has them."""
+    """Return the request's method and URL if the HTTP client's exception has both."""
     request = getattr(cause, "request", None) or getattr(cause, "request_info", None)
     method, url = getattr(request, "method", None), getattr(request, "url", None)
     return None if method is None else str(method), None if url is None else str(url)

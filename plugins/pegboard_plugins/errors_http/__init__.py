@@ -25,7 +25,7 @@ class HttpErrorAdapter:
 
 
 class HttpErrorsPlugin(Plugin):
-    """The adapter. It has no settings."""
+    """The plugin. It registers the adapter and has no settings."""
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:

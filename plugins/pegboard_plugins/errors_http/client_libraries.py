@@ -175,7 +175,7 @@ def _error_response(error: Any, attribute: str) -> ErrorResponse | None:
 
 
 def _request(error: Any) -> tuple[str | None, str | None]:
-    """Return the request's method and URL if the exception or a wrapped exception has them."""
+    """Return the request's method and URL if the exception or a wrapped exception has both."""
     for one in _chain(error):
         request = _attribute(one, "request") or _attribute(one, "request_info")
         url = _attribute(request, "url") or _attribute(one, "url") or _host_url(one)

@@ -124,7 +124,7 @@ class HttpConfig(PluginConfig):
         if "unix" in self.trusted_proxies and self.socket is None:
             raise ValueError('"unix" in trusted_proxies requires a socket: set socket as well')
         if "*" in self.origins and self.cors_credentials:
-            raise ValueError("cors_credentials requires named origins: list them in cors_origins without *")
+            raise ValueError("cors_credentials requires named origins: replace * in cors_origins with the origins")
         return self
 
     @property

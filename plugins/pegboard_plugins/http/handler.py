@@ -236,7 +236,7 @@ class Handler:
     async def _begin_stream(
         self, request: web.BaseRequest, answer: EventStream, task: asyncio.Task[Any]
     ) -> web.StreamResponse:
-        """Answer with a stream. It does not count as a request in flight, because it may stay open for long."""
+        """Answer with a stream. A stream may stay open for long and does not count as a request in flight."""
         if len(self._streaming) >= self._config.max_streams:
             await _close(answer.messages)
             return self._response(request, _BUSY)

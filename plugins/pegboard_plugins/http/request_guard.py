@@ -43,12 +43,13 @@ _NO_HOST = Response(
 )
 _FOREIGN_HOST = Response(
     status=421,
-    body=b"This server does not serve that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
+    body=b"This server does not serve that host. The operator can add the host to [plugins.http] allowed_hosts.\n",
     content_type="text/plain",
 )
 _FOREIGN_ORIGIN = Response(
     status=403,
-    body=b"Web pages of that origin may not use this server. Its operator can list it: [plugins.http] cors_origins.\n",
+    body=b"Web pages of that origin are not allowed to use this server. "
+    b"The operator can add the origin to [plugins.http] cors_origins.\n",
     content_type="text/plain",
 )
 

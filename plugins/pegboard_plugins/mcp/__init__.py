@@ -49,7 +49,7 @@ class McpConfig(PluginConfig):
             use every tool that requires no secrets, tokens or scopes.
         max_sessions: the largest number of sessions over HTTP (revisions before 2026-07-28).
         max_sessions_per_caller: the largest number of sessions of one caller. Callers without authentication are
-            distinguished by their addresses; this machine's user has no limit.
+            distinguished by their addresses. The limit does not apply to the operator.
         session_idle_seconds: how long a session without requests is kept.
         session_store: the store of sessions, named by the plugin that provides it. "memory" keeps them in this process;
             sessions in any other store outlive the process.

@@ -40,7 +40,7 @@ def _elicitation(params: dict[str, Any], revision: str) -> dict[str, Any]:
 def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
     """Return a form field in the format of 2025-06-18: choice names in a separate list, single choice only."""
     if field["type"] == "array":
-        raise ClientError(f"The client cannot be asked for {name}: its revision does not support multiple choice.")
+        raise ClientError(f"The field {name} cannot be sent: the client's revision has no multiple choice.")
     titled = field.get("oneOf")
     if titled is None:
         return dict(field)
@@ -59,11 +59,11 @@ def _plain_message(message: Mapping[str, Any], revision: str) -> Mapping[str, An
     content = message["content"]
     if isinstance(content, list):
         if len(content) != 1:
-            raise ClientError("The client's model cannot be asked: its revision allows one content block per message.")
+            raise ClientError("The client's revision allows only one content block per sampling message.")
         content = content[0]
     kind = content["type"]
     if kind in ("tool_use", "tool_result"):
         raise ClientCapabilityError("sampling.tools")
     if kind == "audio" and not since(revision, "2025-03-26"):
-        raise ClientError("The client's model cannot be asked: its revision does not support audio.")
+        raise ClientError("The client's revision does not support audio in sampling messages.")
     return {**message, "content": content}

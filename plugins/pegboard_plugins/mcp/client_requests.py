@@ -190,7 +190,7 @@ class ClientRequests:
                 logger.exception("the progress callback of a tool failed")
 
     def withdraw(self, channel: CallChannel) -> None:
-        """Cancel the requests of a call that ends. Its channel must still accept messages."""
+        """Cancel the requests to the client of a call that ends. The call's channel must still accept messages."""
         for request_id, opened in self._open.items():
             if opened.channel is channel:
                 _withdraw(request_id, opened, "the call has ended")

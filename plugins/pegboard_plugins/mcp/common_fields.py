@@ -29,7 +29,7 @@ def annotations_object(item: Annotations | None, revision: str) -> dict[str, Any
 
 
 def icon_objects(items: Iterable[Icon] | None, revision: str) -> list[dict[str, Any]] | None:
-    """Return icons. Revisions before 2025-11-25 do not have them."""
+    """Return icons, for revisions since 2025-11-25."""
     if not items or not since(revision, "2025-11-25"):
         return None
     return [

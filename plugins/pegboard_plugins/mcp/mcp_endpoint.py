@@ -1,4 +1,4 @@
-"""The MCP endpoint as a route. The first request imports its implementation, which keeps start-up fast."""
+"""The MCP endpoint as a route. To keep start-up fast, the first request imports the implementation."""
 
 from __future__ import annotations
 

@@ -161,9 +161,9 @@ class McpService:
     def refused_subscription(
         self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
     ) -> tuple[Call, Failure] | None:
-        """Return the call and the error for a `resources/subscribe` whose caller may not read the resource.
+        """Return a `resources/subscribe` call and its error if the caller is not allowed to read the resource.
 
-        Return None if the caller may read it.
+        Return None if the caller is allowed.
         """
         call = Call(method="resources/subscribe", params=params, caller=caller, client=client, request_id=request_id)
         uri = params.get("uri")
@@ -171,7 +171,7 @@ class McpService:
         return None if error is None else (call, Failure(error))
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
-        """Reject unknown methods, methods without advertised capability, and methods that this client may not call.
+        """Reject unknown methods, methods without advertised capability, and methods closed to this client.
 
         A session may use the capabilities of its handshake. Other requests may use the current ones.
 

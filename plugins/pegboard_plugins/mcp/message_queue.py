@@ -1,4 +1,4 @@
-"""A queue of messages to one peer. Its size is limited, even if the peer reads slowly."""
+"""A queue of messages to one peer, of limited size."""
 
 from __future__ import annotations
 

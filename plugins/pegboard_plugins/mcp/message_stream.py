@@ -137,7 +137,7 @@ class StreamConnection:
             self._refuse(None, PARSE_ERROR, "The message is not valid JSON (UTF-8, no NaN, at most 200 levels).")
             return
         if repeated:
-            self._refuse(readable_id(message), INVALID_REQUEST, "A member of the message is named twice.")
+            self._refuse(readable_id(message), INVALID_REQUEST, "The message repeats a member: send each member once.")
         elif type(message) is list:
             self._receive_batch(message)
         else:
@@ -217,7 +217,7 @@ class StreamConnection:
             self._start(request_id, method, params, self._session.client, reply, self._session)
 
     def _refused_subscription(self, request_id: RequestId, params: Mapping[str, Any]) -> bytes | None:
-        """Return the rejection of a subscription if the caller may not read the resource, else None."""
+        """Return the rejection of a subscription. Return None if the caller is allowed to read the resource."""
         assert self._session is not None
         refused_subscription = self._service.refused_subscription(
             request_id, params, self._session.client, self._caller
@@ -275,7 +275,7 @@ class StreamConnection:
     ) -> None:
         if self.is_full:
             raise ProtocolError(
-                INTERNAL_ERROR, f"{MAX_REQUESTS_IN_FLIGHT} requests are in flight: wait until some end."
+                INTERNAL_ERROR, f"{MAX_REQUESTS_IN_FLIGHT} requests are in flight: wait for a response."
             )
         running, peer = RunningRequest(self._send_queue, self._loop, self._thread, reply), self._peer
         call = self._service.call(request_id, method, params, client, self._caller, running, session, peer=peer)

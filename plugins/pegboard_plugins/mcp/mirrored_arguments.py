@@ -71,7 +71,10 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
 def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
     name = schema[HEADER_KEYWORD]
     if not path or len(path) % 2 or any(keyword != "properties" for keyword in path[::2]):
-        raise _refused(path, "move it to a property that is reached through `properties` keywords only")
+        raise _refused(
+            path,
+            "only a property of an object can be mirrored: move the keyword to a schema in `properties`",
+        )
     if not isinstance(name, str) or not _TOKEN.fullmatch(name):
         raise _refused(path, f"{name!r} cannot be part of a header's name: use only token characters (RFC 9110)")
     kind = schema.get("type")

@@ -61,11 +61,11 @@ class ProfileHost:
         return method not in self.host.contributed.notifications and self.host.hears(method)
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
-        """Return a tool of the profile, or None."""
+        """Return a tool of the profile. Return None if the profile does not contain it."""
         return self.host.tool(name, caller) if self._profile.has("tools", name) else None
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Return the error for a call that may not subscribe to a resource, or None."""
+        """Return the error for a subscription that a gate rejects. Return None if the caller may subscribe."""
         if self._profile.has("resources", uri):
             return self.host.refused(uri, call)
         return Gate().refusal("resources", uri, call)
@@ -143,7 +143,7 @@ class ProfileHost:
 
 
 def _completed(call: Call) -> tuple[ItemKind, Any]:
-    """Return the kind and the name of the item whose argument is completed."""
+    """Return the kind and the name of the item that the completion request names."""
     reference = call.params.get("ref")
     if not isinstance(reference, dict):
         return "prompts", None

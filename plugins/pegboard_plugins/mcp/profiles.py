@@ -41,7 +41,7 @@ class ProfileConfig(PluginConfig):
     @classmethod
     def _is_not_public(cls, policy: str) -> str:
         if policy == "public":
-            raise ValueError("the policy public admits every caller: use another policy")
+            raise ValueError('the policy "public" would make the profile public: use another policy')
         return policy
 
     @model_validator(mode="after")
@@ -85,7 +85,7 @@ def _complaints(name: str, error: ValidationError) -> Iterator[str]:
 
 
 class Profile:
-    """The items of one profile. They change with the catalogue.
+    """The items of one profile. A change of the catalogue changes these items.
 
     Args:
         name: the name of the profile.
@@ -136,7 +136,7 @@ class Profile:
                     yield f"profiles.{self.name}.{key}: {pattern!r} matches nothing"
 
     def snapshot(self, kind: ItemKind) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return all items of a kind, and those of the profile."""
+        """Return all items of a kind, and the profile's items of that kind."""
         return self._known[kind], self._items[kind]
 
     def may_have(self, kind: ItemKind) -> bool:
@@ -155,7 +155,7 @@ class Profile:
 
 
 class ProfileSelector(Middleware):
-    """Keeps the items of all profiles up to date. It runs around no call."""
+    """Keeps the items of all profiles up to date. This middleware has no hooks for calls."""
 
     def __init__(self, profiles: Iterable[Profile]) -> None:
         self._profiles = tuple(profiles)

@@ -100,7 +100,7 @@ class ResultEncoder:
         return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
     def wrapped_answer(self, request_id: RequestId, result: ToolResult) -> bytes:
-        """Return the response to a call whose result, although an object, is sent as the member of an object."""
+        """Return the response to a call, with the result wrapped as the member `result` of an object."""
         return jsonrpc_result(request_id, self._tool_result(result, is_wrapped=True))
 
     def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:

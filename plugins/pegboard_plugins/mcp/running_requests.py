@@ -21,7 +21,7 @@ Reply = Callable[[bytes | None], None]
 
 
 class RunningRequest:
-    """A request in flight. It sends messages to the connection until it is answered or cancelled.
+    """A request in flight. Messages reach the connection until the request is answered or cancelled.
 
     Attributes:
         open: True until the request is answered or cancelled.

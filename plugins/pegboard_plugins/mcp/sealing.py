@@ -36,7 +36,7 @@ class Sealer:
         self._seconds = seconds
 
     def seal(self, state: Any, bound_to: Any) -> str:
-        """Return a printable ASCII token for a state of JSON values. It is valid only with the same `bound_to`."""
+        """Encrypt JSON values. Return a printable ASCII token that is valid only with the same `bound_to`."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         plain = encode([time.time() + self._seconds, state])
         sealed = nonce + self._ciphers[0].encrypt(nonce, plain, _context(bound_to))

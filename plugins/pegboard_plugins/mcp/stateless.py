@@ -26,7 +26,7 @@ def is_stateless(params: Mapping[str, Any]) -> bool:
 
 
 def read_client(meta: Mapping[str, Any]) -> Client:
-    """Return the client that a request's `_meta` describes. Its revision is checked later, by `require_served`.
+    """Return the client that a request's `_meta` describes. `require_served` checks the revision later.
 
     Raises:
         ProtocolError: a required member is missing or has the wrong type.

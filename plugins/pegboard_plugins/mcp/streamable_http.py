@@ -85,7 +85,7 @@ class StreamableHttp:
             )
         try:
             if repeated:
-                raise ProtocolError(INVALID_REQUEST, "A member of the message is named twice.")
+                raise ProtocolError(INVALID_REQUEST, "The message repeats a member: send each member once.")
             if type(message) is list:
                 return await self._session_endpoint.batch(message, request, self._service(host))
             return await self._message(message, message_type(message), takes, request, self._service(host))

@@ -76,7 +76,7 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
 
 
 class ClientSubscription:
-    """One subscription. Its messages wait in its queue until the binding sends them.
+    """One subscription. Messages wait in its queue until the binding sends the queue.
 
     A change that already waits is not queued again. The subscription ends when the caller's token expires.
 

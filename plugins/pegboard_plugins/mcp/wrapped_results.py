@@ -1,4 +1,4 @@
-"""Results that are not objects, as sessions send them: as the member `result` of an object.
+"""Wrapping of results that are not objects. Sessions send such a result as the member `result` of an object.
 
 In 2025-06-18 and 2025-11-25, structured content is an object. In 2026-07-28 it is any JSON value.
 """
@@ -22,7 +22,7 @@ _KEPT_REFERENCES = ("#/$defs/", "#/definitions/")
 
 
 def output_schema(tool: Tool, revision: str) -> Mapping[str, Any] | None:
-    """Return the output schema of a tool in one revision, or None."""
+    """Return the output schema of a tool in one revision. Return None if the client gets none."""
     schema = tool.output_schema
     if schema is None or not since(revision, "2025-06-18"):
         return None
@@ -44,7 +44,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _moved(schema: Any, *, are_names: bool = False) -> Any:
-    """Return a value of a schema whose references are correct one level below the root.
+    """Return a value of a schema with its references adjusted to a place one level below the root.
 
     Args:
         schema: the value.

@@ -47,16 +47,16 @@ class ResourceServerConfig(PluginConfig):
     """`[plugins.resource_server]`.
 
     Attributes:
-        resource: the public URL of the MCP endpoint. Tokens must have it as audience. Also
-            MCP_RESOURCE_SERVER_CANONICAL_URL.
+        resource: the public URL of the MCP endpoint. Tokens must have this URL as audience. The variable
+            MCP_RESOURCE_SERVER_CANONICAL_URL sets the same value.
         authorization_servers: the accepted authorization servers, each a table with `issuer` and optionally `url`,
-            `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`. Also
-            MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
+            `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`. The variable
+            MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS sets the same list as JSON.
         scopes_supported: the scopes that the metadata lists. Name the few that clients need at first; a challenge names
-            others when they are needed. The default is `challenge_scopes` and `required_scopes`. Also
-            MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
-        challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`. Also
-            MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
+            others when they are needed. The default is `challenge_scopes` and `required_scopes`. The
+            variable MCP_RESOURCE_SERVER_SCOPES_SUPPORTED sets the same list.
+        challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`. The
+            variable MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES sets the same list.
         required_scopes: scopes that every token must have.
         implied_scopes: scopes that another scope includes, such as `{ admin = ["write"], write = ["read"] }`.
         token_types: the accepted values of `typ`; "" accepts tokens without it.

@@ -27,7 +27,7 @@ def peer_network(peer: str) -> str:
 
 
 class FairLimit:
-    """A limited number of places. Waiting peers get them in turn, each for its own requests in order.
+    """A limit of concurrent requests. Waiting peers take turns. The requests of one peer run in order.
 
     Args:
         places: the number of concurrent requests.

@@ -1,4 +1,4 @@
-"""The cached keys of one authorization server. They are fetched when needed, at most once per interval."""
+"""The cached keys of one authorization server. Keys are fetched when needed, at most once per interval."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class KeySet:
         return True
 
     async def find(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
-        """Return the keys that may have signed a token: those with its key id, then those without one.
+        """Return the keys that may have signed a token: keys with the token's key id, then keys without a key id.
 
         Return all keys for the algorithm if the token has no key id. If there are none, fetch the keys, at most once
         per interval.

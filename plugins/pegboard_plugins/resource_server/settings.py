@@ -1,4 +1,4 @@
-"""Settings as operators and the existing system write them, converted to those of the plugin."""
+"""Conversion of the settings of operators and of arcade-mcp to the plugin's settings."""
 
 from __future__ import annotations
 

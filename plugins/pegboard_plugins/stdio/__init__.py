@@ -47,5 +47,5 @@ class StdioPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware that counts running tools. It changes no call."""
+        """Return the middleware that counts running tools."""
         return [self._running]

@@ -13,7 +13,7 @@ import sys
 
 
 class DescriptorWriter:
-    """A writer to a terminal, a file or a device. Its writes block.
+    """A writer to a terminal, a file or a device. Every write blocks.
 
     Attributes:
         descriptor: the descriptor that an event loop watches for room.
@@ -43,7 +43,7 @@ class DescriptorWriter:
 
 
 class SocketWriter(DescriptorWriter):
-    """A writer to a socket, whose every write is non-blocking."""
+    """A writer to a socket. Writes do not block."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
@@ -54,7 +54,7 @@ class SocketWriter(DescriptorWriter):
         return self._socket.send(data, socket.MSG_DONTWAIT)
 
     def unread(self) -> int | None:
-        """Return the number that the socket reports. It exceeds the bytes, but is 0 when all are read."""
+        """Return the socket's count of unread data. The count includes overhead, but is 0 when all bytes are read."""
         return _asked(self.descriptor, "TIOCOUTQ")
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class SharedPipeWriter(DescriptorWriter):
         return os.write(self.descriptor, data)
 
     def unread(self) -> int | None:
-        """Return the number of unread bytes in the pipe, which only Linux reports at this end."""
+        """Return the number of unread bytes in the pipe. Only Linux reports this number to the writer."""
         return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Detection of a closed peer while nothing is read from a descriptor. It works on Linux only."""
+"""Detection of a closed peer without reading from the descriptor. Linux only."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class OversizedMessage:
         return _IN_MESSAGE if self._depth < 2 else _IN_MEMBER
 
     def _pass(self, mark: bytes) -> None:
-        """Handle the byte at which a pattern stopped. It is empty at the end of the data."""
+        """Handle `mark`, the byte at which a pattern stopped. `mark` is empty at the end of the data."""
         if mark in (b"{", b"["):
             self._open(mark)
         elif mark in (b"}", b"]"):

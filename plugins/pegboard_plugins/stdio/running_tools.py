@@ -1,4 +1,4 @@
-"""A middleware that counts running tools, in order to name the one that printed. It changes no call."""
+"""A middleware that tracks running tools, so that the log can name the tool that printed."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class WorkerConfig(PluginConfig):
     @classmethod
     def _check_path(cls, path: str) -> str:
         if not path.startswith("/") or path.endswith("/"):
-            raise ValueError('invalid path: use one such as "/worker"')
+            raise ValueError('invalid path: use a path such as "/worker"')
         return path
 
     @model_validator(mode="after")

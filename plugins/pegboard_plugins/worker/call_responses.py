@@ -89,7 +89,7 @@ class CallResponses:
 def _payload(
     message: str, kind: str, extra: Any = None, error_id: str | None = None, *, can_retry: Any = False, **more: Any
 ) -> dict[str, Any]:
-    """Return a ToolCallError."""
+    """Return the members of a `ToolCallError` in the worker protocol."""
     known = {**(extra or {}), **({"error_id": error_id} if error_id is not None else {})}
     return {
         "message": message,

@@ -1,4 +1,4 @@
-"""Content in the worker protocol: text as a string, other content as JSON like that of MCP.
+"""Content in the worker protocol: text as a string, other content as JSON in MCP's format.
 
 Members without a value are omitted.
 """

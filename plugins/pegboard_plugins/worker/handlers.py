@@ -140,7 +140,7 @@ class WorkerHandlers:
         return _error(404, INVALID_PARAMS, f"Unknown tool: {body.tool.toolkit}.{body.tool.name}{version}")
 
     async def _tools(self, host: ProtocolContext) -> ToolIndex:
-        """Return the current tools. They are cached until tools change."""
+        """Return the current tools. The response is cached until tools change."""
         if not self._watching:
             self._watching = True
             host.watch(self._forget)

@@ -173,7 +173,7 @@ async def test_resources_prompts_and_completions_have_the_hosts_limit() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"timeout": 1, "inline": True}, "nothing can interrupt"),
+        ({"timeout": 1, "inline": True}, "cannot be interrupted"),
         ({"max_result": -1}, "its max_result must be a number of bytes"),
     ],
 )

@@ -116,7 +116,11 @@ WRONG: list[tuple[Any, Callable[..., Any], str]] = [
     ({"when": ArgumentChange(value="KEY-123")}, typed, "a fixed value does not fit its argument: when: must be"),
     ({"sizes": ArgumentChange(value="KEY-123")}, plain, "a fixed value does not fit its argument: sizes: must be"),
     ({"sizes": ArgumentChange(value="KEY-123")}, authored, "a fixed value does not fit its argument: sizes: must be"),
-    ({"sizes": ArgumentChange(value={object()})}, typed, "a fixed value must be JSON"),
+    (
+        {"sizes": ArgumentChange(value={object()})},
+        typed,
+        "a fixed value of an argument is not JSON: use a JSON value",
+    ),
     ({"when": ArgumentChange(name="", hidden=True)}, typed, "its name must be a string, not ''"),
     ({"when": ArgumentChange(name="a", hidden=True)}, typed, "hides the argument, so remove its name and description"),
     ({"when": "day"}, typed, "the change of 'when' must be an ArgumentChange, not str"),

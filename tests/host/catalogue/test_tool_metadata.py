@@ -137,7 +137,7 @@ def test_annotations_and_metadata_must_agree_unless_it_is_not_strict() -> None:
 
 
 def test_a_read_only_tool_cannot_be_destructive() -> None:
-    sense = "it is read_only and destructive; remove one of the hints"
+    sense = "a read_only tool cannot be destructive: remove one of the two hints"
     assert refused(annotations=ToolAnnotations(read_only=True, destructive=True)) == sense
     split = ToolMetadata(behavior=Behavior(destructive=True))
     assert refused(annotations=ToolAnnotations(read_only=True), metadata=split) == sense

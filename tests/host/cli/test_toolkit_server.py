@@ -96,9 +96,12 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("import pegboard\n", 'has no toolkit at its top level; write one: kit = Toolkit("demo")'),
+        ("import pegboard\n", 'has no toolkit at its top level: add kit = Toolkit("demo")'),
         ("\n\nimport absent_thing\n", "ModuleNotFoundError: No module named 'absent_thing' ({file}:3)"),
-        (DEMO + "kit.run()\n", 'run() is called while demo.py is loaded; put it below `if __name__ == "__main__":`'),
+        (
+            DEMO + "kit.run()\n",
+            'demo.py calls run() on import: move the call below `if __name__ == "__main__":`',
+        ),
     ],
 )
 def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: str, told: str) -> None:

@@ -92,9 +92,12 @@ def test_the_meta_of_an_interface() -> None:
 @pytest.mark.parametrize(
     ("ui", "reason"),
     [
-        ("ui://kit/nowhere", "its ui 'ui://kit/nowhere' does not exist: register a ui:// resource with this URI"),
+        (
+            "ui://kit/nowhere",
+            "the interface 'ui://kit/nowhere' does not exist: register a ui:// resource with this URI",
+        ),
         ("docs://readme", "register a ui:// resource with this URI"),
-        (ToolUi(VIEW, []), "invalid visibility [] of its ui: choose from model, app"),
+        (ToolUi(VIEW, []), "invalid `ui` visibility []: choose from model, app"),
         ({"resourceUri": VIEW}, "use a URI or a ToolUi"),
     ],
 )
@@ -111,8 +114,8 @@ def test_a_tool_with_an_invalid_interface_is_not_served(ui: Any, reason: str) ->
     ("changes", "reason"),
     [
         ({"mime": "text/html"}, "invalid MIME type 'text/html'"),
-        ({"mime": "text/html; profile=mcp-app"}, "interfaces need 'text/html;profile=mcp-app'"),
-        ({"view": ResourceUi(connect_domains=["example.com"])}, "invalid origin 'example.com' in connect_domains"),
+        ({"mime": "text/html; profile=mcp-app"}, "for an interface: use 'text/html;profile=mcp-app'"),
+        ({"view": ResourceUi(connect_domains=["example.com"])}, "invalid origin 'example.com' in `ui` connect_domains"),
         ({"view": ResourceUi(resource_domains=["https://x; script-src *"])}, "invalid origin"),
         ({"view": ResourceUi(base_uri_domains=["*"])}, "invalid origin"),
         ({"view": ResourceUi(frame_domains="https://example.com")}, "must be a list of strings"),
@@ -169,4 +172,4 @@ async def test_contents_of_another_type_are_an_error(caplog: pytest.LogCaptureFi
 
     async with make_host(kit, plugins={"interfaces": AppsPlugin}) as host:
         assert isinstance(await read(host), Failure)
-    assert "has the MIME type 'text/html'" in caplog.text
+    assert "invalid MIME type 'text/html' of" in caplog.text

@@ -64,7 +64,7 @@ def test_resolvers_fill_in_parameters(client: PlainClient) -> None:
     client.answer(accept(copies=1))
     assert client.call("reserve", {"title": "rare"}).text == "1 of rare"
     client.answer(decline())
-    assert client.call("reserve", {"title": "rare"}).text == "The person did not answer: decline."
+    assert client.call("reserve", {"title": "rare"}).text == "The user did not answer: decline."
 
 
 def test_dependencies_fill_in_parameters_and_state_lasts_as_long_as_the_session() -> None:

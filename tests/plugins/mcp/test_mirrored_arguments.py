@@ -13,7 +13,7 @@ from pegboard.plugin import ToolInputSchemaError
 from pegboard_plugins.mcp.mirrored_arguments import MirroredArgument, mirrored_arguments
 
 TYPES = "must be one of string, integer, boolean"
-PLACES = "move it to a property that is reached through `properties` keywords only"
+PLACES = "only a property of an object can be mirrored: move the keyword to a schema in `properties`"
 
 
 def read(**properties: Any) -> tuple[MirroredArgument, ...]:

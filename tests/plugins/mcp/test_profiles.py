@@ -226,7 +226,10 @@ def test_a_profile_has_the_policy_of_the_endpoint_or_its_own() -> None:
     [
         ({"profiles": {"a/b": {"tags": ["a"]}}}, "the name 'a/b' must consist of letters, digits, '-' and '_'"),
         ({"profiles": {"a": {}}}, "a: restricts nothing: set tools, resources"),
-        ({"profiles": {"a": {"auth": "public", "tags": ["a"]}}}, "a.auth: the policy public admits every caller"),
+        (
+            {"profiles": {"a": {"auth": "public", "tags": ["a"]}}},
+            'a.auth: the policy "public" would make the profile public',
+        ),
         ({"profiles": {"a": {"tolls": ["x"]}}}, "a.tolls: unknown key; the keys are tools, resources"),
         ({"stream_profile": "x"}, r"there is no profile 'x': add \[plugins.mcp.profiles.x\]"),
     ],

@@ -54,7 +54,7 @@ def test_a_file_replaces_a_file_only_with_overwrite(root: Path, roots: Roots) ->
         ("e", "a", "'a' already exists"),
         ("d", "d/c", "'d' cannot be moved into itself"),
         ("d", "d", "'d' cannot be moved into itself"),
-        ("a", "a", "'a' already has this path"),
+        ("a", "a", "The new path of 'a' is the current path"),
         ("d", "new", "or contains one"),
     ],
 )

@@ -82,7 +82,7 @@ class CommandContract(Contract[Command]):
             assert not output.getvalue(), f"for {line!r} it printed {output.getvalue()!r}; return the string"
 
     def test_invalid_arguments_are_rejected(self) -> None:
-        """The parser rejects them, or the command raises an `MCPError` with a message."""
+        """The parser rejects invalid arguments, or the command raises an `MCPError` with a message."""
         command = self.make()
         for line in self.invalid_lines():
             options, unknown = _parse(command, shlex.split(line))

@@ -27,7 +27,7 @@ class Hostile(Exception):
 
 
 class Misleading(Exception):
-    """An exception with the attributes of those of HTTP clients, without useful values."""
+    """An exception with the attributes of an HTTP client's exception, but useless values."""
 
     response = status = status_code = code = headers = request = errors = error = body = object()
 
@@ -56,7 +56,7 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
 
     @abstractmethod
     def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
-        """Return exceptions that the adapter knows, and the classes of the errors that it returns for them.
+        """Return exceptions that the adapter knows, each with the class of the error that the adapter returns.
 
         Use exceptions that the library itself raised, with the `canary` in each place that may hold a secret.
         """
@@ -75,7 +75,7 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
             assert adapted.message.strip(), f"the error for {error!r} has no message"
 
     def test_unknown_exceptions_are_declined(self) -> None:
-        """The host calls the adapter for every unexpected exception. It returns None for unknown ones."""
+        """The adapter returns None for unknown exceptions. The host passes it every unexpected exception."""
         adapter = self.make()
         for error in UNKNOWN_EXCEPTIONS:
             adapted = adapter.from_exception(error)
@@ -95,7 +95,7 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
             json.dumps(adapted.to_payload(), allow_nan=False)
 
     def test_errors_disclose_no_secrets(self) -> None:
-        """Queries of URLs, headers and bodies do not reach the caller. The log may contain them."""
+        """URL queries, headers and bodies do not reach the caller. The log may contain such data."""
         for error, _ in self.examples():
             adapted = self._adapted(error)
             assert adapted is not None, f"it returned None for {error!r}"
@@ -137,7 +137,7 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
 
 
 def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-    """Return True if an exception is unchanged. Its values are compared by identity."""
+    """Return True if an exception is unchanged. The attributes' values are compared by identity."""
     (args, members, *links), (new_args, new_members, *new_links) = before, after
     kept = members.keys() == new_members.keys() and all(members[name] is new_members[name] for name in members)
     return args is new_args and kept and all(one is other for one, other in zip(links, new_links, strict=True))

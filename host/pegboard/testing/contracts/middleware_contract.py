@@ -45,7 +45,7 @@ _OUTCOMES = get_args(Outcome)
 
 
 class MiddlewareContract(Contract[Middleware]):
-    """The rules of middleware. They run it around calls whose handlers are replaced."""
+    """The rules of middleware. The tests run the middleware around calls with test handlers."""
 
     _assembled = False
 

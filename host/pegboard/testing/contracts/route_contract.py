@@ -21,7 +21,7 @@ INVALID_BODIES = (
 
 
 class RouteContract(Contract[Route]):
-    """The rules of a route. Its handler gets a host with the `kits`.
+    """The rules of a route. The route's handler receives a host with the toolkits in `kits`.
 
     Attributes:
         kits: toolkits and plugins that the host serves, as for `pegboard.testing.connect`.
@@ -35,7 +35,7 @@ class RouteContract(Contract[Route]):
 
     @abstractmethod
     def requests(self) -> Sequence[Request]:
-        """Return requests that the route handles successfully. `http_request` makes them."""
+        """Return requests that the route handles successfully. Create each with `http_request`."""
 
     @rule
     async def test_its_method_and_path_are_valid(self, route: Route) -> None:

@@ -35,7 +35,7 @@ def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:
 
 
 class SessionStoreContract(Contract[SessionStore]):
-    """The rules of a session store. It has room for twenty sessions."""
+    """The rules of a session store. The tested store has room for twenty sessions."""
 
     @abstractmethod
     def make(self) -> SessionStore | Awaitable[SessionStore]:
@@ -43,7 +43,7 @@ class SessionStoreContract(Contract[SessionStore]):
 
     @rule
     async def test_a_session_is_kept(self, store: SessionStore) -> None:
-        """Another process can continue the session: it has the client, the caller and the data of tools."""
+        """Another process can continue the session with the same client, caller and tool data."""
         assert await store.put(session_record()) is True, "put must return True if there is room"
         found = await store.get("s")
         assert found == session_record(), f"put {session_record()}, got {found}"
@@ -116,7 +116,7 @@ class SessionStoreContract(Contract[SessionStore]):
 
 
 class EventStoreContract(Contract[EventStore]):
-    """The rules of an event store. It has room for a hundred short messages."""
+    """The rules of an event store. The tested store has room for a hundred short messages."""
 
     @abstractmethod
     def make(self) -> EventStore | Awaitable[EventStore]:
@@ -182,7 +182,7 @@ async def _fill(store: EventStore, *streams: tuple[str, str], many: int = 3) -> 
 
 
 async def _after(store: EventStore, session_id: str, stream: str, number: int) -> list[bytes] | None:
-    """Return the messages after a number. Their numbers must be consecutive."""
+    """Return the messages after a number. The numbers of the messages must be consecutive."""
     found = await store.after(session_id, stream, number)
     if found is None:
         return None

@@ -24,7 +24,7 @@ Serving = Callable[[Connection, AsyncIterable[bytes]], Awaitable[None]]
 
 
 class StandIn:
-    """A host for the transport under test. It serves connections as a rule requires.
+    """A host for the transport under test. Each rule sets how this host serves connections.
 
     Attributes:
         addresses: the addresses that the transport announced.
@@ -56,7 +56,7 @@ class StandIn:
 
     @property
     def public_hosts(self) -> Collection[str]:
-        """The names of the host; it has no routes."""
+        """The names of the host. This host has no routes."""
         return ()
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
@@ -121,7 +121,7 @@ class TransportContract(Contract[Transport]):
         """Return a client of a running transport; `Lines` if messages are lines."""
 
     def make_unopenable(self) -> Transport | None:
-        """Return a transport whose channel cannot be opened, None if that is impossible."""
+        """Return a transport whose channel cannot be opened. Return None if every channel can be opened."""
         return None
 
     # --- name, address and callers

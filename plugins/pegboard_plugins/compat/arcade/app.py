@@ -102,7 +102,7 @@ class MCPApp(Toolkit):
         return record if func is None else record(func)
 
     def add_tool(self, func: Callable[P, R], desc: str | None = None, **options: Any) -> Callable[P, R]:
-        """Add a function, or a result of `@tool`, as a tool. It can be added while the server runs.
+        """Add a function, or a result of `@tool`, as a tool, also while the server runs.
 
         Args:
             func: the function.
@@ -157,7 +157,7 @@ class MCPApp(Toolkit):
         return record
 
     def add_resource(self, uri: str, *, handler: Callable[..., Any] | None = None, **options: Any) -> None:
-        """Add a resource, or a template if the URI has variables. It can be added while the server runs.
+        """Add a resource, or a template if the URI has variables, also while the server runs.
 
         Args:
             uri: the URI. `{path*}` is a variable that may contain slashes.
@@ -175,7 +175,7 @@ class MCPApp(Toolkit):
         self.add_resource(_without_variables(uri), handler=lambda _: text, mime_type=mime_type, **options)
 
     def add_file_resource(self, uri: str, *, path: str | Path, **options: Any) -> None:
-        """Add a file as a resource. It is read at each request.
+        """Add a file as a resource. Each request reads the file.
 
         Raises:
             ValueError: the URI has variables.
@@ -183,7 +183,7 @@ class MCPApp(Toolkit):
         self.add_resource(_without_variables(uri), handler=file_handler(path), **options)
 
     def add_prompt(self, prompt: Prompt, handler: Callable[..., Any] | None = None) -> None:
-        """Add a prompt. It can be added while the server runs.
+        """Add a prompt, also while the server runs.
 
         Args:
             prompt: its names, description and arguments.

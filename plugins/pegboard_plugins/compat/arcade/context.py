@@ -127,7 +127,7 @@ class Context:
 
     @property
     def ui(self) -> UI:
-        """The person in front of the client."""
+        """The user of the client."""
         return UI(self.pegboard)
 
 
@@ -177,7 +177,7 @@ class Sampling:
 
 
 class UI:
-    """The person in front of the client."""
+    """The user of the client."""
 
     def __init__(self, context: HostContext) -> None:
         self._context = context
@@ -191,10 +191,10 @@ class UI:
         elicitation_id: str | None = None,
         timeout: float = 300.0,  # noqa: ASYNC109 - the host cancels the question at the client
     ) -> Elicited[Any]:
-        """Ask the person to fill in a form, or to open a page.
+        """Ask the user to fill in a form, or to open a page.
 
         Args:
-            message: the reason, for the person.
+            message: the reason, for the user.
             schema: the JSON Schema of the form; None to ask only for consent.
             mode: "form" or "url".
             url: the page, for the mode "url".

@@ -69,7 +69,7 @@ def plain_annotations(annotations: Any) -> dict[str, Any]:
 def _reader(
     template: str, handler: Callable[..., Any], mime_type: str | None, meta: Mapping[str, Any] | None
 ) -> Callable[..., Any]:
-    """Return the function of a resource, which calls its handler with the URI."""
+    """Return a resource function that calls the handler with the URI."""
 
     def uri_of(values: Mapping[str, str]) -> str:
         return _VARIABLE.sub(lambda found: quote(values[found[1]], safe="/" if found[2] else ""), template)

@@ -138,11 +138,11 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
     # --- the session ---
 
     async def get_state(self, key: str) -> Any:
-        """Return a value of the session, or None."""
+        """Return a value of the session. Return None if the key is unknown."""
         return self.pegboard.session.get(key)
 
     async def set_state(self, key: str, value: Any, **_: Any) -> None:
-        """Set a value of the session, which JSON can express."""
+        """Set a value of the session. JSON must be able to express the value."""
         self.pegboard.session.set(key, value)
 
     async def delete_state(self, key: str) -> None:
@@ -202,10 +202,10 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
     async def elicit(
         self, message: str, schema: Any = None, response_type: Any = None, **_: Any
     ) -> ElicitationResult[Any]:
-        """Ask the person to fill in a form.
+        """Ask the user to fill in a form.
 
         Args:
-            message: the reason, for the person.
+            message: the reason, for the user.
             schema: the type of the answer, as the official SDK calls it.
             response_type: the type of the answer, as FastMCP calls it: also a list of choices, or None for consent.
         """
@@ -215,7 +215,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         return elicitation_result(await self.pegboard.ui.elicit(message, kind))
 
     async def elicit_url(self, message: str, url: str, elicitation_id: str | None = None) -> ElicitationResult[Any]:
-        """Ask the person to open a page. The host creates the elicitation's id."""
+        """Ask the user to open a page. The host creates the elicitation's id."""
         return elicitation_result(await self.pegboard.ui.elicit_url(message, url))
 
     async def sample(
@@ -227,7 +227,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         model_preferences: Any = None,
         **_: Any,
     ) -> Sampled:
-        """Ask the client's model and return its answer, whose `text` is the text of all blocks.
+        """Ask the client's model and return its answer. `text` contains the text of all blocks.
 
         Args:
             messages: a string, or a list of strings and SamplingMessage objects.

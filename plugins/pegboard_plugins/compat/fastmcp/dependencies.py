@@ -45,7 +45,7 @@ def CurrentContext() -> Any:  # noqa: N802 - as FastMCP names it
 
 
 class Filled:
-    """The parameters of a function, with the marks of pegboard in the place of those of FastMCP.
+    """The parameters of a function, with FastMCP's marks replaced by pegboard's marks.
 
     Args:
         function: the function.
@@ -80,7 +80,7 @@ class Filled:
 
 @cache
 def _host_function(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
-    """Return the function of a dependency for pegboard. It yields the value once."""
+    """Convert a dependency to a function for pegboard that yields the value once."""
     target = inspect.unwrap(function)  # a function decorated with `asynccontextmanager` is a generator, too
     filled = Filled(target, typing.get_type_hints(target, include_extras=True), server)
 

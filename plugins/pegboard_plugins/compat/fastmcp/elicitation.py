@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass
 class AcceptedElicitation(Generic[T]):
-    """The person filled in the form.
+    """The user filled in the form.
 
     Attributes:
         data: the content of the form, in the type of the schema.
@@ -24,7 +24,7 @@ class AcceptedElicitation(Generic[T]):
 
 @dataclass
 class DeclinedElicitation:
-    """The person refused."""
+    """The user refused."""
 
     action: Literal["decline"] = "decline"
     data: None = None
@@ -32,7 +32,7 @@ class DeclinedElicitation:
 
 @dataclass
 class CancelledElicitation:
-    """The person closed the form without a choice."""
+    """The user closed the form without a choice."""
 
     action: Literal["cancel"] = "cancel"
     data: None = None
@@ -42,7 +42,7 @@ ElicitationResult: TypeAlias = AcceptedElicitation[T] | DeclinedElicitation | Ca
 
 
 def elicitation_result(answer: Elicited[Any]) -> ElicitationResult[Any]:
-    """Return the answer of a person as an object of its class."""
+    """Return the answer of a user as an object of its class."""
     if answer.action == "accept":
         return AcceptedElicitation(answer.content)
     return DeclinedElicitation() if answer.action == "decline" else CancelledElicitation()

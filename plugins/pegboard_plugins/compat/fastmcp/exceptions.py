@@ -49,11 +49,11 @@ McpError = MCPError
 
 
 class UrlElicitationRequiredError(MCPError):
-    """The person must open pages before the call can succeed.
+    """The user must open pages before the call can succeed.
 
     Args:
         elicitations: the parameters of the URL elicitations (ElicitRequestURLParams).
-        message: the message for the person.
+        message: the message for the user.
     """
 
     def __init__(self, elicitations: Sequence[Any], message: str = "URL elicitation required") -> None:

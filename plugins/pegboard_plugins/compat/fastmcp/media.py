@@ -64,7 +64,7 @@ class Image(HostImage):
 
 
 class Audio(HostAudio):
-    """Audio. The parameters are those of `Image`."""
+    """Audio, with the same parameters as `Image`."""
 
     def __init__(
         self, path: str | Path | None = None, data: bytes | None = None, format: str | None = None, **_: Any
@@ -77,7 +77,7 @@ class Audio(HostAudio):
 
 
 class File(HostFile):
-    """A file. The parameters are those of `Image`, and `name`, the name of the file for its URI."""
+    """A file, with the parameters of `Image` and `name`: the file name in the URI."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Prompt(NamedTuple):
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], **options: Any) -> Prompt:
-        """Return the prompt of a function."""
+        """Create a prompt from a function."""
         return cls(function, options)
 
 

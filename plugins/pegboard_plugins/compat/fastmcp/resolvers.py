@@ -37,10 +37,10 @@ class Resolve(NamedTuple):
 
 
 class Elicit(Generic[T]):
-    """A question to the person, as the result of a resolver.
+    """A question to the user, as the result of a resolver.
 
     Args:
-        message: the reason, for the person.
+        message: the reason, for the user.
         schema: the type of the answer.
     """
 
@@ -50,7 +50,7 @@ class Elicit(Generic[T]):
 
 
 class Sample:
-    """A question to the client's model, as the result of a resolver. The options are those of `create_message`."""
+    """A question to the client's model, as the result of a resolver, with the options of `create_message`."""
 
     def __init__(self, messages: Sequence[Any], **options: Any) -> None:
         self.messages = messages
@@ -68,7 +68,7 @@ def resolve_of(annotation: Any) -> Resolve | None:
 
 
 def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function without the parameters that resolvers fill in. It returns functions without any unchanged."""
+    """Return a function without the parameters that resolvers fill in. Without resolvers, return it unchanged."""
     if not inspect.isroutine(function):
         return function
     hints = typing.get_type_hints(function, include_extras=True)
@@ -114,7 +114,7 @@ class Resolver:
         """Return the value of a resolved parameter.
 
         Raises:
-            ToolError: the person declined, and the parameter does not accept that.
+            ToolError: the user declined, and the parameter does not accept that.
         """
         resolve = resolve_of(annotation)
         assert resolve is not None
@@ -127,7 +127,7 @@ class Resolver:
         if not isinstance(found, _OUTCOMES):
             return found
         if not isinstance(found, AcceptedElicitation):
-            raise ToolError(f"The person did not answer: {found.action}.")
+            raise ToolError(f"The user did not answer: {found.action}.")
         return found.data
 
     async def _run(self, function: Callable[..., Any]) -> Any:

@@ -17,7 +17,7 @@ Handler = Callable[[Any], Awaitable[Any]]
 
 
 def custom_routes(path: str, methods: Sequence[str], handler: Handler) -> list[Route]:
-    """Return the routes of a handler. They are public, as in FastMCP."""
+    """Return the routes of a handler. The routes are public, as in FastMCP."""
 
     async def respond(request: Request, context: ProtocolContext) -> Response:
         return await _respond(handler, request)

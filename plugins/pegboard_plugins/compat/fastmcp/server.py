@@ -286,7 +286,7 @@ class FastMCP(Toolkit):
     def custom_route(
         self, path: str, methods: Sequence[str], name: str | None = None, include_in_schema: bool = True
     ) -> Callable[[Decorated], Decorated]:
-        """Serve a handler at a path: it takes a Starlette request and returns a Starlette response."""
+        """Serve a handler at a path. The handler accepts a Starlette request and returns a Starlette response."""
 
         def record(handler: Decorated) -> Decorated:
             self._routes += custom_routes(path, methods, handler)

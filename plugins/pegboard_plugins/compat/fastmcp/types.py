@@ -222,7 +222,7 @@ class CompletionArgument(Object):
 
 
 class CompletionContext(Object):
-    """The arguments that the person has chosen."""
+    """The arguments that the user has chosen."""
 
     arguments: dict[str, str] | None = None
 
@@ -236,7 +236,7 @@ class Completion(Object):
 
 
 class ElicitationCapability(Object):
-    """The client can ask the person."""
+    """The client can ask the user."""
 
 
 class SamplingCapability(Object):

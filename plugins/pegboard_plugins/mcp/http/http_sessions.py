@@ -154,7 +154,7 @@ class HttpSession(Session):
         return stream
 
     def _lost(self, stream: SessionStream) -> None:
-        """Handle a lost stream. Its client may resume it for `RESUME_SECONDS`."""
+        """Handle a lost stream. The client may resume the stream for `RESUME_SECONDS`."""
         if stream.open and self.retention.store is not None:
             stream.expiry = asyncio.get_running_loop().call_later(RESUME_SECONDS, self._drop, stream)
         else:
@@ -212,7 +212,7 @@ class HttpSessions:
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
-        """Return True if a caller may open another session. This machine's user has no limit."""
+        """Return True if a caller may open another session. The limit does not apply to the operator."""
         if caller.trusted:
             return True
         of_caller = await self._store.count(caller.identity, _peer_of_anonymous(caller, peer))
@@ -297,7 +297,7 @@ class HttpSessions:
             await self.settle(session)  # else the last release stores it
 
     async def settle(self, session: HttpSession) -> None:
-        """Store the record, which restarts the idle time. Drop the session object if it is unused."""
+        """Store the record and so restart the idle time. Drop the session object if unused."""
         if _is_closed(session):
             return
         session.kept, session.kept_at = session.record, asyncio.get_running_loop().time()
@@ -332,7 +332,7 @@ class HttpSessions:
 
 
 def _peer_of_anonymous(caller: Caller, peer: str) -> str:
-    """Return the address of a caller without authentication, "" for other callers. It is the only known identity."""
+    """Return the address of a caller without authentication, its only identity. Return "" for other callers."""
     return "" if caller.is_known else peer
 
 

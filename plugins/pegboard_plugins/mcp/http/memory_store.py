@@ -145,7 +145,7 @@ class MemoryEventStore:
             self._shrink(next(iter(self._kept)))
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """Return the messages of a stream after message `number`, None if some of them are missing."""
+        """Return the messages of a stream after message `number`. Return None if a later message is missing."""
         self._forget_old()
         events = self._kept.get((session_id, stream))
         if events is None or not events.messages:

@@ -154,7 +154,7 @@ class SessionEndpoint:
         if request_id in session.running:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if len(session.running) >= MAX_RUNNING_CALLS:
-            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight: wait until some end.")
+            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight: wait for a response.")
         if method == "resources/subscribe" and (
             refused_subscription := service.refused_subscription(request_id, params, session.client, request.caller)
         ):

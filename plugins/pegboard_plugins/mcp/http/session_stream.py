@@ -1,4 +1,4 @@
-"""One stream of a session. Its messages are numbered and stored, for a client that resumes it.
+"""One stream of a session. Messages are numbered and stored, so that a client can resume the stream.
 
 A client may lose a stream and resume it at any time. Only the latest connection reads it.
 """
@@ -37,7 +37,7 @@ MAX_REQUEST_ID_BYTES = 300
 
 
 def call_stream_prefix(request_id: RequestId) -> str | None:
-    """Return the prefix of a call's stream id. It contains the request id. Return None if that id is too long."""
+    """Return the start of a call's stream id, which contains the request id. Return None if this id is too long."""
     text = encode(request_id)
     if len(text) > MAX_REQUEST_ID_BYTES:
         return None
@@ -179,7 +179,7 @@ class SessionStream:
         self.close()
 
     def read(self, missed: Missed = (), *, prime: bool = True, seconds: float | None = None) -> SessionStreamReader:
-        """Return a new reader. It replaces the former reader.
+        """Return a new reader. The new reader replaces the former reader.
 
         Args:
             missed: messages to return first.

@@ -101,7 +101,7 @@ def _move_file(
 ) -> None:
     there = _there(fd, destination)
     if source == destination:
-        raise FileProblem(f"{quoted(source.shown)} already has this path.")
+        raise FileProblem(f"The new path of {quoted(source.shown)} is the current path: choose another path.")
     if there is None:
         move_without_replacing((source_fd, source.name), (fd, destination.name), destination)
         return

@@ -1,4 +1,4 @@
-"""Regular expressions and globs that cannot hang the host. It reads no files.
+"""Regular expressions and globs that cannot hang the host.
 
 Python's `re` goes back and tries again, so `(a+)+$` on forty characters never ends, and nothing can interrupt it: it
 keeps the interpreter's lock while it works. The engine used here is the one that pydantic brings (the Rust crate

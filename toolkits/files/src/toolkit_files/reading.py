@@ -55,7 +55,7 @@ def read_bytes(place: Place, offset: int, length: int) -> Bytes:
         data = _pread(fd, length, offset)
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)  # files of /proc say 0
     if offset > size:
-        raise FileProblem(f"{quoted(place.shown)} has {size} bytes: use an offset below that, not {offset}.")
+        raise FileProblem(f"Offset {offset} is beyond the {size} bytes of {quoted(place.shown)}: use a smaller offset.")
     encoded = b2a_base64(data, newline=False).decode()
     result = Bytes(path=place.shown, offset=offset, length=len(data), size=size, data=encoded)
     if offset + len(data) < size:
@@ -83,7 +83,7 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
             offset, data = offset + skipped, data[skipped:]
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)
     if not data:
-        raise FileProblem(f"{quoted(place.shown)} has {size} bytes: use an offset below that, not {offset}.")
+        raise FileProblem(f"Offset {offset} is beyond the {size} bytes of {quoted(place.shown)}: use a smaller offset.")
     text, used = decode_part(data, found, offset, place.shown, final=offset + len(data) >= size)
     end = offset + used
     rest = f" of {size}. Continue with offset={end}." if end < size else ", the end of the file."
@@ -102,9 +102,10 @@ class _Taken(NamedTuple):
 def read_lines(
     place: Place, wanted: tuple[int, int | None], encoding: str, budget: int, watch: Watch, *, numbers: bool = False
 ) -> str:
-    """Read at most `budget` bytes of the `wanted` lines: first and last line, from 1, None for the file's last line.
+    """Read lines of a file, at most `budget` bytes.
 
-    A negative `start` counts from the end of the file: -1 is the last line.
+    `wanted` has the numbers of the first and the last line. Line numbers start at 1. None as last number means the end
+    of the file. A negative first number counts from the end of the file: -1 is the last line.
 
     Raises:
         FileProblem: the lines do not exist, or are not text in this encoding.

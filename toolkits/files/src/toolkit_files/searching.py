@@ -33,7 +33,7 @@ _ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # what means something else in
 
 
 class Match(TypedDict):
-    """A line that matches: its number from 1, its text without the end, and lines around it that no other match has."""
+    """A matching line: its number from 1, its text without line end, and lines around it that no other match has."""
 
     path: str
     line: int

@@ -59,7 +59,7 @@ def write(place: Place, content: str, mode: Mode, encoding: str, *, parents: boo
         chosen = choose_new(encoding)
         data = chosen.mark + encode(content, chosen)
         if status is not None:
-            os.close(regular_file(fd, place, os.O_WRONLY))  # what may not be written is not replaced either
+            os.close(regular_file(fd, place, os.O_WRONLY))  # a file that must not be written must not be replaced
         _put(fd, place, data, status)
     return Written(path=place.shown, action="created" if status is None else "overwritten", size=len(data))
 
@@ -195,7 +195,7 @@ def edit(place: Place, old: str, new: str, encoding: str, *, everywhere: bool = 
         changed = chosen.mark + encode(text.replace(old, new), chosen)
         os.close(regular_file(fd, place, os.O_WRONLY))
         if _version(os.stat(place.name, dir_fd=fd, follow_symlinks=False)) != _version(status):
-            raise FileProblem(f"{quoted(place.shown)} was changed meanwhile: read it again.")
+            raise FileProblem(f"{quoted(place.shown)} was changed meanwhile: read the file again.")
         _put(fd, place, changed, status)
     return Edited(path=place.shown, replacements=count, line=text.count("\n", 0, text.find(old)) + 1)
 

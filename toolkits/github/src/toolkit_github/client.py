@@ -1,4 +1,4 @@
-"""The HTTP client for GitHub. It sends the token to the configured API only and does not depend on tools.
+"""The HTTP client for GitHub. The token is sent to the configured API only.
 
 aiohttp is imported by the first request, because the import is slow.
 """

@@ -105,4 +105,4 @@ def _quoted(text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        raise RetryableToolError(f"{shown(text)} is not valid Unicode: use complete characters.") from None
+        raise RetryableToolError(f"{shown(text)} contains an unpaired surrogate: use valid Unicode.") from None

@@ -43,7 +43,7 @@ async def write_file(
     try:
         encoded = b64encode(content.encode()).decode()
     except UnicodeEncodeError:
-        raise RetryableToolError("The content is not valid Unicode: use complete characters.") from None
+        raise RetryableToolError("The content contains an unpaired surrogate: use valid Unicode.") from None
     given = {"message": message, "content": encoded, "branch": branch or None, "sha": sha or None}
     answer = await send(context, _what(repo, path, branch), _place(repo, path), given, method="PUT")
     return one(answer, lambda raw: _written(raw, path), changes=True)
