@@ -89,18 +89,18 @@ async def test_the_worker_has_its_own_tokens_and_lists_and_calls_all_tools(site:
 @pytest.mark.parametrize(
     ("claims", "scopes"),
     [
-        ({"scope": "  work  a"}, {"a", "work"}),
-        ({"scope": ["other", "work"]}, {"other", "work"}),
-        ({"scope": None, "scp": ["a", 5, "b"]}, {"a", "b"}),
-        ({"scope": None}, set()),
-        *(({"scope": scope}, set()) for scope in ("a\tb", "a\N{NO-BREAK SPACE}b", ["a b"], {"a": 1}, 5)),
+        ({"scope": "  work  a"}, ["a", "work"]),
+        ({"scope": ["other", "work"]}, ["other", "work"]),
+        ({"scope": None, "scp": ["a", 5, "b"]}, ["a", "b"]),
+        ({"scope": None}, []),
+        *(({"scope": scope}, []) for scope in ("a\tb", "a\N{NO-BREAK SPACE}b", ["a b"], {"a": 1}, 5)),
     ],
     ids=str,
 )
-async def test_spaces_separate_scopes(issuer: Issuer, claims: dict[str, Any], scopes: set[str]) -> None:
+async def test_spaces_separate_scopes(issuer: Issuer, claims: dict[str, Any], scopes: list[str]) -> None:
     """RFC 6749, section 3.3."""
     async with Door(issuer) as door:
-        assert (await door.caller(issuer.token(**claims))).scopes == scopes
+        assert (await door.caller(issuer.token(**claims))).scopes == set(scopes)
 
 
 IMPLIED = {"files:admin": ["write"], "write": ["read", "work"], "read": ["write"]}
