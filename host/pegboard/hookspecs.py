@@ -175,7 +175,7 @@ def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
     """Return stores of secrets. The first store that has a secret supplies it.
 
     The host asks the plugins in `[host] secret_stores` first, then the others in the order of names. A store that
-    raises is reported and skipped. The message of its exception is reported too, so it must not contain a secret.
+    raises is reported and skipped. The report contains the exception's message, so this must not contain a secret.
     """
     raise NotImplementedError
 

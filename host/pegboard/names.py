@@ -48,7 +48,7 @@ def without_toolkit(toolkit: str, tool: str) -> str:
 
 
 def check_wire_name(name: str) -> str | None:
-    """Return the problem of a tool's or prompt's name on the wire, or None if it is valid."""
+    """Return the reason why a tool's or prompt's wire name is invalid. Return None for a valid name."""
     if not name:
         return "it is empty"
     if wrong := _FORBIDDEN.search(name):

@@ -1,4 +1,4 @@
-"""Errors and sizes of the results of resources, prompts and completions."""
+"""Conversion errors and size limits for results of resources, prompts and completions."""
 
 from __future__ import annotations
 

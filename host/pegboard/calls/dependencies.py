@@ -120,7 +120,7 @@ class _InThread(AbstractAsyncContextManager[Any]):
 
 
 async def _closed(dependency: Dependency, manager: AbstractAsyncContextManager[Any], *error: Any) -> bool:
-    """Close a value. The generator sees the exception of the call, but cannot suppress it."""
+    """Close a value. The generator sees the call's exception, but cannot suppress the exception."""
     with _noted("closing", dependency):
         await manager.__aexit__(*error)
     return False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BoundResource(NamedTuple):
-    """A resource or template with everything that one host knows about the resource.
+    """A resource or template, compiled for one host.
 
     Attributes:
         name: the URI or the template.

@@ -373,7 +373,7 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
 
 
 def _spelt(plugin: LoadedPlugin, own: str) -> tuple[str, frozenset[str]]:
-    """Return the last part of a tool's name, and the spellings of its name. The author may have written a prefix."""
+    """Return the last part of a tool's name and all spellings of the name, with and without a prefix."""
     last = own if is_prefixed(plugin) else without_toolkit(plugin.origin.name, own)
     return last, spellings(plugin.origin.name if is_prefixed(plugin) or last != own else "", last)
 

@@ -69,11 +69,11 @@ def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise an error if the parameters of a function differ from the variables of its URI."""
     known, required = schema["properties"], schema.get("required", ())
     if not names and known:
-        raise ToolDefinitionError(f"its function takes {_list(known)}, and its URI has no variables")
+        raise ToolDefinitionError(f"the function has the parameters {_list(known)}, but the URI has no variables")
     if missing := [name for name in names if name not in known]:
-        raise ToolDefinitionError(f"its URI has the variable {missing[0]!r}, which its function does not take")
+        raise ToolDefinitionError(f"the URI has the variable {missing[0]!r}, but the function has no such parameter")
     if unknown := [name for name in required if name not in names]:
-        raise ToolDefinitionError(f"its function takes {unknown[0]!r}, which is not a variable of its URI")
+        raise ToolDefinitionError(f"the function has the parameter {unknown[0]!r}, but the URI has no such variable")
 
 
 def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
@@ -153,7 +153,7 @@ def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[
         raise ToolDefinitionError(f"its completions are {type(given).__name__}, not a mapping by argument")
     if unknown := [name for name in given if name not in names]:
         raise ToolDefinitionError(
-            f"its completion for {unknown[0]!r} does not match an argument; there are: {_list(names)}"
+            f"the completion for {unknown[0]!r} does not match an argument: choose from {_list(names)}"
         )
     schema = signature.input_schema
     found: dict[str, BoundCompleter] = {}
@@ -185,7 +185,8 @@ def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) 
     for one in others:
         if one.name not in names:
             raise ToolDefinitionError(
-                f"its completion for {name!r} takes {one.name!r}, which is not an argument; there are: {_list(names)}"
+                f"the completion for {name!r} has the parameter {one.name!r}, which is not an argument: "
+                f"choose from {_list(names)}"
             )
     optional = {one.name: one.default is not one.empty for one in others}
     return BoundCompleter(None, Function.of(function), typed.name, optional, context)

@@ -134,7 +134,9 @@ def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
         seen: set[str] = set()
         for item in listing.items:
             if type(item) not in types:
-                raise MiddlewareFault(f"{blame} lists {type(item).__name__}, which does not belong there")
+                raise MiddlewareFault(
+                    f"{blame} returned a list with an item of type {type(item).__name__}, which is not allowed"
+                )
             name = listed_name(item)
             if name not in whole or name in seen:
                 raise MiddlewareFault(

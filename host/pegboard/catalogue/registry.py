@@ -140,7 +140,7 @@ class Registry:
         """
         with self._lock:
             if self._binder is None:
-                raise ToolDefinitionError("the host has not started; until then only `add` is available")
+                raise ToolDefinitionError("the host has not started: only `add` is available before the start")
             if not any(plugin is one for one in self._plugins):
                 raise ToolDefinitionError(f"{plugin.origin} is not enabled in this host")
             return self._binder

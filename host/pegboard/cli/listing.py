@@ -155,7 +155,7 @@ def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
 
 
 def _meaning(schema: Mapping[str, Any]) -> str:
-    """Return the description and the limits of a parameter, in the words of error messages."""
+    """Return the description and the limits of a parameter, worded as in error messages."""
     found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
     limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
     said = first_line(schema.get("description", ""))

@@ -9,7 +9,7 @@ from pegboard.cli.output import print_text
 
 
 def run_no_command(options: Namespace) -> int:
-    """Print the version if requested, and otherwise the help."""
+    """Print the version if requested, else the help."""
     if options.version:
         print_text(f"pegboard {_version()}")
     else:

@@ -36,7 +36,7 @@ def send_messages_to(receiver: Callable[[str, int], None]) -> None:
 
 
 def say(text: str, level: int = 20) -> None:
-    """Print a message on stderr. A stderr that cannot be written is ignored.
+    """Print a message on stderr. Ignore write errors.
 
     Args:
         text: the message.

@@ -1,4 +1,4 @@
-"""Settings written as TOML."""
+"""Conversion of settings to TOML."""
 
 from __future__ import annotations
 

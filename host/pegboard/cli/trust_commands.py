@@ -82,7 +82,7 @@ def _path(options: Namespace) -> Path:
 
 
 def _read(content: files.FileContent) -> tuple[dict[str, Any], list[AccessSetting]]:
-    """Return the settings of a file, and those that widen access. The rest of the configuration is not read."""
+    """Return the settings of a file, and the settings that widen access. Read no other configuration."""
     layer = files.parse_file(content, Path.cwd())
     if isinstance(layer, ConfigProblem):
         raise ConfigError([layer])

@@ -290,7 +290,7 @@ def _icons(items: object) -> tuple[Icon, ...]:
 
 
 def contents_of_object(item: object) -> ResourceContents:
-    """Convert an MCP ResourceContents object to a record.
+    """Convert a `ResourceContents` object of MCP to a record.
 
     Raises:
         ContentError: the object is not ResourceContents.

@@ -19,7 +19,7 @@ class QuestionKind(Protocol):
         ...
 
     def question(self) -> Question:
-        """Return the question as it is sent."""
+        """Return the question in the form for the client."""
         ...
 
     def parse(self, answer: Any) -> Any:
@@ -87,7 +87,7 @@ class ElicitUrl(NamedTuple):
         return "elicitation.url"
 
     def question(self) -> Question:
-        """Return the question as it is sent. Raise InteractionError for an invalid URL."""
+        """Return the question in the form for the client. Raise InteractionError for an invalid URL."""
         url = str(self.url)  # may be a URL object
         if not has_format("uri", url):
             raise InteractionError("This tool asks for input in a way that cannot work.", f"{url!r} is not a URL")
@@ -260,7 +260,7 @@ class ListRoots(NamedTuple):
         return "roots"
 
     def question(self) -> Question:
-        """Return the question as it is sent."""
+        """Return the question in the form for the client."""
         return Question("roots/list", {})
 
     def parse(self, answer: Any) -> list[Root]:

@@ -1,4 +1,4 @@
-"""Exceptions formatted as by Python, but very long tracebacks are shortened.
+"""Exceptions in Python's format, with very long tracebacks shortened.
 
 Formatting takes time for every frame, cause and member of a group. For an endless recursion, it would take seconds.
 """

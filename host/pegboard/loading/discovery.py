@@ -158,7 +158,7 @@ def selects(text: str | None, origin: Origin) -> bool:
 
 
 def _folded(name: str) -> str:
-    """Return a name in the form in which it is compared with the names of built-in plugins."""
+    """Return a name in the form for comparisons with the names of built-in plugins."""
     return name.strip().casefold().replace("-", "_")
 
 

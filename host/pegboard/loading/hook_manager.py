@@ -111,7 +111,7 @@ class HookManager(pluggy.PluginManager):
             if not hasattr(function, "pegboard_impl"):
                 raise PluginError(f"{hook!r} is the name of a hook, but the function lacks the marker @hookimpl")
             if not inspect.isroutine(function):
-                raise PluginError(f"{hook!r} is an object of {type(function).__name__}; write it with `def`")
+                raise PluginError(f"{hook!r} is a {type(function).__name__} object: define the hook with `def`")
 
     def _wrong_parameter(self, hooks: PluginHooks) -> str | None:
         """Describe the first parameter of an implementation that the hook does not have."""

@@ -281,7 +281,7 @@ def _check_target(target: Any) -> None:
         raise PluginError(f"its `host_api` must be a number, such as {hookspecs.HOST_API}, not {wanted!r}")
     if wanted != hookspecs.HOST_API:
         advice = "upgrade pegboard" if wanted > hookspecs.HOST_API else "upgrade the plugin"
-        raise PluginError(f"it is written for host API {wanted}, this host has {hookspecs.HOST_API}; {advice}")
+        raise PluginError(f"the plugin requires host API {wanted}, this host has {hookspecs.HOST_API}: {advice}")
 
 
 def _source(origin: Origin) -> str:

@@ -107,7 +107,7 @@ class Media(ABC):
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         if (path is None) == (data is None):
-            raise ValueError(f"{type(self).__name__} needs either path or data: pass one of them")
+            raise ValueError(f"{type(self).__name__} requires path or data, not both: pass one argument")
         self.path = None if path is None else os.fspath(path)
         self.data = data
         self.mime_type = mime_type

@@ -38,7 +38,5 @@ def around(*methods: str, name: str | None = None) -> Callable[[MiddlewareFuncti
         TypeError: `around` is used without parentheses.
     """
     if any(map(callable, methods)):
-        raise TypeError(
-            "around takes names of methods: write @around('tools/call'), or use the function without a decorator"
-        )
+        raise TypeError("around requires method names: write @around('tools/call'), or remove the decorator")
     return lambda function: Around(function, methods, name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Connection(Protocol):
-    """The message stream of one client. A transport implements it; a protocol uses it on the event loop.
+    """The message stream of one client. Transports implement this class. Protocols use it on the event loop.
 
     A connection may have a method `async def delivered(self)` that waits, at most a few milliseconds, until the client
     has read all sent messages. A protocol calls `delivered` if the client must read one message before the next

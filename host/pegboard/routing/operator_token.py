@@ -32,7 +32,7 @@ class OperatorToken:
         self._longest = len(token) + 16  # with the scheme and optional spaces
 
     def recognize(self, request: Request) -> Request:
-        """Return the request. If the request has the operator token, its caller is the operator."""
+        """Return the request, with the operator as caller if the request has the operator token."""
         given = request.headers.get("Authorization")
         if given is None or len(given) > self._longest:
             return request  # the common case: no token, or a longer one

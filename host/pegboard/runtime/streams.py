@@ -35,7 +35,7 @@ async def serve_stream(
     protocols = assembly.protocols
     if len(protocols) != 1:
         names = ", ".join(protocol.name for protocol in protocols) or "none"
-        raise TransportError(f"message streams need exactly one protocol; there are: {names}")
+        raise TransportError(f"message streams require exactly one protocol, but these are enabled: {names}")
     limit = asyncio.timeout(None if caller.expires_at is None else caller.expires_at - time())
     try:
         if caller.is_known or all(one.policy != DEFAULT_POLICY for one in assembly.authenticators):

@@ -162,7 +162,7 @@ def parts(
         if parameter.name in documented and not _is_described(one):
             one = one._replace(description=documented[parameter.name])
         if one.name in given:
-            raise ToolInputSchemaError(f"two parameters are called {one.name!r}: rename one")
+            raise ToolInputSchemaError(f"two parameters have the name {one.name!r}: rename one parameter")
         if one.name != parameter.name:
             renamed[one.name] = parameter.name
         given[one.name] = one

@@ -45,7 +45,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class _RefusedError(Exception):
-    """A type has a schema but cannot be served."""
+    """A type that has a schema but cannot be served."""
 
 
 class _Schemas(GenerateJsonSchema):

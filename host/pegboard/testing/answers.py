@@ -157,7 +157,7 @@ def _result(asked: Asked, value: Any) -> dict[str, Any]:
 
 
 def _content(asked: Asked, plain: Any) -> dict[str, Any] | None:
-    """Return the content of a form for a value: all fields, the only field, or no field."""
+    """Return the form content for a value: a dict of all fields, the only field's value, or True without fields."""
     if isinstance(plain, dict):
         return plain
     if len(asked.fields) == 1 and plain is not None:

@@ -77,7 +77,7 @@ class Watch:
         return partial(_watch.reset, _watch.set(self))
 
     def note(self, kind: str, what: str, frame: FrameType | None) -> None:
-        """Record an effect of the code of a frame."""
+        """Record an effect that the code of a frame caused."""
         found = _lines(frame)
         if found is None:
             return

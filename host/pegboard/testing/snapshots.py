@@ -34,7 +34,7 @@ class SnapshotDiffers(AssertionError):
 
 
 def render(definitions: Definitions) -> str:
-    """Return the text of a snapshot. It does not depend on the order of the definitions."""
+    """Return the text of a snapshot. The order of the definitions does not change the text."""
     return json.dumps(definitions, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

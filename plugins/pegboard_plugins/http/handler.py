@@ -228,7 +228,7 @@ class Handler:
         return self._written_response
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Write a large response. Abort the connection if the peer does not read it."""
+        """Write a large response. Abort the connection if the peer stops reading."""
         with _SendTimeout(request, self._config.send_seconds):
             await response.prepare(request)
             await response.write_eof()

@@ -46,7 +46,7 @@ def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
 
 
 def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, send: Send) -> Notify | None:
-    """Return a function that sends progress and log messages of a call of 2026-07-28.
+    """Return a function that sends progress and log messages of a call in revision 2026-07-28.
 
     Return None if the client requests neither.
     """

@@ -1,4 +1,4 @@
-"""The host as one profile serves it: every list, call and notification is restricted to the profile."""
+"""A view of the host for one profile. Every list, call and notification is restricted to the profile."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MAX_STATE_BYTES = 1024 * 1024
 
 
 class RoundTrips:
-    """The rounds of one server's calls. The state is in the requests, not in this object.
+    """The rounds of one server's calls. The requests carry the state; this object has none.
 
     Args:
         keys: the keys that encrypt states; see `Sealer`.

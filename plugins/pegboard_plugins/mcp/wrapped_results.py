@@ -30,7 +30,7 @@ def output_schema(tool: Tool, revision: str) -> Mapping[str, Any] | None:
 
 
 def is_wrapped(tool: Tool) -> bool:
-    """Return True if sessions send the tool's results, objects included, as the member of an object."""
+    """Return True if sessions send all results of the tool wrapped in an object."""
     return tool.output_schema is not None and tool.output_schema.get("type") != "object"
 
 

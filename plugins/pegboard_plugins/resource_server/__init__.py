@@ -189,7 +189,7 @@ class ResourceServerPlugin(Plugin):
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        """Return routes for the metadata, with and without the path of the resource."""
+        """Return two routes for the metadata: with and without the path of the resource."""
         of_path = {WELL_KNOWN: self.config}
         for config in self._by_policy.values():
             of_path.setdefault(WELL_KNOWN + path_of(config.resource).rstrip("/"), config)

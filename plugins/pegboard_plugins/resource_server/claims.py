@@ -67,7 +67,7 @@ def check_audience(given: Any, expected: frozenset[str]) -> None:
 
 
 def check_unbound(claims: Mapping[str, Any]) -> None:
-    """Check that a token is a bearer token. A proof of possession cannot be checked here.
+    """Check that a token is a bearer token, because proofs of possession are not supported.
 
     Raises:
         InvalidTokenError: the token is bound to a key (RFC 7800), such as one for DPoP (RFC 9449) or mutual TLS.

@@ -136,7 +136,7 @@ class Introspector:
         kind = response.get("token_type")
         is_bearer = isinstance(kind, str) and kind.lower() == "bearer"
         if not (kind is None or is_bearer):
-            raise InvalidTokenError("The token has another type.")
+            raise InvalidTokenError("The token is not of an accepted type.")
         check_unbound(response)
         audience = response.get("aud")
         if audience is not None:

@@ -102,7 +102,7 @@ class JwtVerifier:
             raise InvalidTokenError("The token is invalid.")
         kind = header.get("typ", "")
         if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in self._types:
-            raise InvalidTokenError("The token has another type.")
+            raise InvalidTokenError("The token is not of an accepted type.")
         if "crit" in header or "b64" in header:
             raise InvalidTokenError("The token has unsupported critical headers (crit).")
 

@@ -131,7 +131,7 @@ class KeySet:
         try:
             keys = [key for key in (await self._fetch())[:MAX_KEYS] if _may_sign(key)]
             if not keys:
-                raise FetchError("the key set has no key for signatures")
+                raise FetchError("the key set has no signature key")
         except FetchError as error:
             self._failing = True
             logger.warning("the keys of %s cannot be fetched: %s", self._issuer, error)

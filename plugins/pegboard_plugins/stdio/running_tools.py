@@ -36,7 +36,7 @@ class RunningTools(Middleware):
         return tuple(sorted(self._counts.copy()))
 
     def wants(self, call: Call) -> bool:
-        """Return True if there is a watcher."""
+        """Return True if a watcher exists."""
         return self.watcher is not None
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:

@@ -34,7 +34,7 @@ class SuppliedAuthorization(BaseModel):
 
 
 class KeyValue(BaseModel):
-    """A secret, or a piece of metadata."""
+    """A secret or a metadata value."""
 
     key: str
     value: str

@@ -135,8 +135,13 @@ def two(name: str, other: int) -> str:
     ("uri", "options", "function", "reason"),
     [
         ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} are ambiguous: separate them"),
-        ("x://{id}", {}, one_name, "its URI has the variable 'id', which its function does not take"),
-        ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is not an argument"),
+        ("x://{id}", {}, one_name, "the URI has the variable 'id', but the function has no such parameter"),
+        (
+            "x://{name}",
+            {"completions": {"name": lambda a, b: []}},
+            one_name,
+            "has the parameter 'b', which is not an argument",
+        ),
     ],
 )
 def test_an_invalid_template_is_left_out_with_the_reason(uri: str, options: Any, function: Any, reason: str) -> None:

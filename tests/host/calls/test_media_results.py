@@ -55,7 +55,7 @@ def test_the_media_type_follows_from_the_name_or_the_first_bytes(media: Any, dat
 def test_content_of_another_type_is_refused() -> None:
     with pytest.raises(ContentError, match=r"Image: neither the name nor the bytes are of type image/\*"):
         Image("a.txt").block(b"")
-    with pytest.raises(ValueError, match="needs either path or data"):
+    with pytest.raises(ValueError, match="requires path or data, not both"):
         Image("a.png", data=b"")
 
 

@@ -119,7 +119,7 @@ def test_a_tool_with_an_invalid_interface_is_not_served(ui: Any, reason: str) ->
         ({"view": ResourceUi(resource_domains=["https://x; script-src *"])}, "invalid origin"),
         ({"view": ResourceUi(base_uri_domains=["*"])}, "invalid origin"),
         ({"view": ResourceUi(frame_domains="https://example.com")}, "must be a list of strings"),
-        ({"view": ResourceUi(permissions=["usb"])}, "unknown permission 'usb'"),  # type: ignore[list-item]
+        ({"view": ResourceUi(permissions=["usb"])}, "unknown `ui` permission 'usb'"),  # type: ignore[list-item]
         ({"view": ResourceUi(prefers_border="yes")}, "must be bool"),  # type: ignore[arg-type]
         ({"view": {"csp": {}}}, "use a ResourceUi"),
         ({"view": ResourceUi(), "uri": "docs://x", "mime": UI_MIME_TYPE}, "ui= is for resources at ui:// only"),

@@ -73,7 +73,7 @@ GOOD: dict[str, tuple[dict[str, Any], str]] = {
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "not active": ({"active": False}, "The token is not active."),
     "another issuer": ({"iss": "https://evil.example"}, "from another issuer"),
-    "another type": ({"token_type": "DPoP"}, "has another type"),
+    "another type": ({"token_type": "DPoP"}, "is not of an accepted type"),
     "bound to a certificate": ({"cnf": {"x5t#S256": "x"}}, "The token is bound to a key"),
     "no aud": ({"aud": None}, "The token lacks aud."),
     "another audience": ({"aud": RESOURCE + "/"}, AUDIENCE),

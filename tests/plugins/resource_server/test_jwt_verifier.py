@@ -98,7 +98,7 @@ BAD: dict[str, tuple[Made, str]] = {
     "no sub": (lambda one: one.token(sub=None), "The token lacks sub."),
     "a number as sub": (lambda one: unchecked(one, sub=7), ORDER),
     "bound to a key": (lambda one: one.token(cnf={"jkt": "x"}), "The token is bound to a key"),
-    "an ID token": (lambda one: one.token(header={"typ": "id+jwt"}), "has another type"),
+    "an ID token": (lambda one: one.token(header={"typ": "id+jwt"}), "is not of an accepted type"),
     "b64": (lambda one: signed(one, b64=True), "(crit)"),
     "crit": (lambda one: one.token(header={"crit": ["x"], "x": 1}), "(crit)"),
 }

@@ -45,10 +45,10 @@ def test_a_position_after_the_end_is_rejected_with_the_length(root: Path, roots:
     (root / "a").write_text("1\n2\n3\n")
     with pytest.raises(FileProblem, match="'a' has 3 lines: line 4 does not exist"):
         lines(roots, "a", 4)
-    with pytest.raises(FileProblem, match="is beyond the 6 bytes of 'a': use a smaller offset"):
+    with pytest.raises(FileProblem, match="is not within the 6 bytes of 'a': use a smaller offset"):
         read_window(roots.locate("a"), 6, "", BUDGET)
     assert read_bytes(roots.locate("a"), 6, 10)["length"] == 0
-    with pytest.raises(FileProblem, match="'a' has 6 bytes"):
+    with pytest.raises(FileProblem, match="Offset 7 is not within the 6 bytes of 'a'"):
         read_bytes(roots.locate("a"), 7, 10)
 
 

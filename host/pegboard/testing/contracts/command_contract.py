@@ -43,7 +43,7 @@ class CommandContract(Contract[Command]):
         return ()
 
     def test_its_name_and_summary_are_valid(self) -> None:
-        """`pegboard --help` lists both."""
+        """`pegboard --help` lists the name and the summary."""
         command = self.make()
         assert re.fullmatch(r"[a-z][a-z0-9-]*", command.name), f"its name is {command.name!r}; write a-z, 0-9 and -"
         assert command.summary.strip(), "its summary is empty"

@@ -189,7 +189,7 @@ class MiddlewareContract(Contract[Middleware]):
 
     @rule
     async def test_notifications_are_accepted(self, middleware: Middleware) -> None:
-        """No caller waits for a notification, and none has a result."""
+        """A notification has no result, and no caller waits for it."""
         call = Call("notifications/roots/list_changed")
         with suppress(MCPError):
             await self._run(middleware, call, _succeed)

@@ -73,7 +73,7 @@ class Filled:
         return one.replace(annotation=hint)
 
     def keywords(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the keyword arguments of the function, with its own kind of Context."""
+        """Return the keyword arguments for the function, with a Context of the class that the function declares."""
         found = {name: given[name] for name in self._contexts if isinstance(given.get(name), HostContext)}
         return given | {name: Context(context, self._server) for name, context in found.items()}
 

@@ -47,7 +47,7 @@ IMPORTS = (
     _imports("falls_over", "Catastrophe: in the first line and in the second (falls_over.py:12)"),
     _imports(
         "from_the_future",
-        "it is written for host API 99, this host has 1; upgrade pegboard",
+        "the plugin requires host API 99, this host has 1: upgrade pegboard",
         "broken_imports.from_the_future:FuturePlugin",
     ),
     _imports(

@@ -114,7 +114,7 @@ REFUSED: list[tuple[Any, str]] = [
     (5, "5 is not a function"),
     (two_contexts, "parameters 'first' and 'second' both receive the Context: remove one"),
     (renamed_to_nothing, "parameter 'a' is renamed to ' ': use a name that is not blank"),
-    (same_name, "two parameters are called 'a': rename one"),
+    (same_name, "two parameters have the name 'a': rename one parameter"),
     (same_alias, "parameters 'a' and 'b' have the same argument name 'a': rename one argument"),
     (opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
     (explosive, "parameter 'b': no description today"),

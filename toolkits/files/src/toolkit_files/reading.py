@@ -55,7 +55,9 @@ def read_bytes(place: Place, offset: int, length: int) -> Bytes:
         data = _pread(fd, length, offset)
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)  # files of /proc say 0
     if offset > size:
-        raise FileProblem(f"Offset {offset} is beyond the {size} bytes of {quoted(place.shown)}: use a smaller offset.")
+        raise FileProblem(
+            f"Offset {offset} is not within the {size} bytes of {quoted(place.shown)}: use a smaller offset."
+        )
     encoded = b2a_base64(data, newline=False).decode()
     result = Bytes(path=place.shown, offset=offset, length=len(data), size=size, data=encoded)
     if offset + len(data) < size:
@@ -83,7 +85,9 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
             offset, data = offset + skipped, data[skipped:]
         size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)
     if not data:
-        raise FileProblem(f"Offset {offset} is beyond the {size} bytes of {quoted(place.shown)}: use a smaller offset.")
+        raise FileProblem(
+            f"Offset {offset} is not within the {size} bytes of {quoted(place.shown)}: use a smaller offset."
+        )
     text, used = decode_part(data, found, offset, place.shown, final=offset + len(data) >= size)
     end = offset + used
     rest = f" of {size}. Continue with offset={end}." if end < size else ", the end of the file."
@@ -91,7 +95,7 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
 
 
 class _Taken(NamedTuple):
-    """Selected lines: the number of the first, its offset in the file, and a note about the rest."""
+    """Selected lines, the number and the file offset of the first line, and a note about omitted lines."""
 
     first: int
     offset: int

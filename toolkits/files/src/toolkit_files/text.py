@@ -168,4 +168,4 @@ def encode(text: str, encoding: Encoding) -> bytes:
         return text.encode(encoding.name)
     except UnicodeEncodeError as error:
         character = text[error.start]
-        raise FileProblem(f"{character!a} does not exist in {encoding.name}: omit it, or use utf-8.") from None
+        raise FileProblem(f"{encoding.name} cannot encode {character!a}: omit this character, or use utf-8.") from None

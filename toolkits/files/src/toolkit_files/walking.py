@@ -21,7 +21,7 @@ MAX_DEPTH = 100
 
 
 class Entry(NamedTuple):
-    """An entry of a walk. `names` are the printable components of its place."""
+    """An entry of a walk. `names` are the printable components of the entry's path."""
 
     names: tuple[str, ...]
     place: Place
