@@ -243,5 +243,5 @@ def _checked(token: str) -> str:
     if not token:
         raise AuthorizationRequiredError("github", title="GitHub")
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise FatalToolError("The GitHub token is invalid: remove spaces and special characters from it.")
+        raise FatalToolError("The GitHub token is invalid: set a token of printable ASCII characters without spaces.")
     return token
