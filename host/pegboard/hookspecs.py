@@ -65,7 +65,7 @@ def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
 
 @hookspec
 def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
-    """Return descriptions of providers of the tokens that tools require (`requires_auth`).
+    """Return descriptions of the providers whose tokens tools require (`requires_auth`).
 
     A tool names a provider with a subclass of `ToolAuthorization` whose `provider` is the description. A tool that
     requires a provider without a description is not served. If two descriptions have one id, neither is used. A

@@ -185,7 +185,7 @@ class Audit(Middleware):
         return outcome
 
     def _facts(self, call: Call, began: float) -> dict[str, Any]:
-        """Return the facts known before a call runs: the called function may change its arguments."""
+        """Return the facts about a call before the call runs, because the function may change the arguments."""
         arguments = call.params.get("arguments")
         uri = call.params.get("uri")
         return {

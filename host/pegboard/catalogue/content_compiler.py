@@ -180,7 +180,10 @@ def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) 
     context = context_parameter(function)
     parameters = [one for one in inspect.signature(function).parameters.values() if one.name != context]
     if not parameters or any(one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) for one in parameters):
-        raise ToolDefinitionError(f"its completion for {name!r} must take the typed text, and may take other arguments")
+        raise ToolDefinitionError(
+            f"invalid completion for {name!r}: use a function whose first parameter is the typed string, "
+            "without positional-only parameters, *args and **kwargs"
+        )
     typed, *others = parameters
     for one in others:
         if one.name not in names:

@@ -52,7 +52,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         if definition.requires_auth is not None or definition.scopes:
             _check_authorization(definition)
         if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
-            raise ToolDefinitionError(f"it requires the metadata {CLIENT_ID} without a token; set requires_auth")
+            raise ToolDefinitionError(f"the tool requires the metadata {CLIENT_ID} without a token: set requires_auth")
         _check_limits(definition)
         _check_changes(definition.arguments)
         _check_adapters(definition.adapters)

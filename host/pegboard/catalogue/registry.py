@@ -257,7 +257,7 @@ class _Draft:
             advice = "; use update to replace it" if owner == self._origin else ""
             raise ToolDefinitionError(f"{what} exists already, from {owner}{advice}")
         if one.name in self._before.contested[one.field]:
-            raise ToolDefinitionError(f"{what} is claimed by two other plugins, so it is not served")
+            raise ToolDefinitionError(f"{what} is claimed by two other plugins and not served: use another name")
         self._put(one)
 
     def update(self, one: BindResult) -> None:

@@ -100,7 +100,7 @@ def parse_file(content: FileContent, directory: Path) -> Layer | ConfigProblem:
 
 
 def others_can_change(path: Path, status: os.stat_result) -> str | None:
-    """Return the reason why other users of this machine could change a file, or None if they cannot.
+    """Return the reason why other users of this machine can change a file. Return None if no other user can.
 
     The file's group may have write access. In a sticky folder such as /tmp, users cannot replace other users' files.
 

@@ -131,7 +131,7 @@ def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
     if "properties" not in root or root.get("patternProperties") or isinstance(root.get("additionalProperties"), dict):
-        raise _invalid_form('its field names are not fixed: list the fields in "properties"')
+        raise _invalid_form('the field names are not fixed: list the fields in "properties"')
     required = root.get("required", [])
     nullable = [name for name in required if _NULL in _resolved(root["properties"][name], definitions).get("anyOf", ())]
     flat: dict[str, Any] = {

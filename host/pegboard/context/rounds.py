@@ -99,7 +99,7 @@ class Rounds:
                 self._fault = ProtocolError(INVALID_PARAMS, f"params.inputResponses: {key}: {error}")
                 raise self._fault from None
         if self._number >= MAX_ROUNDS:
-            raise self._wrong(f"it asked in more than {MAX_ROUNDS} rounds")
+            raise self._wrong(f"the function asked in more than {MAX_ROUNDS} rounds")
         self._open[key] = question
         waiting: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
@@ -135,7 +135,7 @@ class Rounds:
             raise self._wrong(f"the step {key!r} returned a value that is not JSON: {error}") from error
         self._kept += len(encoded)
         if self._kept > MAX_STEP_RESULTS_BYTES:
-            raise self._wrong(f"the results of its steps exceed {MAX_STEP_RESULTS_BYTES} bytes")
+            raise self._wrong(f"the results of all steps exceed {MAX_STEP_RESULTS_BYTES} bytes")
         self._results[place] = decode(encoded)
         return self._results[place]
 

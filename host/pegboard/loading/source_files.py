@@ -29,7 +29,7 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
     for file in files:
         for kit in _toolkits(file):
             if found.setdefault(kit.name, kit) is not kit:
-                raise PluginError(f"{file}: two toolkits are named {kit.name!r}")
+                raise PluginError(f"{file}: two toolkits have the name {kit.name!r}: rename one toolkit")
     return found
 
 

@@ -123,7 +123,7 @@ def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
 
 
 def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:
-    """Return the problem and its fix for each policy that requires an authenticator but has none."""
+    """For each policy that requires an authenticator but has none, return a message with the fix."""
     guarded = {"public", *(one.policy for one in authenticators)}
     served = [route for methods in routes.values() for route in methods.values() if route.auth not in guarded]
     wanted: dict[tuple[str, str], str] = {}

@@ -53,7 +53,7 @@ def compile_dependencies(marked: Mapping[str, Depends]) -> dict[str, Dependency]
 
 
 def compile_dependency(depends: Depends, path: tuple[Callable[..., Any], ...] = ()) -> Dependency:
-    """Return a dependency with the dependencies that its function takes.
+    """Compile a dependency together with the dependencies that its function requires.
 
     Args:
         depends: the mark.

@@ -108,7 +108,7 @@ def _references(schema: JsonObject) -> Iterator[str]:
 
 
 def _reachable(name: str, uses: dict[str, set[str]]) -> set[str]:
-    """Return the definitions that a definition uses, also through others."""
+    """Return the definitions that a definition uses, directly or through other definitions."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

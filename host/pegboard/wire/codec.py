@@ -127,7 +127,7 @@ def _to_json(value: Any) -> bytes:
 
 
 def is_finite(values: Any) -> bool:
-    """Return True if no number in the JSON values is NaN or infinite. Values must not contain themselves."""
+    """Return True if no number in the JSON values is NaN or infinite. The values must not contain cycles."""
     return _members(values) is not None
 
 

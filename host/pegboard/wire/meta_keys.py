@@ -84,7 +84,7 @@ def key_complaint(key: object, extension: str | None = None) -> str | None:
 
 
 def meta_complaint(meta: object, extension: str | None = None) -> str | None:
-    """Return the problem of a `_meta` from a plugin or an author, or None if the `_meta` is valid."""
+    """Return the reason why the `_meta` of a plugin or an author is invalid. Return None if it is valid."""
     if not isinstance(meta, dict):
         return f"it must be a dict, not {type(meta).__name__}"
     for key in meta:

@@ -39,7 +39,7 @@ class HttpConfig(PluginConfig):
             the host of `[plugins.resource_server] resource` are always allowed; addresses and the machine's own name
             are allowed when listening beyond loopback.
         cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
-            credentials. Pages of the server's own origin may always use it.
+            credentials. Pages of the server's own origin are always allowed.
         cors_credentials: allow pages of `cors_origins` to send cookies and other credentials.
         cors_methods: the methods that pages of `cors_origins` may use.
         cors_headers: the request headers that pages of `cors_origins` may send, in addition to the headers of MCP.

@@ -1,4 +1,4 @@
-"""The HTTP transport. The server and aiohttp are imported when it runs."""
+"""The HTTP transport. A running transport imports the server and aiohttp."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class McpService:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def name_parameter(self, method: str) -> str | None:
-        """Return the parameter that `Mcp-Name` mirrors for a plugin's method, None if it mirrors none."""
+        """Return the parameter of a plugin's method that `Mcp-Name` mirrors. Return None if there is none."""
         added = None if method in METHOD_CAPABILITIES else self.host.contributed.methods.get(method)
         return None if added is None else added.name_parameter
 

@@ -192,7 +192,9 @@ class StreamConnection:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if is_stateless(params):
             if batched:
-                raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+                raise ProtocolError(
+                    INVALID_REQUEST, "This revision does not support batches: send each message separately."
+                )
             self._stateless_request(request_id, method, params, reply)
         elif method == "initialize":
             if batched:

@@ -45,7 +45,7 @@ class PrintedLines:
         self._open: dict[object, PrintedLine] = {}
 
     def add(self, source: object, names: tuple[str, ...], data: bytes) -> list[PrintedLine]:
-        """Return the lines that a piece of output completes, without empty ones."""
+        """Return the lines that a piece of output completes. Omit empty lines."""
         pieces = data.split(b"\n")
         last = pieces.pop()
         lines = []

@@ -190,7 +190,7 @@ async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadat
 @pytest.mark.parametrize(
     ("required", "complaint"),
     [
-        (["Client_Id"], "it requires the metadata client_id without a token"),
+        (["Client_Id"], "the tool requires the metadata client_id without a token"),
         (["a b"], "invalid metadata name 'a b'"),
         (5, "its requires_metadata must be a list of names, not 5"),
     ],

@@ -35,7 +35,7 @@ class Contract(ABC, Generic[T]):
         """Return a new object to check; may be `async`."""
 
     def dispose(self, made: T) -> Awaitable[None] | None:
-        """Dispose of an object after a rule; may be `async`. By default do nothing."""
+        """Dispose of an object after a rule. This method may be `async`. By default, do nothing."""
         return None
 
     @classmethod

@@ -149,7 +149,7 @@ class EventStoreContract(Contract[EventStore]):
 
     @rule
     async def test_streams_and_sessions_are_separate(self, store: EventStore) -> None:
-        """A client does not receive messages of another one."""
+        """A client does not receive messages of another client."""
         await _fill(store, ("s", "a"), ("s", "b"), ("t", "a"))
         assert await _after(store, "s", "b", 1) == [b"s/b/2"]
         assert await _after(store, "t", "a", 1) == [b"t/a/2"]

@@ -209,7 +209,7 @@ class UI:
             answer: Elicited[Any] = await self._context.ui.elicit(message, schema or None, timeout=timeout)
             return answer
         if url is None or schema is not None:
-            raise ValueError('the mode "url" needs a url and no schema')
+            raise ValueError('the mode "url" requires a url and no schema: remove the schema, or use the mode "form"')
         return await self._context.ui.elicit_url(message, url, timeout=timeout)
 
 

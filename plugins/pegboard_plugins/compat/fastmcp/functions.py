@@ -73,7 +73,7 @@ def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def _target(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that a call runs: for an object, its class's `__call__`."""
+    """Return the function that a call runs. For an object, return `__call__` of the object's class."""
     return function if inspect.isroutine(function) else type(function).__call__
 
 

@@ -139,7 +139,7 @@ class HttpSession(Session):
     # --- the streams apart from calls
 
     def open_standalone(self, stream_id: str | None = None, number: int = 0) -> SessionStream:
-        """Open a standalone stream. Move unsent messages of an earlier standalone stream to it."""
+        """Open a standalone stream. Move unsent messages of an earlier standalone stream to the new stream."""
         stream = SessionStream(
             self.id, self.retention._replace(poll_seconds=None), STANDALONE_STREAM_PREFIX, stream_id, number
         )

@@ -210,7 +210,9 @@ class SessionEndpoint:
             if kind != "request":
                 return None
             if type(params) is dict and is_stateless(params):
-                raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+                raise ProtocolError(
+                    INVALID_REQUEST, "This revision does not support batches: send each message separately."
+                )
             if session.closed:  # after the batch arrived
                 raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
             started = self._start(message, session, service, request, tells=False)

@@ -117,7 +117,8 @@ def read_lines(
     start, end = wanted
     if start == 0 or (end is not None and (start < 0 or end < start)):
         raise FileProblem(
-            "Lines count from 1. end_line must not be before start_line. Omit end_line if start_line is negative."
+            "Invalid line range: start_line must not be 0, and end_line must not be before start_line. "
+            "Omit end_line if start_line is negative."
         )
     with opened(place) as fd:
         found = choose(head(fd), encoding, place.shown)

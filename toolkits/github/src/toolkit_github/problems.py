@@ -30,7 +30,7 @@ _PERHAPS = " GitHub may have made the change: check before you try again."
 
 
 class Refused(NamedTuple):
-    """A response with an error status, and its request in words and as method and path without values.
+    """An error response of GitHub, with a description (`what`) and the method and path pattern of its request.
 
     `headers` is case-insensitive. `changes` means that the request may have changed something.
     """
