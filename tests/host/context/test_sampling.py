@@ -77,7 +77,7 @@ def test_each_revision_is_asked_for_the_features_that_it_has(revision: str) -> N
     if revision >= "2025-03-26":
         asked([AUDIO])
     else:
-        with pytest.raises(ClientError, match="its revision does not support audio"):
+        with pytest.raises(ClientError, match="client's revision does not support audio"):
             asked([AUDIO])
     tools, several = [use("1"), result("1")], [{**TEXT, "content": [TEXT["content"]] * 2}]
     if revision == LEGACY[-1]:
@@ -86,5 +86,5 @@ def test_each_revision_is_asked_for_the_features_that_it_has(revision: str) -> N
     else:
         with pytest.raises(ClientCapabilityError, match=r"sampling\.tools"):
             asked(tools)
-        with pytest.raises(ClientError, match="one content block per message"):
+        with pytest.raises(ClientError, match="one content block per sampling message"):
             asked(several)

@@ -19,7 +19,8 @@ def reach(url: Annotated[str, "the URL"], context: Context) -> str:
     """Send the context to a service that returns its request."""
     fields = context.headers
     assert fields is not None
-    public = [name for name in dir(context) if not name.startswith("_") and name != "get_auth_token_or_empty"]
+    hidden = ("get_auth_token_or_empty", "session")  # the token itself, and the data of sessions, which calls may lack
+    public = [name for name in dir(context) if not name.startswith("_") and name not in hidden]
     known = [repr(getattr(context, name, None)) for name in public]
     known += [repr(fields.getall(name, ())) for name in (*WITHHELD, "authorization", "AUTHORIZATION", "mcp-method")]
     login = {"Authorization": f"Bearer {context.get_auth_token_or_empty()}"}
