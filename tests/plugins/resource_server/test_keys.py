@@ -51,7 +51,7 @@ FAULTS: dict[str, tuple[Callable[[Issuer], Mapping[str, Any]], str]] = {
     "too large": (lambda one: answer(json.dumps({"keys": [ONE]}).encode() + b" " * MAX_DOCUMENT_BYTES), "is larger"),
     "not JSON": (lambda one: answer(b"<html>"), "is not JSON"),
     "too deep": (lambda one: answer(b"[" * 100_000), "is not JSON"),
-    "no keys": (lambda one: answer(b'{"keys": []}'), "has no key"),
+    "no keys": (lambda one: answer(b'{"keys": []}'), "has no signature key"),
     "no response": (lambda one: {"silent": True}, "no response within 0.2 seconds"),
     "another issuer": (lambda one: {"metadata": one.metadata | {"issuer": "https://evil.example"}}, "another issuer"),
     "keys in a private network": (
