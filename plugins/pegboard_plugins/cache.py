@@ -80,7 +80,7 @@ class ResultCache(Middleware):
         self._tools: Mapping[str, Tool] = {}
         self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
         self._bytes = 0
-        self._running: dict[Hashable, asyncio.Future[ToolResult | None]] = {}
+        self._running: dict[Hashable, asyncio.Future[tuple[bool, ToolResult | None]]] = {}
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Receive the current tools. Results of changed tools are not used."""
@@ -115,10 +115,14 @@ class ResultCache(Middleware):
         if entry is not None and entry.tool is tool and entry.until > monotonic():
             self._entries.move_to_end(key)
             return entry.result
-        if (other := self._running.get(key)) is not None:
-            return await asyncio.shield(other) or await call_next(call)
-        running = self._running[key] = asyncio.get_running_loop().create_future()
+        place = (id(tool), key)
+        while (other := self._running.get(place)) is not None:
+            has_ended, shared = await asyncio.shield(other)
+            if has_ended:
+                return shared or await call_next(call)
+        running = self._running[place] = asyncio.get_running_loop().create_future()
         result: ToolResult | None = None
+        has_ended = False
         try:
             observed = _Observed(call)
             outcome = await call_next(observed.call)
@@ -126,10 +130,11 @@ class ResultCache(Middleware):
                 result = outcome
                 if tool is not None and self._tools.get(tool.name) is tool:
                     self._keep(key, tool, result)
+            has_ended = True
             return outcome
         finally:
-            del self._running[key]
-            running.set_result(result)
+            del self._running[place]
+            running.set_result((has_ended, result))
 
     def _keep(self, key: tuple[Any, ...], tool: Tool, result: ToolResult) -> None:
         self._drop(key)

@@ -64,15 +64,27 @@ class LargeResultsPlugin(Plugin):
         return [ResourceDefinition(URI + "{id}", self._read, name="large_result", description=about, max_result=0)]
 
     async def _read(self, id: str, context: Context) -> ResourceContents | None:
-        found = self._kept.get(id, Owner(context.caller.identity, context.session_id))
+        found = self._kept.get(id, Owner.of(context.caller, context.session_id))
         return found and ResourceContents(URI + id, found.data.decode(), found.mime_type)
 
 
 class Owner(NamedTuple):
-    """The caller and the session that may read a result."""
+    """The caller, its scopes and the session that may read a result."""
 
     caller: Caller
+    scopes: frozenset[str]
     session_id: str | None
+
+    @classmethod
+    def of(cls, caller: Caller, session_id: str | None) -> Owner:
+        """Return the owner of a result of a call."""
+        return cls(caller.identity, caller.scopes, session_id)
+
+    def may_read(self, result: Kept) -> bool:
+        """Return True for the same caller in the same session, with all scopes of the call."""
+        owner = result.owner
+        is_same = (self.caller, self.session_id) == (owner.caller, owner.session_id)
+        return is_same and self.scopes >= owner.scopes
 
 
 class Kept(NamedTuple):
@@ -117,7 +129,7 @@ class KeptResults:
         """Return a result, or None if it is not kept for this caller and session."""
         self._drop()
         found = self._kept.get(key)
-        return found if found is not None and found.owner == owner else None
+        return found if found is not None and owner.may_read(found) else None
 
     def _drop(self) -> None:
         """Drop expired results, and the oldest beyond the limits."""
@@ -160,7 +172,7 @@ class LargeResults(Middleware):
             return self._linked(call, error, *result)
 
     def _linked(self, call: Call, error: ResultTooLargeError, data: bytes, mime_type: str) -> ToolResult:
-        key = self._kept.add(data, mime_type, Owner(call.caller.identity, call.session_id))
+        key = self._kept.add(data, mime_type, Owner.of(call.caller, call.session_id))
         name = f"result of {call.params.get('name')}"
         seconds = f"{self._config.keep_seconds:g} seconds"
         beginning = data[: min(self._config.preview_bytes, error.limit)].decode(errors="ignore")

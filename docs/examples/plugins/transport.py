@@ -59,9 +59,11 @@ class UnixLinesTransport:
             server = await asyncio.start_unix_server(serve, self._path, limit=MAX_MESSAGE_BYTES)
         except OSError as error:
             raise TransportError(f"cannot listen on {self._path}: {error.strerror}") from error
-        async with server:
-            host.opened(self._path, local=True, policy="mcp")
-            await server.serve_forever()
+        host.opened(self._path, local=True, policy="mcp")
+        try:
+            await asyncio.Event().wait()  # until the host cancels it; serve_forever would wait for the clients, too
+        finally:
+            server.close()
 
 
 async def lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

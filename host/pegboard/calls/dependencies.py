@@ -11,6 +11,7 @@ from types import CoroutineType, TracebackType
 from typing import Any
 
 from pegboard.calls.function import Function
+from pegboard.calls.media_results import with_media
 from pegboard.context import Context, current_context
 from pegboard.context.bound_function import HostAccess
 from pegboard.schemas.dependencies import Dependency, compile_dependency
@@ -39,7 +40,9 @@ class _Dependent:
             values = _CallValues(context, context._host, stack)
             for parameter, dependency in self._dependencies.items():
                 keywords[parameter] = await values.of(dependency)
-            return await self._run(keywords, context._host, context.name)
+            value = await self._run(keywords, context._host, context.name)
+            # a file may exist only as long as a dependency
+            return await with_media(value, context._bound, context._host.in_thread)
 
     async def _run(self, keywords: Mapping[str, Any], host: HostAccess, name: str) -> Any:
         function, mode = self._function
@@ -111,12 +114,14 @@ class _InThread(AbstractAsyncContextManager[Any]):
         self._manager = manager
         self._host = host
         self._name = name
+        self._variables = contextvars.copy_context()  # the same for both, so that a token can be reset
 
     async def __aenter__(self) -> Any:
-        return await self._host.in_thread(self._manager.__enter__, self._name)
+        return await self._host.in_thread(partial(self._variables.run, self._manager.__enter__), self._name)
 
     async def __aexit__(self, *error: Any) -> None:  # noqa: PYI036 - as below
-        await self._host.in_thread(partial(self._manager.__exit__, *error), self._name)
+        leave = partial(self._variables.run, self._manager.__exit__, *error)
+        await self._host.in_thread(leave, self._name)
 
 
 async def _closed(dependency: Dependency, manager: AbstractAsyncContextManager[Any], *error: Any) -> bool:

@@ -278,7 +278,7 @@ async def run_function(
         if MEDIA_TYPES:
             from pegboard.calls.media_results import with_media
 
-            value = await with_media(value, bound, runtime.threads)
+            value = await with_media(value, bound, runtime.threads.step)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
         remember(call)  # the error may contain its token

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from pegboard.calls.result_size import TooLarge, log_too_large
-from pegboard.calls.threads import Job, Threads
 from pegboard.content.rules import ContentError
 from pegboard.context.bound_function import BoundFunction
 from pegboard.errors import ResultTooLargeError, ToolOutputError
@@ -14,12 +14,19 @@ from pegboard.media import Media, MediaTooLarge
 from pegboard.types.calls import PromptMessage, PromptResult, ToolResult
 from pegboard.types.content import Content
 
+InThread = Callable[[Callable[[], Any], str], Awaitable[Any]]
+
 _HOLDERS = (Media, ToolResult, PromptMessage, PromptResult)
 """The types of items that are or contain `Media`."""
 
 
-async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
+async def with_media(value: Any, bound: BoundFunction, in_thread: InThread) -> Any:
     """Return the value of a function with content blocks in place of `Image`, `Audio` and `File`.
+
+    Args:
+        value: the value.
+        bound: the tool, resource or prompt.
+        in_thread: calls a function in a thread, with a name for the log.
 
     Raises:
         ToolOutputError: a file cannot be read, or its media type is unknown. The message does not contain the path.
@@ -28,15 +35,13 @@ async def with_media(value: Any, bound: BoundFunction, threads: Threads) -> Any:
     found = list(_media_of(value))
     if not found:
         return value
-    keywords = {"found": found, "limit": bound.max_result_bytes}
-    blocks, error = await threads.run(Job(_blocks, keywords, bound.name))
-    if isinstance(error, MediaTooLarge):
+    try:
+        blocks = await in_thread(partial(_blocks, found, bound.max_result_bytes), bound.name)
+    except MediaTooLarge as error:
         log_too_large(bound.name, TooLarge(error.size), bound.max_result_bytes)
-        raise ResultTooLargeError(bound.max_result_bytes, lambda _: None, is_structured=False)
-    if isinstance(error, OSError | ContentError):
+        raise ResultTooLargeError(bound.max_result_bytes, lambda _: None, is_structured=False) from None
+    except (OSError, ContentError) as error:
         raise ToolOutputError("The tool returned a file that cannot be sent.", str(error)) from error
-    if error is not None:
-        raise error
     following = iter(blocks)
     return _mapped(value, lambda _: next(following))
 

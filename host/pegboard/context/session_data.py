@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import InteractionError
-from pegboard.wire.codec import decode, encode
+from pegboard.wire.codec import decode, encode, is_finite
 
 if TYPE_CHECKING:
     from pegboard.types.calls import SessionState
@@ -54,8 +54,11 @@ class SessionData:
         if not isinstance(key, str):
             raise _unkept(f"the key {key!r} must be a string")
         try:
+            if not is_finite((value,)):
+                raise TypeError("JSON cannot express NaN and infinities")
             text = encode(value).decode()
-        except TypeError as error:
+            decode(text.encode())  # refuses a value that is nested too deeply
+        except (TypeError, ValueError) as error:
             raise _unkept(f"the value of {key!r} is not JSON: {error}") from error
         with _CHANGE:
             data = {**self._session.data, f"{self._owner}/{key}": text}

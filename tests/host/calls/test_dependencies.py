@@ -3,11 +3,25 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import pytest
 
-from pegboard import Context, Depends, Host, PromptResult, ResourceResult, RetryableToolError, Toolkit, current_context
+from pegboard import (
+    Context,
+    Depends,
+    File,
+    Host,
+    PromptResult,
+    ResourceResult,
+    RetryableToolError,
+    Toolkit,
+    ToolResult,
+    current_context,
+)
 from pegboard.types import Call, Failure
 from tests.host.hosting import WAIT, call, failure, make_host, until, value
 
@@ -319,3 +333,30 @@ async def test_a_host_that_stops_gives_up_the_creation_of_a_value() -> None:
         running = asyncio.create_task(call(host, "x_go"))
         await until(lambda: hosted.created == 1)
     assert isinstance(await running, Failure)
+
+
+# --- variables and files
+
+
+async def test_a_generator_resets_its_variable_and_its_file_is_sent_before_it_closes() -> None:
+    variable: ContextVar[int] = ContextVar("variable")
+
+    def folder() -> Iterator[Path]:
+        token = variable.set(1)
+        with TemporaryDirectory() as name:
+            yield Path(name)
+        variable.reset(token)
+
+    kit = Toolkit("kit", prefix=False)
+
+    @kit.tool
+    def report(place: Annotated[Path, Depends(folder)]) -> File:
+        """Return a file that exists only during the call."""
+        (place / "a.txt").write_text("kept", "utf-8")
+        return File(place / "a.txt")
+
+    async with make_host(kit) as host:
+        result = await call(host, "report")
+    assert isinstance(result, ToolResult)
+    assert result.content is not None
+    assert result.content[0].resource.content == "kept"  # type: ignore[union-attr]

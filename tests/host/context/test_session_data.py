@@ -54,15 +54,22 @@ async def test_each_session_and_each_toolkit_has_its_values() -> None:
     assert (before, session.data, other.data) == ({"shop/cart": '["tea",null]'}, {}, {})
 
 
+NESTED: Any = []
+for _ in range(300):
+    NESTED = [NESTED]
+
+
 @pytest.mark.parametrize(
     ("full", "key", "given", "reason"),
     [
         ({f"shop/{number}": "1" for number in range(MAX_SESSION_KEYS)}, "more", 1, f"{MAX_SESSION_KEYS} keys"),
         ({}, "big", "ä" * (MAX_SESSION_DATA_BYTES // 2), f"{MAX_SESSION_DATA_BYTES} bytes"),
+        ({}, "odd", float("nan"), "the value of 'odd' is not JSON"),
+        ({}, "odd", NESTED, "the value of 'odd' is not JSON"),
         ({}, "odd", object(), "the value of 'odd' is not JSON"),
         ({}, 5, 1, "the key 5 must be a string"),
     ],
-    ids=["keys", "bytes", "value", "key"],
+    ids=["keys", "bytes", "NaN", "depth", "value", "key"],
 )
 async def test_a_value_that_cannot_be_kept_is_refused(
     full: Mapping[str, str], key: Any, given: Any, reason: str, caplog: pytest.LogCaptureFixture

@@ -183,5 +183,12 @@ async def health(request: Any) -> Any:
     return PlainTextResponse(f"{request.method} {request.query_params['q']}", headers={"X-Shop": "books"})
 
 
+@mcp.custom_route("/stream", methods=["GET"])
+async def stream(request: Any) -> Any:
+    from starlette.responses import StreamingResponse
+
+    return StreamingResponse(iter(["a", "b"]))
+
+
 if __name__ == "__main__":
     mcp.run(transport="streamable-http", port=0)

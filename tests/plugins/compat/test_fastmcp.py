@@ -7,12 +7,14 @@ import re
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from pegboard.testing import PlainClient, accept, connect, decline, reply
-from pegboard_plugins.compat.fastmcp import FastMCP, MCPServer
+from pegboard_plugins.compat.fastmcp import Depends, FastMCP, MCPServer
 from tests.plugins.compat.bookshop import EVENTS, mcp
 from tests.support.environments import built_wheels, executable, make_environment
 
@@ -107,6 +109,29 @@ def test_a_name_that_is_defined_twice(caplog: pytest.LogCaptureFixture) -> None:
         assert f"the {kept} definition is used" in caplog.text
 
 
+def test_decorators_of_dependencies_run() -> None:
+    created: list[str] = []
+
+    @lru_cache
+    def settings() -> str:
+        created.append("settings")
+        return "a"
+
+    @contextmanager
+    def opened() -> Iterator[str]:
+        yield "b"
+        created.append("closed")
+
+    def use(first: str = Depends(settings), second: str = Depends(opened)) -> str:
+        return first + second
+
+    server = FastMCP()
+    server.add_tool(use)
+    with connect(server) as client:
+        assert [client.call("use").text for _ in range(2)] == ["ab", "ab"]
+    assert created == ["settings", "closed", "closed"]
+
+
 def test_mounted_servers_have_a_namespace() -> None:
     child, parent = FastMCP("child"), FastMCP("parent")
     child.add_tool(lambda: "hello", name="greet")
@@ -133,6 +158,8 @@ def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
         address = next(found[0] for line in server.stderr if (found := re.search(r"http://[\w.:]+", line)))
         with urllib.request.urlopen(f"{address}/health?q=a+b") as response:
             assert (response.read(), response.headers["X-Shop"]) == (b"GET a b", "books")
+        with urllib.request.urlopen(f"{address}/stream") as response:
+            assert response.read() == b"ab"
         server.terminate()
         server.communicate()
     assert server.returncode == 0

@@ -15,7 +15,7 @@ from tests.host.hosting import make_host
 LIMIT = 1000
 CONFIG = {"plugins": {"large_of_test": {"preview_bytes": 10, "max_result_bytes": 5000}}}
 LINKS = Client(revision="2026-07-28")
-ALICE, BOB = Caller("alice"), Caller("bob")
+ALICE, BOB = Caller("alice", scopes=frozenset(["work"])), Caller("bob")
 
 
 def kit_of() -> Toolkit:
@@ -97,7 +97,8 @@ async def test_other_large_results_are_errors_as_before(name: str, arguments: di
     ("caller", "session", "is_read"),
     [
         (ALICE, "one", True),
-        (ALICE._replace(scopes=frozenset(["more"]), expires_at=9.0), "one", True),
+        (ALICE._replace(scopes=frozenset(["work", "more"]), expires_at=9.0), "one", True),
+        (ALICE._replace(scopes=frozenset(["more"])), "one", False),
         (ALICE, "two", False),
         (ALICE, None, False),
         (BOB, "one", False),
@@ -127,7 +128,7 @@ async def test_clients_without_links_receive_the_error(revision: str) -> None:
 
 def test_the_store_is_bounded_by_count_bytes_and_time() -> None:
     now = 0.0
-    owner = Owner(ALICE, None)
+    owner = Owner.of(ALICE, None)
     kept = KeptResults(LargeResultsConfig(keep_seconds=10, max_results=3, max_total_bytes=100), clock=lambda: now)
 
     def present(*keys: str) -> list[bool]:

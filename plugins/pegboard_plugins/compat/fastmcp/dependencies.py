@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import typing
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from functools import cache
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import _AsyncGeneratorContextManager, _GeneratorContextManager, asynccontextmanager
+from contextvars import copy_context
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pegboard import Context as HostContext
@@ -81,23 +82,49 @@ class Filled:
 @cache
 def _host_function(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
     """Convert a dependency to a function for pegboard that yields the value once."""
-    target = inspect.unwrap(function)  # a function decorated with `asynccontextmanager` is a generator, too
+    target = inspect.unwrap(function)  # only its parameters: decorators of the function run, too
     filled = Filled(target, typing.get_type_hints(target, include_extras=True), server)
 
-    async def run(**given: Any) -> AsyncIterator[Any]:
+    async def value_of(**given: Any) -> AsyncIterator[Any]:
         keywords = filled.keywords(given)
-        if inspect.isasyncgenfunction(target):
-            async with asynccontextmanager(target)(**keywords) as value:
-                yield value
-        elif inspect.isgeneratorfunction(target):
-            with contextmanager(target)(**keywords) as value:
-                yield value
-        elif inspect.iscoroutinefunction(target):
-            yield await target(**keywords)
+        if inspect.isasyncgenfunction(function):
+            found: Any = asynccontextmanager(function)(**keywords)
+        elif inspect.iscoroutinefunction(function):
+            found = await function(**keywords)
         else:
-            yield await asyncio.to_thread(target, **keywords)
+            found = await asyncio.to_thread(function, **keywords)
+            found = await found if inspect.isawaitable(found) else found
+        async with _entered(found) as value:
+            yield value
 
+    def generated(**given: Any) -> Iterator[Any]:
+        yield from function(**filled.keywords(given))
+
+    run: Any = generated if inspect.isgeneratorfunction(function) else value_of
     run.__name__ = run.__qualname__ = getattr(target, "__qualname__", type(target).__name__)
-    run.__signature__ = filled.signature  # type: ignore[attr-defined]
+    run.__signature__ = filled.signature
     run.__annotations__ = {one.name: one.annotation for one in filled.signature.parameters.values()}
-    return run
+    found: Callable[..., Any] = run
+    return found
+
+
+@asynccontextmanager
+async def _entered(found: Any) -> AsyncIterator[Any]:
+    """Enter a context manager of `contextlib`, a sync one in threads. Yield other values unchanged."""
+    if isinstance(found, _AsyncGeneratorContextManager):
+        async with found as value:
+            yield value
+    elif isinstance(found, _GeneratorContextManager):
+        variables = copy_context()  # the same for both, so that a token can be reset
+        value = await asyncio.to_thread(variables.run, found.__enter__)
+        error: BaseException | None = None
+        try:
+            yield value
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            about = (None, None, None) if error is None else (type(error), error, error.__traceback__)
+            await asyncio.to_thread(variables.run, partial(found.__exit__, *about))
+    else:
+        yield found

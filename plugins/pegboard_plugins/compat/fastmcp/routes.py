@@ -5,6 +5,7 @@ Starlette is imported when the first request arrives. Servers with such routes i
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
@@ -29,8 +30,13 @@ async def _respond(handler: Handler, request: Request) -> Response:
     starlette: Any = importlib.import_module("starlette.requests")
     scope = _scope(request)
 
+    messages = iter([{"type": "http.request", "body": request.body, "more_body": False}])
+
     async def receive() -> MutableMapping[str, Any]:
-        return {"type": "http.request", "body": request.body, "more_body": False}
+        for message in messages:
+            return message
+        await asyncio.Event().wait()  # the host cancels the handler of a client that has gone
+        raise AssertionError
 
     status, headers, body = 500, {}, bytearray()
 
@@ -55,7 +61,7 @@ def _scope(request: Request) -> MutableMapping[str, Any]:
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in fields.items()]
     return {
         "type": "http",
-        "asgi": {"version": "3.0"},
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
         "http_version": "1.1",
         "method": request.method,
         "scheme": "http",
