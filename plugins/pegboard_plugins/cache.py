@@ -174,6 +174,7 @@ def _key(call: Call) -> tuple[Any, ...] | None:
         claims,
         call.session_id,
         client.name,
+        client.version,
         client.revision,
         encode(dict(client.capabilities)),
         encode(meta),

@@ -151,7 +151,8 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         lines.append(f"error {outcome.error_id}; see the log above")
     if isinstance(error, ToolInputError):
         files = [word for file in options.file for word in ("--file", str(file))]
-        again = shlex.join(["pegboard", "show", *files, options.tool])
+        config = ["--config", str(options.config)] if options.config else []
+        again = shlex.join(["pegboard", "show", *config, *files, options.tool])
         lines.append(f"`{again}` lists the parameters; write other types as key:=json")
     if isinstance(error, InteractionError) and not _is_interactive():
         lines.append("call tools that ask questions at a terminal or from an MCP client")

@@ -18,7 +18,8 @@ def _google(titles: str) -> re.Pattern[str]:
 
 def _numpy(titles: str) -> re.Pattern[str]:
     heading = r"[ \t]*\n-{3,}[ \t]*$"
-    return re.compile(rf"^(?:{titles}){heading}(?:\n(?!.*{heading}).*)*\n?", re.MULTILINE)
+    line = r"(?:[ \t]*$|[ \t]+\S.*|[\w*`.]+(?:, ?[\w*`.]+)*(?:[ \t]*:.*)?$)"  # blank, indented, or the name of an entry
+    return re.compile(rf"^(?:{titles}){heading}(?:\n(?!.*{heading}){line})*\n?", re.MULTILINE)
 
 
 def _sphinx(fields: str) -> re.Pattern[str]:
@@ -32,6 +33,9 @@ _PARAMETERS: Final = {
 }
 """The sections about parameters, by the name of their style in docstring-parser."""
 _RAISES: Final = (_google("Raises"), _numpy("Raises"), _sphinx("raises?|except|exception"))
+
+_ENTRY: Final = re.compile(r"^[ \t]*[\w.]+[ \t]*(?::|$)", re.MULTILINE)
+"""An entry of a section about exceptions: a name, alone or before a colon."""
 
 
 class Documented(NamedTuple):
@@ -56,14 +60,22 @@ def split_docstring(docstring: str, names: Collection[str]) -> Documented:
     text = docstring
     described: dict[str, str] = {}
     for style, pattern in _PARAMETERS.items():
-        found = _parsed("".join(pattern.findall(text)), style)
-        if not found.keys().isdisjoint(names):
-            described |= found
-            text = pattern.sub("", text)
+        sections = pattern.findall(text)
+        for section in ["".join(sections)] if style == "REST" else sections:  # one field of Sphinx is no section
+            found = _parsed(section, style)
+            if not found.keys().isdisjoint(names):
+                described |= found
+                text = pattern.sub("", text) if style == "REST" else text.replace(section, "", 1)
     for pattern in _RAISES:
-        text = pattern.sub("", text)
+        text = pattern.sub(_without_entries, text)
     text = re.sub(r"\n{3,}", "\n\n", text).strip()
     return Documented(text or docstring, {name: described[name] for name in names if described.get(name)})
+
+
+def _without_entries(section: re.Match[str]) -> str:
+    """Return "" for a section about exceptions, and other text unchanged."""
+    heading, _, entries = section[0].partition("\n")
+    return "" if heading.startswith(":") or _ENTRY.search(entries) else section[0]
 
 
 def _parsed(sections: str, style: str) -> dict[str, str]:

@@ -107,8 +107,12 @@ class Signature(NamedTuple):
             raise input_error(error, arguments, self.input_schema) from None
         try:
             return self.validate(decoded)
+        except ToolInputError:
+            raise
         except ValidationError as wrong:
             raise input_error(wrong, decoded, self.input_schema) from None
+        except Exception as wrong:
+            raise ToolInputError("Invalid arguments.", str(wrong)) from wrong
 
     def result(self, value: Any) -> Any:
         """Convert the result of the function to a JSON-ready value. Convert content and MCP results to a `ToolResult`.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from pegboard import MCPError
+from pegboard import MCPError, NotFoundError
 from pegboard.plugin import METHOD_NOT_FOUND, Contributions, Gate, ProtocolContext, ProtocolError
 from pegboard.types import Call, Caller, Change, Failure, Identity, ItemKind, Listing, Outcome, Tool
 from pegboard_plugins.mcp.profiles import KINDS, Profile
@@ -99,9 +99,14 @@ class ProfileHost:
             return await self.host.dispatch(call)
         else:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
-        if isinstance(name, str) and not self._profile.has(kind, name):
+        if not isinstance(name, str):
+            return await self.host.dispatch(call)
+        if not self._profile.has(kind, name):
             return Failure(Gate().refusal(kind, name, call))
-        return await self.host.dispatch(call)
+        outcome = await self.host.dispatch(call)
+        if isinstance(outcome, Failure) and type(outcome.error) is NotFoundError:
+            return Failure(Gate().refusal(kind, name, call))  # the host's message may name items of no profile
+        return outcome
 
     async def _list(self, call: Call) -> Outcome:
         outcome = await self.host.dispatch(call)

@@ -43,10 +43,18 @@ def test_sections_about_parameters_and_exceptions_leave_the_description(sections
         "Do it.\n\nArgs:\n    All of them.",
         "Do it.\n\nFor example:\n    x: 1",
         "Args:\n    other: the only text",
+        "Raise pay.\n\nRaises:\n    the salary of all. Use with care.",
     ],
 )
 def test_other_text_remains(docstring: str) -> None:
     assert split_docstring(docstring, ["x"]) == (docstring, {})
+
+
+def test_a_section_ends_before_a_paragraph_and_others_of_its_style_remain() -> None:
+    numpy = "Delete.\n\nParameters\n----------\nx : int\n    the x\n\nIt cannot be undone."
+    google = "Search.\n\nArgs:\n    x: the x\n\nParameters:\n    foo: a word of the query"
+    assert split_docstring(numpy, ["x"]) == ("Delete.\n\nIt cannot be undone.", {"x": "the x"})
+    assert split_docstring(google, ["x"]) == ("Search.\n\nParameters:\n    foo: a word of the query", {"x": "the x"})
 
 
 class Point(BaseModel):

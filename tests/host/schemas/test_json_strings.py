@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
@@ -62,6 +62,10 @@ LIST = "a: must be a list, got a string"
 )  # fmt: skip
 def test_json_in_a_string(annotation: Any, value: str, expected: Any) -> None:
     assert bound(annotation, value) == expected
+
+
+def test_a_validator_that_fails_on_json_in_a_string_rejects_the_arguments() -> None:
+    assert bound(Annotated[dict[str, int], AfterValidator({}.__getitem__)], '{"a": 1}') == "Invalid arguments."
 
 
 @pytest.mark.parametrize("annotation", [list[int], Annotated[list[int], Field(validation_alias="a")]])
