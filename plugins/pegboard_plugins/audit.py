@@ -83,7 +83,7 @@ class AuditConfig(PluginConfig):
 
 
 class AuditPlugin(Plugin):
-    """The plugin: its middleware, and the audit file while the host runs."""
+    """The audit plugin. It provides the middleware, and keeps the audit file open while the host runs."""
 
     Config = AuditConfig
 

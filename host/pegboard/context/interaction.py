@@ -112,7 +112,7 @@ class Interaction:
         if in_step.get():
             raise InteractionError(
                 "This tool asks for input in a way that cannot work.",
-                "a step of once asks the client: ask before or after the step",
+                "a function passed to once() cannot ask the client: ask before or after the once() call",
             )
         if self.rounds is None and self.call.ask is None:
             raise InteractionError("This tool needs input, but this client cannot be asked.")

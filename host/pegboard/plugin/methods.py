@@ -134,7 +134,7 @@ class Topic(NamedTuple):
 
 
 class Contributions(NamedTuple):
-    """The served additions of all plugins, by name."""
+    """The methods, handlers, topics and extensions that plugins add to the protocol, by name."""
 
     extensions: Mapping[str, Extension] = EMPTY
     methods: Mapping[str, Method] = EMPTY

@@ -375,7 +375,7 @@ async def test_a_step_cannot_ask_in_rounds_or_sessions() -> None:
             rounds = await asyncio.wait_for(Rounds(host, function.__name__).step(), WAIT)
             session = await host.dispatch(Call("tools/call", {"name": function.__name__}, client=ABLE, ask=ask))
         for outcome in (rounds, session):
-            assert "a step of once asks" in interaction_error(outcome)
+            assert "passed to once() cannot ask" in interaction_error(outcome)
 
 
 # --- nested calls
