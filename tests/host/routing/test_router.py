@@ -65,6 +65,24 @@ async def test_the_gravest_refusal_goes_out_in_any_order_of_authenticators() -> 
         assert answer.status == by_weight[min(weights)]
 
 
+async def test_a_crashed_route_is_a_masked_error_with_an_id(caplog: pytest.LogCaptureFixture) -> None:
+    async def crashes() -> Response:
+        raise KeyError("canary-7f3a91")
+
+    answer = await served(route(crashes), asked())
+    assert (answer.status, answer.content_type) == (500, "text/plain")
+    error_id = answer.body.decode().removeprefix("Internal error ").strip()
+    assert len(error_id) == 8
+    assert f"error {error_id} in GET /here" in caplog.text
+
+
+async def test_a_server_error_beats_a_client_error_and_a_lower_status_does_not() -> None:
+    for status, first in ((500, 500), (499, 499)):
+        answer = await through(Says(Response(401)), Says(Response(status)))
+        assert answer.status == first
+    assert (await through(Says(Response(499)), Says(Response(500)))).status == 500
+
+
 async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> None:
     weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
     assert (await through(weak)).status == 200
