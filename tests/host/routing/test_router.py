@@ -83,6 +83,16 @@ async def test_a_server_error_beats_a_client_error_and_a_lower_status_does_not()
     assert (await through(Says(Response(499)), Says(Response(500)))).status == 500
 
 
+async def test_every_authenticator_completes_a_challenge_and_nothing_else() -> None:
+    class Completes(Says):
+        def complete(self, response: Response) -> Response:
+            return response._replace(headers={"X-Completed": "yes"})
+
+    for status, is_completed in ((401, True), (403, True), (400, False), (500, False)):
+        answer = await through(Says(Response(status)), Completes(Response(status)))
+        assert ("X-Completed" in answer.headers) is is_completed
+
+
 async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> None:
     weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
     assert (await through(weak)).status == 200
