@@ -16,7 +16,8 @@ from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modu
 ROOMS = (
     "names", "exports", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs", "authoring",
     "config", "uris", "content", "media", "context", "secrets", "schemas", "routing", "authorization", "calls",
-    "middleware", "loading", "catalogue", "runtime", "host", "module_path", "cli", "toolkit", "__main__", "testing",
+    "middleware", "loading", "catalogue", "runtime", "host", "client", "module_path", "cli", "toolkit", "__main__",
+    "testing",
 )  # fmt: skip
 """The packages of the host, in layers. Each may import those before it."""
 

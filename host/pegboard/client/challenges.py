@@ -1,0 +1,38 @@
+"""The header `WWW-Authenticate` of a response (RFC 9110, section 11.6.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_NAME = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_PARAMETER_OR_SCHEME = re.compile(rf'({_NAME})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|({_NAME})')
+
+
+def bearer_challenge(headers: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the parameters of the first Bearer challenge of a response, or None if it has none.
+
+    Args:
+        headers: the headers of the response. Names are in any case, and a name may occur several times.
+    """
+    for field, text in headers.items():
+        if field.lower() != "www-authenticate":
+            continue
+        found: dict[str, str] | None = None
+        for name, quoted, plain, scheme in _PARAMETER_OR_SCHEME.findall(text):
+            if scheme:
+                if found is not None:
+                    break
+                found = {} if scheme.lower() == "bearer" else None
+            elif found is not None:
+                found.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) or plain)
+        if found is not None:
+            return found
+    return None
+
+
+def demands_login(status: int, headers: Mapping[str, str]) -> bool:
+    """Return True if a response demands a token: 401, or 403 for a token without a scope (RFC 6750, section 3.1)."""
+    if status == 401:
+        return True
+    return status == 403 and (bearer_challenge(headers) or {}).get("error") == "insufficient_scope"
