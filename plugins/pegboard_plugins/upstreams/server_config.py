@@ -1,0 +1,180 @@
+"""The settings of mounted servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import WidensAccess
+
+_SERVER_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*", re.ASCII)
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_OWN_HEADERS = frozenset(
+    ("accept", "connection", "content-length", "content-type", "host", "last-event-id", "transfer-encoding")
+)
+"""The headers that the client itself sends. Headers that start with `mcp-` belong to the protocol too."""
+
+
+class ServerConfig(PluginConfig):
+    """`[plugins.upstreams.servers.NAME]`: one mounted server. Set `url` or `command`.
+
+    Attributes:
+        url: the URL of a server that speaks Streamable HTTP.
+        command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path.
+            A relative path with a separator starts in the directory of the configuration file.
+        args: the arguments of the program.
+        env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. The program gets
+            only these variables, and those that programs need to run, such as PATH and HOME.
+        cwd: the working directory of the program; by default the directory of the configuration file.
+        headers: headers of each HTTP request, such as `{ Authorization = { env = "NAME" } }`.
+        include: patterns of the served items: the server's own names, or URIs of resources. `*` matches any string.
+        exclude: patterns of items that are not served.
+        rename: new names of tools and prompts by the server's own names. A new name gets no prefix.
+        prefix: the beginning of the names of tools and prompts; by default the name of the section. False for none.
+        identity: "host" for one connection for all callers, or "user" for a connection of each caller.
+        auth: the provider of the token that each caller's connection sends, such as "github". It requires a `url` and
+            `identity = "user"`.
+        auth_scopes: the scopes that the token must have.
+        max_users: the maximum number of open connections of callers. An idle one is closed for another caller.
+        idle_seconds: the time without calls after which a caller's connection is closed.
+        timeout: the time limit of a request in seconds. Progress extends it.
+        start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
+            start otherwise; "lazy" to connect at the first request for a list.
+    """
+
+    url: str | None = None
+    command: str | None = Field(None, min_length=1)
+    args: tuple[str, ...] = ()
+    env: Mapping[str, SecretStr] = {}
+    cwd: Path | None = None
+    headers: Mapping[str, SecretStr] = {}
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    rename: Mapping[str, str] = {}
+    prefix: str | Literal[False] | None = None
+    identity: Literal["host", "user"] = "host"
+    auth: str | None = Field(None, min_length=1)
+    auth_scopes: tuple[str, ...] = ()
+    max_users: int = Field(100, ge=1, le=10_000)
+    idle_seconds: float = Field(600, gt=0)
+    timeout: float = Field(60, gt=0)
+    start: Literal["eager", "lazy", "required"] = "eager"
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        if not _is_http_url(url):
+            raise ValueError('invalid URL: use a URL such as "https://example.com/mcp"')
+        if "@" in urlsplit(url).netloc:
+            raise ValueError("the URL contains a user name or password: use headers")
+        return url
+
+    @field_validator("command")
+    @classmethod
+    def _resolve_command(cls, command: str | None, info: ValidationInfo) -> str | None:
+        is_path = command is not None and ("/" in command or "\\" in command)
+        return str(cls.folder_of(info) / Path(command).expanduser()) if is_path and command else command
+
+    @field_validator("cwd")
+    @classmethod
+    def _resolve_cwd(cls, cwd: Path | None, info: ValidationInfo) -> Path | None:
+        return None if cwd is None else cls.folder_of(info) / cwd.expanduser()
+
+    @field_validator("headers")
+    @classmethod
+    def _check_headers(cls, headers: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+        for name, value in headers.items():
+            if not _HEADER.fullmatch(name):
+                raise ValueError(f"invalid header name {name!r}: use letters, digits and hyphens")
+            if name.lower() in _OWN_HEADERS or name.lower().startswith("mcp-"):
+                raise ValueError(f"the header {name!r} belongs to the protocol: remove it")
+            if not value.get_secret_value().isprintable():
+                raise ValueError(f"the header {name!r} has a value with control characters: remove them")
+        return headers
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> Self:
+        if (self.url is None) == (self.command is None):
+            raise ValueError("a server needs either url or command: set exactly one of them")
+        unused = ("args", "env", "cwd") if self.command is None else ("headers",)
+        if wrong := [key for key in unused if key in self.model_fields_set]:
+            raise ValueError(f"{wrong[0]} has no meaning with {'url' if self.url else 'command'}: remove it")
+        if self.auth is not None and (self.url is None or self.identity != "user"):
+            raise ValueError('auth requires url and identity = "user": the token belongs to each caller')
+        if self.auth_scopes and self.auth is None:
+            raise ValueError("auth_scopes requires auth: name the provider of the token")
+        if self.identity == "user" and self.start == "required":
+            raise ValueError('start = "required" needs identity = "host": at the start there is no caller')
+        return self
+
+    def serves(self, *names: str) -> bool:
+        """Return True if an item of the server is served.
+
+        Args:
+            names: the item's own names: the name, and the URI of a resource.
+        """
+        return _matches(self.include, names) and not _matches(self.exclude, names)
+
+    def shown_name(self, server: str, name: str) -> str:
+        """Return the name under which a tool or prompt is served.
+
+        Args:
+            server: the name of the section.
+            name: the server's own name of the item.
+        """
+        if name in self.rename:
+            return self.rename[name]
+        prefix = server if self.prefix is None else self.prefix
+        return f"{prefix}_{name}" if prefix else name
+
+
+def _is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return valid and url.isascii() and url.isprintable() and " " not in url
+
+
+def _matches(patterns: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+
+class UpstreamsConfig(PluginConfig):
+    """`[plugins.upstreams]`.
+
+    Attributes:
+        servers: the mounted servers, each in its own section `[plugins.upstreams.servers.NAME]`.
+        first_list_seconds: the time for which the first lists wait for servers that have neither connected nor failed.
+            Clients hear of later changes.
+    """
+
+    servers: Annotated[
+        Mapping[str, ServerConfig], WidensAccess("starts these programs, and serves what these servers offer")
+    ] = {}
+    first_list_seconds: float = Field(3, ge=0, le=60)
+
+    @field_validator("servers", mode="before")
+    @classmethod
+    def _check_names(cls, servers: Any) -> Any:
+        for name in servers if isinstance(servers, Mapping) else ():
+            if not _SERVER_NAME.fullmatch(name) or len(name) > MAX_SERVER_NAME_CHARACTERS:
+                raise ValueError(
+                    f"invalid server name {name!r}: use at most {MAX_SERVER_NAME_CHARACTERS} lower-case letters and "
+                    "digits, with '_' or '-' between them"
+                )
+        return servers
+
+
+MAX_SERVER_NAME_CHARACTERS = 32
+"""The maximum length of a server's name. Names of tools begin with it."""
