@@ -198,14 +198,14 @@ class Host:
         return load(self.config, self._selection, self._given, context=self._registry.context)
 
     def _use(self, running: Iterable[LoadedPlugin]) -> Assembly:
-        on = {choice.origin.name for choice in self.report.choices if choice.on}
-        off = {choice.origin.name for choice in self.report.choices} - on
         plugins = (*running, self._program)
+        absent = self.report.absent(plugins)
         binder = Binder(self.config, plugins, self.report.choices, self._redactor)
-        self._lists = None
-        self._offered = frozenset(("tools",))
+        self._lists, self._offered = None, frozenset(("tools",))
         return self._registry.open(
-            plugins, binder, lambda: assemble(self.config, plugins, binder, off, check_order=not self._selection.safe)
+            plugins,
+            binder,
+            lambda: assemble(self.config, plugins, binder, absent, check_order=not self._selection.safe),
         )
 
     def _publish(self, assembly: Assembly) -> None:

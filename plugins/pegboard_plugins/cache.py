@@ -85,7 +85,7 @@ class ResultCache(Middleware):
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Receive the current tools. Results of changed tools are not used."""
         self._tools = {name: tool for name, tool in inventory.tools.items() if self._may_cache(name, tool)}
-        return self._unmatched(inventory)
+        return self._unmatched(inventory) if inventory.is_complete else ()
 
     def _may_cache(self, name: str, tool: Tool) -> bool:
         hints = tool.annotations

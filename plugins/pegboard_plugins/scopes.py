@@ -168,7 +168,7 @@ class ScopeGate(Gate):
         of_things = [scopes for by_name in needed.values() for scopes in by_name.values()]
         every = NO_SCOPES.union(*(rule.scopes for rule in self._all_rules()), *of_things)
         self._known = ScopeTable(needed={**needed}, answering=inventory.answering, every=every)
-        return [*self._unmatched(inventory)]
+        return [*self._unmatched(inventory)] if inventory.is_complete else []
 
     def _all_rules(self) -> list[Rule]:
         return [rule for rules in self._rules.values() for rule in rules]

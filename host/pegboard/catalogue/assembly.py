@@ -12,13 +12,13 @@ from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
-from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, Unserved, definition_label
+from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, Unserved
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
-from pegboard.catalogue.tool_compiler import location_of
+from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.config.hostconfig import ListName
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import LoadedPlugin, LoadProblem, contributions_of
+from pegboard.loading.plugins import Absent, LoadedPlugin, LoadProblem, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import matching_pattern, nearest
@@ -32,8 +32,8 @@ from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
-MAX_NAMED_TOOLS = 3
-"""The maximum number of tools that a problem names. Further tools are only counted."""
+MAX_NAMED_ITEMS = 3
+"""The maximum number of tools or routes that a problem names. Further ones are only counted."""
 
 T = TypeVar("T")
 
@@ -55,6 +55,7 @@ class Assembly(NamedTuple):
         unserved: tools, resources and prompts that exist but are not served.
         origins: the origin of each item, by kind.
         contested: the names that several plugins use, by kind.
+        is_complete: see `Inventory`.
     """
 
     tools: Mapping[str, BoundTool]
@@ -74,15 +75,11 @@ class Assembly(NamedTuple):
     problems: tuple[LoadProblem, ...]
     origins: Mapping[ItemKind, Mapping[str, Origin]]
     contested: Mapping[ItemKind, frozenset[str]]
+    is_complete: bool
 
 
 def assemble(
-    config: HostConfig,
-    plugins: Sequence[LoadedPlugin],
-    binder: Binder,
-    absent: Iterable[str] = (),
-    *,
-    check_order: bool = True,
+    config: HostConfig, plugins: Sequence[LoadedPlugin], binder: Binder, absent: Absent, *, check_order: bool = True
 ) -> Assembly:
     """Return the assembly of all contributions. Mistakes of authors are returned as `LoadProblem`s, not raised.
 
@@ -90,7 +87,7 @@ def assemble(
         config: disabled tools, order lists, and the policy for missing secrets.
         plugins: the loaded plugins, sorted by name.
         binder: binds the definitions of the plugins.
-        absent: the names of disabled toolkits. Patterns for tools of these toolkits are not reported as unknown.
+        absent: the plugins and toolkits that do not run. Patterns for their tools are not reported as unknown.
         check_order: True to report unknown names in order lists.
     """
     assembler = _Assembler(config, plugins, binder)
@@ -105,7 +102,7 @@ def assemble(
     binder.known_forms = None
     # each of these may add problems
     transports, routes = assembler.transports(), assembler.routes()
-    stores = assembler.stores(set(absent), fall_back=not check_order)
+    stores = assembler.stores(absent.off, fall_back=not check_order)
     problems, binder.problems[:] = tuple(assembler.problems), ()
     return Assembly(
         tools={name: one.item for name, one in served["tools"].items()},
@@ -125,6 +122,7 @@ def assemble(
         problems=problems,
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
         contested={field: _contested(found, served[field]) for field, found in bound.items()},
+        is_complete=assembler.is_complete,
     )
 
 
@@ -144,6 +142,7 @@ class _Assembler:
         self.problems = binder.problems
         self.unserved: list[Unserved] = []
         self.resources: dict[str, Resource] = {}
+        self.is_complete = True
 
     def problem(
         self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
@@ -169,7 +168,7 @@ class _Assembler:
                 if isinstance(one, Unserved):
                     self.unserved.append(one)
                     continue
-                found.append(one._replace(where=location_of(definition.function)))
+                found.append(one._replace(where=one.where or location_of(definition.function)))
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
         return found
@@ -255,15 +254,21 @@ class _Assembler:
 
     def routes(self) -> Routes:
         paths: dict[str, dict[str, Route]] = {}
+        closed: dict[tuple[Origin, str], list[str]] = {}
         owned = self.owned(hookspecs.register_routes)
         named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
             if (admitting := protect(route, authenticators)) is None:
-                message = f"route {name!r} has the policy {route.auth!r}, which no enabled plugin authenticates"
-                self.problem(origin, f"{message}; it is not served")
+                closed.setdefault((origin, route.auth), []).append(name)
             else:
                 paths.setdefault(route.path, {})[route.method] = admitting
+        for (origin, policy), names in closed.items():
+            close = nearest(policy, {one.policy for one in authenticators})
+            hint = f"; did you mean {close!r}?" if close else ""
+            routes, effect = ("route", "it is") if len(names) == 1 else ("routes", "they are")
+            message = f"no enabled plugin authenticates the policy {policy!r} of the {routes} {_some(names)}{hint}"
+            self.problem(origin, f"{message}; {effect} not served")
         return paths
 
     def stores(self, absent: Collection[str], *, fall_back: bool) -> Stores:
@@ -309,18 +314,20 @@ class _Assembler:
                 hint = f"; did you mean {close!r}?" if close else ""
                 self.problem(plugin.origin, f"middleware around {method!r}: no such method{hint}", level="warning")
 
-    def report_unmatched(self, absent: Iterable[str]) -> None:
+    def report_unmatched(self, absent: Absent) -> None:
         host, forms = self.config.host, self.binder.known_forms or set()
-        unmatched = self.config.disabled_tools.unmatched(forms, absent)
+        self.is_complete = not absent.failed and not any(problem.level == "error" for problem in self.problems)
+        missing = absent.off | absent.failed
+        unmatched = self.config.disabled_tools.unmatched(forms, missing)
         problems = unmatched_patterns(self.config, "disabled_tools", unmatched, forms)
         tags = self.binder.known_tags
         lists: tuple[ListName, ...] = ("disabled_tags", "enabled_tags")
-        for key in lists:
+        for key in lists if self.is_complete else ():
             unknown = [pattern for pattern in getattr(host, key) if not matching_pattern([pattern], tags)]
             problems += unmatched_patterns(self.config, key, unknown, tags)
         if (changed := self.binder.changed_tools) is not None:
             self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in changed.problems]
-            problems += changed.unmatched(forms, absent)
+            problems += changed.unmatched(forms, missing)
         self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
 
 
@@ -333,5 +340,5 @@ def _contested(found: Iterable[BoundDefinition], served: Mapping[str, BoundDefin
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED_TOOLS} more" if len(names) > MAX_NAMED_TOOLS else ""
-    return ", ".join(map(repr, names[:MAX_NAMED_TOOLS])) + more
+    more = f" and {len(names) - MAX_NAMED_ITEMS} more" if len(names) > MAX_NAMED_ITEMS else ""
+    return ", ".join(map(repr, names[:MAX_NAMED_ITEMS])) + more

@@ -13,7 +13,7 @@ from pegboard.catalogue.content_compiler import compile_prompt, compile_resource
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
-from pegboard.config import HostConfig
+from pegboard.config import ConfigProblem, HostConfig
 from pegboard.context.bound_function import PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import ToolDefinitionError
@@ -68,7 +68,7 @@ class BoundDefinition(NamedTuple):
         item: the value in that field.
         forms: the normalized spellings of a tool's name.
         missing: the secrets that a tool requires but that are not set.
-        where: the file and line of its function, for messages.
+        where: the file and line of its function, or of the operator's changes, for messages.
         token_hint: see `Requirements`.
     """
 
@@ -184,14 +184,30 @@ class Binder:
 
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         own = own_name(definition)
-        last, forms = _spelt(plugin, own)
+        forms = _spelt(plugin, own)[1]
         if self.known_forms is not None:
             self.known_forms |= forms
-        if self.changed_tools is not None:
-            definition = self.changed_tools.changed(definition, forms)
-            own = own_name(definition)
-            last, new_forms = _spelt(plugin, own)
-            forms |= new_forms
+        if self.changed_tools is None:
+            return self._compiled(plugin, definition, resources, forms)
+        found = self.changed_tools.bound(
+            definition, forms, lambda changed: attempt(self._compiled, plugin, changed, resources, forms)
+        )
+        if isinstance(found, ConfigProblem):
+            self.problems.append(LoadProblem("config", f"{found}; the tool is not served"))
+            return Unserved("tools", self._wire_name(plugin, own), plugin.origin.name, str(found))
+        return found
+
+    def _compiled(
+        self,
+        plugin: LoadedPlugin,
+        definition: ToolDefinition,
+        resources: Mapping[str, Resource],
+        former: frozenset[str],
+    ) -> BindResult:
+        """Bind a tool. `former` has the spellings of its name before the operator's changes."""
+        own = own_name(definition)
+        last, forms = _spelt(plugin, own)
+        forms |= former
         name = self._wire_name(plugin, own)
         if reason := self._why_withheld(plugin, definition, forms):
             return Unserved("tools", name, plugin.origin.name, reason)
@@ -336,15 +352,6 @@ def _each_once(names: Iterable[str]) -> list[str]:
     for name in names:
         spelt.setdefault(name.casefold(), name)
     return list(spelt.values())
-
-
-def definition_label(definition: Definition) -> str:
-    """Return the kind and name of a definition for messages."""
-    if isinstance(definition, ResourceDefinition):
-        return f"resource {definition.uri!r}"
-    kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
-    name = definition.name if isinstance(definition.name, str) else None
-    return f"{kind} {name or getattr(definition.function, '__name__', definition.function)!r}"
 
 
 def _required(definition: ToolDefinition) -> ToolRequirements | None:

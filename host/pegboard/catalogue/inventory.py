@@ -44,6 +44,7 @@ def inventory_of(assembly: Assembly) -> Inventory:
         prompts={name: one for name, (one, _) in assembly.prompts.items()},
         methods=frozenset((*REQUEST_HOOKS, *assembly.contributed.methods)),
         answering=_answering(assembly),
+        is_complete=assembly.is_complete,
     )
 
 

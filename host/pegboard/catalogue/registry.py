@@ -17,11 +17,10 @@ from pegboard.catalogue.binding import (
     BoundDefinition,
     Definition,
     Unserved,
-    definition_label,
     is_prefixed,
 )
 from pegboard.catalogue.inventory import notify_middleware
-from pegboard.catalogue.tool_compiler import location_of, own_name
+from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt

@@ -57,6 +57,15 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
     return name
 
 
+def definition_label(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
+    """Return the kind and name of a definition for messages."""
+    if isinstance(definition, ResourceDefinition):
+        return f"resource {definition.uri!r}"
+    kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
+    name = definition.name if isinstance(definition.name, str) else None
+    return f"{kind} {name or getattr(definition.function, '__name__', definition.function)!r}"
+
+
 def location_of(function: object) -> str:
     """Return the file and line of a function, for messages."""
     if isinstance(function, type):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from pegboard.authoring.transformed import transformed
+from pegboard.catalogue.binding import BindResult, BoundDefinition
 from pegboard.config import ConfigProblem, HostConfig, PluginConfig
+from pegboard.config.problems import dotted
 from pegboard.config.references import references, resolve
 from pegboard.config.validation import validate
+from pegboard.errors import ToolDefinitionError
 from pegboard.names import Patterns, nearest, normalise
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.types.argument_changes import ArgumentChange
+
+Bind: TypeAlias = Callable[[ToolDefinition], BindResult]
 
 
 class ArgumentSettings(PluginConfig):
@@ -71,24 +76,57 @@ class ChangedTools:
             return [self._config.problem(message.format(ref.env), place) for place, ref in missing.items()]
         return validate(ToolSettings, resolve(section), self._config.sources, path, {}, refs)
 
-    def changed(self, definition: ToolDefinition, forms: Collection[str]) -> ToolDefinition:
-        """Return a definition with the changes for its name.
+    def bound(self, definition: ToolDefinition, forms: Collection[str], bind: Bind) -> BindResult | ConfigProblem:
+        """Bind a definition with the changes for its name. Return a problem if its section is at fault.
+
+        Args:
+            definition: the definition.
+            forms: the spellings of its name.
+            bind: binds a definition.
 
         Raises:
-            ToolDefinitionError: an argument does not exist.
+            ToolDefinitionError: the definition is invalid without changes too.
         """
-        for name, settings in self._settings.items():
-            if normalise(name) in forms:
-                given: dict[str, Any] = {
-                    key: getattr(settings, key) for key in ("name", "title", "description", "tags")
-                }
-                options = {key: value for key, value in given.items() if value is not None}
-                if settings.arguments:
-                    options["arguments"] = {key: one.change for key, one in settings.arguments.items()}
-                return transformed(definition, **options)
-        return definition
+        names = [name for name in self._settings if normalise(name) in forms]
+        if not names:
+            return bind(definition)
+        path = ("host", "tools", names[-1])
+        if len(names) > 1:
+            first = ("host", "tools", names[0])
+            other = f"{dotted(first)} ({self._config.source(first)})"
+            return self._config.problem(f"{other} changes the same tool: keep one of the two sections", path)
+        options = _options(self._settings[names[0]])
+        try:
+            found = bind(transformed(definition, **options))
+        except ToolDefinitionError as error:
+            bind(definition)  # an author's mistake
+            return self._config.problem(str(error), (*path, *_culprit(definition, options, bind, str(error))))
+        return found._replace(where=f" ({self._config.source(path)})") if isinstance(found, BoundDefinition) else found
 
     def unmatched(self, forms: Collection[str], absent: Iterable[str]) -> Iterator[ConfigProblem]:
         """Yield a problem for each section that names no tool."""
         for name in Patterns(self._settings).unmatched(forms, absent):
             yield self._config.problem("no tool with this name exists", ("host", "tools", name), nearest(name, forms))
+
+
+def _options(settings: ToolSettings) -> dict[str, Any]:
+    """Return the options that a section sets."""
+    given = {key: getattr(settings, key) for key in ("name", "title", "description", "tags")}
+    options = {key: value for key, value in given.items() if value is not None}
+    if settings.arguments:
+        options["arguments"] = {key: one.change for key, one in settings.arguments.items()}
+    return options
+
+
+def _culprit(definition: ToolDefinition, options: Mapping[str, Any], bind: Bind, message: str) -> tuple[str, ...]:
+    """Return the path of the setting that alone has the same error, or an empty path for several settings."""
+    alone: dict[tuple[str, ...], Any] = {(key,): {key: value} for key, value in options.items() if key != "arguments"}
+    for key, change in options.get("arguments", {}).items():
+        alone["arguments", key] = {"arguments": {key: change}}
+    for path, one in alone.items():
+        try:
+            bind(transformed(definition, **one))
+        except ToolDefinitionError as error:
+            if str(error) == message:
+                return path
+    return ()

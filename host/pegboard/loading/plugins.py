@@ -110,6 +110,18 @@ def contributions_of(
     return ((plugin, one) for plugin in plugins for one in plugin.contributed(hook))
 
 
+class Absent(NamedTuple):
+    """The names of installed plugins and toolkits that do not run.
+
+    Attributes:
+        off: those that are disabled.
+        failed: those that are enabled, but failed.
+    """
+
+    off: frozenset[str]
+    failed: frozenset[str]
+
+
 class LoadReport(NamedTuple):
     """The result of loading.
 
@@ -124,3 +136,9 @@ class LoadReport(NamedTuple):
     plugins: tuple[LoadedPlugin, ...] = ()
     problems: tuple[LoadProblem, ...] = ()
     hooks: HookManager | None = None
+
+    def absent(self, running: Iterable[LoadedPlugin]) -> Absent:
+        """Return the names of installed plugins and toolkits that are not among those that run."""
+        on = {choice.origin.name for choice in self.choices if choice.on}
+        off = {choice.origin.name for choice in self.choices if not choice.on} - on
+        return Absent(frozenset(off), frozenset(on - {plugin.origin.name for plugin in running}))

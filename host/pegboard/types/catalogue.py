@@ -161,6 +161,7 @@ class Inventory(NamedTuple):
         prompts: prompts by name.
         methods: the methods of requests that middleware runs around.
         answering: a function that returns the keys of `resources` that match a URI.
+        is_complete: False if a plugin, a toolkit or a definition failed. A name that matches nothing may then be right.
     """
 
     tools: Mapping[str, Tool]
@@ -168,6 +169,7 @@ class Inventory(NamedTuple):
     prompts: Mapping[str, Prompt]
     methods: frozenset[str]
     answering: Callable[[str], Sequence[str]]
+    is_complete: bool = True
 
 
 class Identity(NamedTuple):

@@ -135,7 +135,32 @@ def test_a_route_without_an_authenticator_for_its_policy_is_not_served() -> None
     host = loaded(plugins={"first": Serving})
     assert list(host.assembly.routes["/same"]) == ["GET"]
     (message,) = problems(host)
-    assert "route 'POST /same' has the policy 'Serving', which no enabled plugin authenticates" in message
+    assert "no enabled plugin authenticates the policy 'Serving' of the route 'POST /same'; it is not served" in message
+
+
+@pytest.mark.parametrize("failing", ["toolkit", "definition"])
+def test_names_are_not_called_unknown_after_a_failure(failing: str) -> None:
+    kit, rest = kit_of("read"), kit_of("read", toolkit="rest")
+    if failing == "toolkit":
+        kit.version = "wrong"
+    else:
+        kit.tool(tags=["a"])(any_arguments)
+    settings = {"profiles": {"part": {"tags": ["a"]}}, "stream_profile": "part"}
+    host = Host(
+        {
+            "host": {
+                "autoload": False,
+                "disabled_tags": ["b"],
+                "disabled_tools": ["github_r*"],
+                "tools": {"github_read": {}},
+            },
+            "plugins": {"mcp": settings, "cache": {"tools": ["github_x"]}, "scopes": {"tools": {"github_x": ["a"]}}},
+        },
+        toolkits={"github": kit, "rest": rest},
+    )
+    host.load()
+    (problem,) = host.problems
+    assert problem.origin is not None
 
 
 # --- invalid definitions

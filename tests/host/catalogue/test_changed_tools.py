@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
 
 from pegboard import ArgumentChange, Context, Host, Toolkit, ToolResult, tool, transformed
+from pegboard.config import HostConfig
 from tests.host.hosting import call, failure, make_host, value
 
 SCHEMA = {
@@ -193,3 +195,55 @@ def test_wrong_sections_are_reported(tools: Any, complaint: str, fatal: bool) ->
     host = configured(tools)
     host.load()
     assert [(problem.fatal, complaint in str(problem)) for problem in host.problems] == [(fatal, True)], host.problems
+
+
+FILE = """[host]
+autoload = false
+disabled_plugins = ["pegboard:*"]
+
+[host.tools.x_work]
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ("title = 'T'\narguments.wen.hidden = true", "7: host.tools.x_work.arguments.wen: there is no argument 'wen'"),
+        (
+            "arguments = {\nsizes = {value = 'many'},\n}",
+            "7: host.tools.x_work.arguments.sizes: a fixed value does not fit",
+        ),
+        ("name = 'é'", "6: host.tools.x_work.name: its name on the wire, 'x_é', is invalid"),
+        ("name = 'rest'", "tool 'x_rest' is claimed 2 times by toolkit 'x'; neither is served ({}:5)"),
+        (
+            "arguments = {sizes.name = 'same', when.name = 'same'}",
+            "5: host.tools.x_work: argument 'sizes' is renamed to 'same', which is taken",
+        ),
+        ("[host.tools.'X::Work']", '6: host.tools."X::Work": host.tools.x_work ({}:5) changes the same tool'),
+    ],
+)
+def test_impossible_changes_name_the_line_of_the_setting(tmp_path: Path, lines: str, complaint: str) -> None:
+    file = tmp_path / "hostconfig.toml"
+    file.write_text(FILE.format(lines))
+    kit = Toolkit("x")
+    kit.tool(name="work")(plain)
+    kit.tool(name="rest")(typed)
+    host = Host(HostConfig.load(file, environ={}, directory=tmp_path), toolkits={"x": kit})
+    assert "x_work" not in host.load().tools
+    (problem,) = host.problems
+    assert complaint.format(file.name) in str(problem)
+    assert (problem.level, problem.fatal, "test_changed_tools" in str(problem)) == (
+        "error",
+        False,
+        "claimed" in str(problem),
+    )
+
+
+def test_a_mistake_of_the_author_is_not_blamed_on_the_section() -> None:
+    kit = Toolkit("x")
+    kit.tool(name="work", description="Work.")(lambda a: a)
+    host = make_host(kit, tools={"x_work": {"title": "T"}})
+    assert host.load().tools == {}
+    (problem,) = host.problems
+    assert str(problem).startswith("toolkit 'x', assemble: tool 'work' (")
