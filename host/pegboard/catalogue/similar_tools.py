@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from pegboard.errors import NotFoundError
+from pegboard.errors import MCPError, NotFoundError
 from pegboard.messages.hints import MAX_NAME_CHARACTERS, SUGGESTION
 from pegboard.names import words
 from pegboard.types.callers import EMPTY
@@ -21,16 +21,16 @@ MAX_COMPARED_TOOLS = 2_000
 """The number of tools that are compared with an unknown name."""
 
 
-async def with_similar_tool(error: NotFoundError, call: Call, list_tools: CallNext) -> NotFoundError:
-    """Return the error for an unknown tool with a suggestion, and an error with other words unchanged.
+async def with_similar_tool(error: MCPError, call: Call, list_tools: CallNext) -> MCPError:
+    """Return the error for an unknown tool with a suggestion, and any other error unchanged.
 
     Args:
         error: the error of the call.
         call: the call.
-        list_tools: lists the tools of a caller.
+        list_tools: returns the page of tools that a caller may list, for a call of `tools/list`.
     """
     name = call.params.get("name")
-    if not isinstance(name, str) or error.message != f"Unknown tool: {name}":
+    if not isinstance(error, NotFoundError) or error.message != f"Unknown tool: {name}" or not isinstance(name, str):
         return error
     try:
         names = await _names(call._replace(method="tools/list", params=EMPTY), list_tools)

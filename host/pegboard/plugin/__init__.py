@@ -20,6 +20,7 @@ _HOMES = {
     "plugin.stores": "Store StoreName",
     "plugin.transports": "Connection ProtocolContext StreamProtocol Transport TransportContext",
     "catalogue.extensions": "require_declared",
+    "catalogue.similar_tools": "with_similar_tool",
     "middleware.around": "around",
     "middleware.gate": "Gate",
     "config": "FromEnvironment HostConfig WidensAccess others_can_change",

@@ -16,6 +16,9 @@ from pegboard.calls.failures import (
 from pegboard.catalogue.extensions import (
     require_declared,
 )
+from pegboard.catalogue.similar_tools import (
+    with_similar_tool,
+)
 from pegboard.config import (
     FromEnvironment,
     HostConfig,
@@ -289,4 +292,5 @@ __all__ = [
     "require_declared",
     "retry_after_ms",
     "subschemas",
+    "with_similar_tool",
 ]

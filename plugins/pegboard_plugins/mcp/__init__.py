@@ -116,7 +116,7 @@ class McpConfig(PluginConfig):
     @field_validator("stream_profile")
     @classmethod
     def _is_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
-        if name is not None and name not in info.data.get("profiles", ()):
+        if name is not None and name not in info.data.get("profiles", (name,)):  # absent if they are invalid
             raise ValueError(f"there is no profile {name!r}: add [plugins.mcp.profiles.{name}]")
         return name
 

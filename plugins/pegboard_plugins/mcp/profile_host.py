@@ -7,7 +7,7 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from pegboard import MCPError, NotFoundError
-from pegboard.plugin import METHOD_NOT_FOUND, Contributions, Gate, ProtocolContext, ProtocolError
+from pegboard.plugin import METHOD_NOT_FOUND, Contributions, Gate, ProtocolContext, ProtocolError, with_similar_tool
 from pegboard.types import Call, Caller, Change, Failure, Identity, ItemKind, Listing, Outcome, Tool
 from pegboard_plugins.mcp.profiles import KINDS, Profile
 
@@ -101,11 +101,10 @@ class ProfileHost:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
         if not isinstance(name, str):
             return await self.host.dispatch(call)
-        if not self._profile.has(kind, name):
-            return Failure(Gate().refusal(kind, name, call))
-        outcome = await self.host.dispatch(call)
-        if isinstance(outcome, Failure) and type(outcome.error) is NotFoundError:
-            return Failure(Gate().refusal(kind, name, call))  # the host's message may name items of no profile
+        outcome = await self.host.dispatch(call) if self._profile.has(kind, name) else None
+        if outcome is None or (call.method == "tools/call" and _names_unknown_tool(outcome, name)):
+            refusal = Gate().refusal(kind, name, call)
+            return Failure(await with_similar_tool(refusal, call, self._list))
         return outcome
 
     async def _list(self, call: Call) -> Outcome:
@@ -145,6 +144,12 @@ class ProfileHost:
     async def store(self, contract: type[Any], name: str) -> Any:
         """Return a store of the host."""
         return await self.host.store(contract, name)
+
+
+def _names_unknown_tool(outcome: Outcome, name: str) -> bool:
+    """Return True for the host's error for an unknown or hidden tool. It may suggest a tool outside the profile."""
+    error = outcome.error if isinstance(outcome, Failure) else None
+    return type(error) is NotFoundError and error.message.startswith(f"Unknown tool: {name}")
 
 
 def _completed(call: Call) -> tuple[ItemKind, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails, InitErrorDetails
 
 from pegboard import PluginConfig
 from pegboard.plugin import Middleware
@@ -58,30 +59,31 @@ class ProfileConfig(PluginConfig):
         return {kind: other if given[kind] is None else given[kind] for kind in KINDS}
 
 
+_ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
+
+
 def read_profiles(given: Mapping[str, Any]) -> dict[str, ProfileConfig]:
     """Return the settings of all profiles.
 
     Raises:
-        ValueError: the name or a setting of a profile is invalid.
+        ValidationError: names or settings of profiles are invalid.
     """
-    found = {}
-    for name, settings in given.items():
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-            raise ValueError(f"the name {name!r} must consist of letters, digits, '-' and '_'")
-        try:
-            found[name] = ProfileConfig.model_validate(settings)
-        except ValidationError as error:
-            raise ValueError("; ".join(_complaints(name, error))) from None
-    return found
+    try:
+        return TypeAdapter(dict[_ProfileName, ProfileConfig]).validate_python(given)
+    except ValidationError as error:
+        details = [_with_suggestion(one) for one in error.errors(include_url=False)]
+        raise ValidationError.from_exception_data("profiles", details) from None
 
 
-def _complaints(name: str, error: ValidationError) -> Iterator[str]:
-    for detail in error.errors(include_url=False):
-        where = ".".join(map(str, (name, *detail["loc"])))
-        if detail["type"] == "extra_forbidden":
-            yield f"{where}: unknown key; the keys are {', '.join(ProfileConfig.model_fields)}"
-        else:
-            yield f"{where}: {detail['msg'].removeprefix('Value error, ')}"
+def _with_suggestion(detail: ErrorDetails) -> InitErrorDetails:
+    """Return an error of the settings. For an unknown key, name the closest key, or else all keys."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        keys = [*ProfileConfig.model_fields]
+        close = get_close_matches(str(detail["loc"][-1]), keys, n=1)
+        hint = f'did you mean "{close[0]}"?' if close else f"the keys are {', '.join(keys)}"
+        kind, context = "value_error", {"error": ValueError(f"unknown key; {hint}")}
+    return InitErrorDetails(type=kind, loc=detail["loc"], input=detail["input"], ctx=context)
 
 
 class Profile:
@@ -111,7 +113,7 @@ class Profile:
             for kind in KINDS
         }
         self._known, self._answering = known, inventory.answering
-        return self._unmatched()
+        return self._unmatched() if inventory.is_complete else ()
 
     def _selects(self, kind: ItemKind, name: str, item: Any) -> bool:
         config, names = self._config, self._config.names[kind]

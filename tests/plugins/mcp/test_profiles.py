@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 from multidict import CIMultiDict
 
 from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, tool
-from pegboard.plugin import ConfigError, Plugin, ProtocolError, hookimpl
+from pegboard.plugin import Gate, HostConfig, Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.testing import TestClient, connect
-from pegboard.types import LOCAL, Request, Response
+from pegboard.types import LOCAL, Caller, ItemKind, Request, Response
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.schemas import LEGACY, MODERN
 
@@ -113,6 +114,57 @@ async def test_other_items_do_not_exist(revision: str) -> None:
         for method, params, text in wrong:
             with pytest.raises((ProtocolError, NotFoundError), match=text):
                 await client.request(method, params)
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_only_tools_of_the_profile_are_suggested(revision: str) -> None:
+    async with serving({"tools": ["kit_*"], "read_only": True}, revision) as client:
+        for name, message in {
+            "kit_raed": "Unknown tool: kit_raed; did you mean 'kit_read'?",
+            "kit_wriet": "Unknown tool: kit_wriet",
+            "kit_write": "Unknown tool: kit_write",
+        }.items():
+            with pytest.raises((ProtocolError, NotFoundError)) as raised:
+                await client.call(name)
+            assert str(raised.value) == message
+
+
+class HidesRead(Plugin):
+    """Hides the tool `kit_read`."""
+
+    @hookimpl
+    def register_middleware(self) -> list[Middleware]:
+        return [Hiding()]
+
+
+class Hiding(Gate):
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
+        return name != "kit_read"
+
+
+async def test_no_tool_outside_the_profile_is_suggested_for_a_hidden_one() -> None:
+    kit, settings = make_kit(), {"profiles": {"part": {"tags": ["a"]}}, "stream_profile": "part"}
+    kit.tool(name="reads", description="Read.")(lambda: "")
+    async with connect(kit, plugins={"gate": HidesRead}, hostconfig={"plugins": {"mcp": settings}}) as client:
+        with pytest.raises(ProtocolError) as raised:
+            await client.call("kit_read")
+        assert str(raised.value) == "Unknown tool: kit_read"
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_errors_of_functions_are_passed_on(revision: str) -> None:
+    kit, settings = make_kit(), {"profiles": {"part": {"tags": ["b"]}}, "stream_profile": "part"}
+
+    def find(article: str) -> str:
+        """Find."""
+        raise NotFoundError(f"there is no article {article}")
+
+    kit.tool(tags=["b"])(find)
+    kit.resource("kit://articles/{article}", tags=["b"])(find)
+    async with connect(kit, hostconfig={"plugins": {"mcp": settings}}, revision=revision) as client:
+        with pytest.raises((ProtocolError, NotFoundError), match="there is no article 7"):
+            await client.read("kit://articles/7")
+        assert "there is no article 8" in (await client.call("find", article="8")).text
 
 
 def completing(reference: dict[str, str]) -> dict[str, Any]:
@@ -218,26 +270,53 @@ def test_a_profile_has_the_policy_of_the_endpoint_or_its_own() -> None:
     routes = host.load().routes
     assert "/mcp/read" in routes
     assert "/mcp/own" not in routes  # no plugin authenticates its callers
-    assert any("route 'POST /mcp/own' has the policy 'worker'" in str(problem) for problem in host.problems)
+    (problem,) = host.problems
+    assert "authenticates the policy 'worker' of the routes 'DELETE /mcp/own', " in str(problem)
+    assert str(problem).endswith(" and 3 more; they are not served")
 
 
-@pytest.mark.parametrize(
-    ("settings", "complaint"),
-    [
-        ({"profiles": {"a/b": {"tags": ["a"]}}}, "the name 'a/b' must consist of letters, digits, '-' and '_'"),
-        ({"profiles": {"a": {}}}, "a: restricts nothing: set tools, resources"),
-        (
-            {"profiles": {"a": {"auth": "public", "tags": ["a"]}}},
-            'a.auth: the policy "public" would make the profile public',
-        ),
-        ({"profiles": {"a": {"tolls": ["x"]}}}, "a.tolls: unknown key; the keys are tools, resources"),
-        ({"stream_profile": "x"}, r"there is no profile 'x': add \[plugins.mcp.profiles.x\]"),
-    ],
-)
-async def test_wrong_settings_are_refused(settings: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ConfigError, match=complaint):
-        async with connect(make_kit(), hostconfig={"plugins": {"mcp": settings}}):
-            pass
+WRONG = """
+[plugins.mcp]
+stream_profile = "public"
+profiles.c = 3
+
+[plugins.mcp.profiles."a/b"]
+tags = ["a"]
+
+[plugins.mcp.profiles.empty]
+
+[plugins.mcp.profiles.public]
+auth = "public"
+tags = [4]
+tolls = ["x"]
+zzz = 1
+"""
+COMPLAINTS = [
+    """4: plugins.mcp.profiles.c: expected a table, found the number 3""",
+    """6: plugins.mcp.profiles."a/b": must match the regular expression ^[A-Za-z0-9_-]+$""",
+    """9: plugins.mcp.profiles.empty: restricts nothing: set tools, resources, prompts, toolkits, tags or read_only""",
+    """12: plugins.mcp.profiles.public.auth: the policy "public" would make the profile public: use another policy""",
+    """13: plugins.mcp.profiles.public.tags[0]: expected a string, found the number 4; put it in quotes""",
+    """14: plugins.mcp.profiles.public.tolls: unknown key; did you mean "tools"?""",
+    """15: plugins.mcp.profiles.public.zzz: unknown key; the keys are tools, resources, prompts""",
+]
+
+
+def test_each_wrong_setting_is_reported_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "hostconfig.toml").write_text(WRONG)
+    host = Host(HostConfig.load(tmp_path / "hostconfig.toml", environ={}, directory=tmp_path))
+    host.load()
+    found = [line for problem in host.problems for line in str(problem).splitlines() if "hostconfig.toml:" in line]
+    assert len(found) == len(COMPLAINTS), found
+    for line, complaint in zip(found, COMPLAINTS, strict=True):
+        assert f"hostconfig.toml:{complaint}" in line
+
+
+def test_the_profile_of_message_streams_must_exist() -> None:
+    host = hosting(stream_profile="x")
+    host.load()
+    (problem,) = host.problems
+    assert "plugins.mcp.stream_profile: there is no profile 'x': add [plugins.mcp.profiles.x]" in str(problem)
 
 
 async def test_names_that_match_nothing_are_reported() -> None:
