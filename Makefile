@@ -1,6 +1,7 @@
 # Every target sets up what it needs: a machine needs make and Python 3.11 or newer, nothing else.
 #   PYTHON=/path/to/python   the interpreter that .venv is made with
 #   UV=/path/to/uv           the uv to use; empty (UV=) to install with pip
+#   OVERRIDES=file           for porting and messages: versions in the place of those that other frameworks require
 
 ifndef PYTHON
 PYTHON := $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
@@ -56,10 +57,10 @@ build: install  ## wheels of all distributions, in dist/
 		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
 
 porting: install  ## example servers of other frameworks beside copies with changed imports; downloads them
-	$(BIN)/python -m tools.foreign_servers
+	$(BIN)/python -m tools.foreign_servers $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 messages: install  ## answers to wrong calls beside other frameworks, in docs/error-messages.md; downloads them
-	$(BIN)/python -m tools.error_messages
+	$(BIN)/python -m tools.error_messages $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
 	$(BIN)/python -m benchmarks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,12 +23,16 @@ CLASSES = {
 """The server class of each other framework."""
 
 
-def ask_all() -> dict[str, list[str]]:
-    """Return the answers of all frameworks, by the name and version of the framework."""
+def ask_all(overrides: Path | None) -> dict[str, list[str]]:
+    """Return the answers of all frameworks, by the name and version of the framework.
+
+    Args:
+        overrides: a requirements file whose versions replace those that the frameworks require.
+    """
     found = {"pegboard": answers(ROOT / ".venv" / "bin" / "python", *OURS)}
     for source in sorted(SOURCES, key=lambda one: one.name):
         if server := CLASSES.get((source.name, source.version)):
-            prepare(source)
+            prepare(source, overrides)
             found[f"{source.name} {source.version}"] = answers(source.python, server)
     return found
 
@@ -61,4 +66,6 @@ def write(path: Path, found: Mapping[str, Sequence[str]]) -> None:
 
 
 if __name__ == "__main__":
-    write(PAGE, ask_all())
+    parser = argparse.ArgumentParser(prog="python -m tools.error_messages", description=__doc__)
+    parser.add_argument("--overrides", type=Path, help="a file with versions in the place of required ones")
+    write(PAGE, ask_all(parser.parse_args().overrides))

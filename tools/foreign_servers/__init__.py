@@ -4,4 +4,7 @@ The examples come from source distributions, pinned by hash. Nothing of them is 
 
     python -m tools.foreign_servers              # download, run and compare all; print a table
     python -m tools.foreign_servers --only echo  # examples whose path contains "echo", with all differences
+    python -m tools.foreign_servers --overrides FILE  # if the package index lacks a version that a framework requires
+
+The file is a requirements file for `--override` of uv: the line `certifi` accepts each version of certifi.
 """

@@ -80,9 +80,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.foreign_servers", description=__doc__)
     parser.add_argument("--only", default="", help="compare the examples whose path contains this string")
     parser.add_argument("--details", action="store_true", help="print all differences")
+    parser.add_argument("--overrides", type=Path, help="a file with versions in the place of required ones")
     options = parser.parse_args()
     for each in SOURCES:
-        prepare(each)
+        prepare(each, options.overrides)
     results = asyncio.run(main(options.only))
     data: list[dict[str, Any]] = [outcome._asdict() for outcome in results]
     (CACHE / "report.json").write_text(json.dumps(data, indent=2))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.foreign_servers.rewrite import changed
-from tools.install import ROOT
+from tools.install import ROOT, find_uv
 
 CACHE = ROOT / ".cache" / "foreign_servers"
 SERVERS = ("FastMCP", "MCPServer", "MCPApp")
@@ -49,9 +49,14 @@ class Source(NamedTuple):
         return CACHE / f"changed-{self.name}-{self.version}"
 
     @property
+    def environment(self) -> Path:
+        """The folder of its virtual environment."""
+        return CACHE / f"venv-{self.name}-{self.version}"
+
+    @property
     def python(self) -> Path:
         """The interpreter of its environment."""
-        return CACHE / f"venv-{self.name}-{self.version}" / "bin" / "python"
+        return self.environment / "bin" / "python"
 
 
 SOURCES = (
@@ -84,20 +89,25 @@ SOURCES = (
 )
 
 
-def prepare(source: Source) -> None:
-    """Download a source distribution, install the framework in its own environment, and change the examples."""
+def prepare(source: Source, overrides: Path | None = None) -> None:
+    """Download a source distribution, install the framework in its own environment, and change the examples.
+
+    Args:
+        source: the framework.
+        overrides: a requirements file whose versions replace those that the framework requires. It requires uv.
+
+    Raises:
+        SystemExit: a step failed. The message names the fix.
+    """
     if not source.place.is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         wanted = CACHE / "requirement.txt"
         wanted.write_text(f"{source.name}=={source.version} --hash=sha256:{source.sha256}\n")
-        _pip("download", "--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted, "-d", CACHE)
+        pip = (ROOT / ".venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "download")
+        _run(*pip, "--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted, "-d", CACHE)
         with tarfile.open(CACHE / f"{source.name}-{source.version}.tar.gz") as archive:
             archive.extractall(CACHE, filter="data")
-    if not source.python.is_file():
-        venv.create(source.python.parent.parent, with_pip=True)
-        _pip("install", "--quiet", source.framework or f"{source.name}=={source.version}", python=source.python)
-        for package in _packages(source):
-            _pip("install", "--quiet", "--no-deps", package, python=source.python)
+    _install(source, overrides)
     shutil.rmtree(source.changed_place, ignore_errors=True)
     for folder in source.folders:
         shutil.copytree(source.place / folder, source.changed_place / folder)
@@ -106,15 +116,36 @@ def prepare(source: Source) -> None:
             file.write_text(changed(file.read_text("utf-8")), "utf-8")
 
 
+def _install(source: Source, overrides: Path | None) -> None:
+    """Install the framework, unless an earlier run has installed the whole environment."""
+    stamp = source.environment / "installed"
+    if stamp.is_file():
+        return
+    venv.create(source.environment, with_pip=overrides is None, clear=True)
+    if overrides is None:
+        install: tuple[str | Path, ...] = (source.python, "-m", "pip", "--disable-pip-version-check", "install")
+    elif uv := find_uv("auto"):
+        install = (uv, "pip", "install", "--python", source.python, "--override", overrides)
+    else:
+        raise SystemExit("--overrides requires uv, and pip cannot fetch it: install uv")
+    _run(*install, "--quiet", source.framework or f"{source.name}=={source.version}")
+    for package in _packages(source):
+        _run(*install, "--quiet", "--no-deps", package)
+    stamp.touch()
+
+
 def _packages(source: Source) -> list[Path]:
     """Return the folders of examples that are packages."""
     found = [file.parent for folder in source.folders for file in (source.place / folder).rglob("pyproject.toml")]
     return sorted(found) if source.are_packages else []
 
 
-def _pip(*arguments: str | Path, python: Path | None = None) -> None:
-    interpreter = python or ROOT / ".venv" / "bin" / "python"
-    subprocess.run([interpreter, "-m", "pip", "--disable-pip-version-check", *arguments], check=True)
+def _run(*command: str | Path) -> None:
+    if subprocess.run(command, check=False).returncode:
+        raise SystemExit(
+            f"this failed: {' '.join(map(str, command))}\n"
+            "If the package index lacks a version that a framework requires, name another one: --overrides FILE"
+        )
 
 
 def examples(source: Source) -> Iterator[Path]:
