@@ -56,7 +56,7 @@ class Response(NamedTuple):
         status: the status code.
         body: the body; empty for none.
         content_type: its media type.
-        headers: further header fields.
+        headers: further header fields. A field is repeated if `items()` of the mapping repeats its name.
     """
 
     status: int = 200

@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 from pegboard.plugin import ProtocolContext, Route
 from pegboard.types import Request, Response
 
+_BYTES = "application/octet-stream"
+
 Handler = Callable[[Any], Awaitable[Any]]
 
 
@@ -27,7 +29,8 @@ def custom_routes(path: str, methods: Sequence[str], handler: Handler) -> list[R
 
 
 async def _respond(handler: Handler, request: Request) -> Response:
-    starlette: Any = importlib.import_module("starlette.requests")
+    requests: Any = importlib.import_module("starlette.requests")
+    structures: Any = importlib.import_module("starlette.datastructures")
     scope = _scope(request)
 
     messages = iter([{"type": "http.request", "body": request.body, "more_body": False}])
@@ -38,21 +41,21 @@ async def _respond(handler: Handler, request: Request) -> Response:
         await asyncio.Event().wait()  # the host cancels the handler of a client that has gone
         raise AssertionError
 
-    status, headers, body = 500, {}, bytearray()
+    status, fields, body = 500, [], bytearray()
 
     async def send(message: MutableMapping[str, Any]) -> None:
-        nonlocal status, headers
+        nonlocal status, fields
         if message["type"] == "http.response.start":
             status = message["status"]
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in message["headers"]}
+            fields = message["headers"]
         else:
             body.extend(message.get("body", b""))
 
-    response = await handler(starlette.Request(scope, receive))
+    response = await handler(requests.Request(scope, receive))
     await response(scope, receive, send)
-    headers.pop("content-length", None)
-    content_type = headers.pop("content-type", "application/octet-stream")
-    return Response(status, bytes(body), content_type, headers)
+    content_type = next((value.decode() for name, value in fields if name == b"content-type"), _BYTES)
+    others = [(name, value) for name, value in fields if name not in (b"content-length", b"content-type")]
+    return Response(status, bytes(body), content_type, structures.Headers(raw=others))
 
 
 def _scope(request: Request) -> MutableMapping[str, Any]:
