@@ -248,4 +248,4 @@ def _texts(name: str, extras: Sequence[Any]) -> tuple[str, str | None]:
         )
     if len(texts) == 2 and not texts[0].strip():
         raise ToolInputSchemaError(f"parameter {name!r} is renamed to {texts[0]!r}: use a name that is not blank")
-    return (texts[0] if len(texts) == 2 else name), (texts[-1] if texts else None)
+    return (texts[0] if len(texts) == 2 else name), (texts[-1] or None if texts else None)

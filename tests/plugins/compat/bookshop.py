@@ -1,5 +1,6 @@
 """A server in the style of FastMCP, as its author would write it after changing the import."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
@@ -106,6 +107,14 @@ async def blurb(title: str, ctx: Context) -> str:
     return f"{part.content!s} {answer.content.text} {(await ctx.sample('again')).text}"
 
 
+def in_a_thread() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return True
+    return False
+
+
 async def in_stock(title: str) -> int:
     return 0 if title == "rare" else 9
 
@@ -181,6 +190,16 @@ async def health(request: Any) -> Any:
     from starlette.responses import PlainTextResponse  # type: ignore[import-not-found]
 
     return PlainTextResponse(f"{request.method} {request.query_params['q']}", headers={"X-Shop": "books"})
+
+
+@mcp.custom_route("/cart", methods=["GET"])
+async def cart(request: Any) -> Any:
+    from starlette.responses import PlainTextResponse
+
+    response = PlainTextResponse(",".join(request.query_params.getlist("book")))
+    response.set_cookie("cart", "1")
+    response.set_cookie("reader", "ada")
+    return response
 
 
 @mcp.custom_route("/stream", methods=["GET"])

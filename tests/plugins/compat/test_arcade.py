@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -17,8 +18,10 @@ import pytest
 
 from pegboard.testing import PlainClient, accept, connect, reply
 from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, resource
-from pegboard_plugins.compat.arcade.types import Prompt
+from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
+from pegboard_plugins.compat.fastmcp import UserMessage
 from tests.plugins.compat import toolshed
+from tests.plugins.compat.bookshop import in_a_thread
 from tests.plugins.worker.conftest import SECRET, token
 
 OPTIONS: dict[str, Any] = {
@@ -116,6 +119,32 @@ def test_a_running_app_changes() -> None:
         assert client.read("shed://fresh").text == "shed://fresh"
         assert client.prompt("fresh").text == "Prompt: fresh"
         assert {tool["name"] for tool in client.tools()} == {"Shed_Restock", "Shed_Later"}
+
+
+def test_prompt_handlers_run_in_threads_and_their_arguments_have_any_name() -> None:
+    arguments = [PromptArgument(name="file-name", description="a file", required=True), PromptArgument(name="class")]
+    app = MCPApp("shed")
+    app.add_prompt(
+        Prompt(name="review", arguments=arguments), lambda given: [UserMessage(f"{in_a_thread()} {sorted(given)}")]
+    )
+    with connect(app) as client:
+        [prompt] = client.prompts()
+        assert prompt["arguments"] == [
+            {"name": "file-name", "description": "a file", "required": True},
+            {"name": "class", "required": False},
+        ]
+        assert client.prompt("review", {"file-name": "a"}).text == "True ['file-name']"
+        assert client.prompt("review", {"file-name": "a", "class": "b"}).text == "True ['class', 'file-name']"
+
+
+def test_async_functions_may_have_a_sync_decorator() -> None:
+    app = MCPApp("shed")
+
+    app.add_tool(lambda: asyncio.sleep(0), "Rest.", name="Rest")
+    app.add_resource("shed://rest", handler=lambda uri: asyncio.sleep(0, {"text": uri}))
+    with connect(app) as client:
+        assert client.call("Shed_Rest").structured == {}
+        assert client.read("shed://rest").text == "shed://rest"
 
 
 MODULES = {

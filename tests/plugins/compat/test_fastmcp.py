@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import re
 import subprocess
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated, Any
+from weakref import WeakSet
 
 import pytest
 
 from pegboard.testing import PlainClient, accept, connect, decline, reply
-from pegboard_plugins.compat.fastmcp import Depends, FastMCP, MCPServer
-from tests.plugins.compat.bookshop import EVENTS, mcp
+from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve
+from pegboard_plugins.compat.fastmcp.types import Completion
+from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.support.environments import built_wheels, executable, make_environment
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
@@ -132,6 +137,61 @@ def test_decorators_of_dependencies_run() -> None:
     assert created == ["settings", "closed", "closed"]
 
 
+def test_a_prompt_that_is_added_while_the_server_runs_has_completion() -> None:
+    server = FastMCP()
+
+    @server.completion()
+    def complete(reference: Any, argument: Any, context: Any) -> Completion:
+        return Completion(values=[f"{reference.name} {argument.value} {in_a_thread()}"])
+
+    @server.tool()
+    def publish() -> None:
+        server.add_prompt(Prompt.from_function(lambda tone: tone, name="review"))
+
+    with connect(server) as client:
+        client.call("publish")
+        assert client.complete("review", "tone", "k").values == ("review k True",)
+
+
+def test_async_functions_may_have_a_sync_decorator() -> None:
+    def decorated(function: Callable[[], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            return function()
+
+        return run
+
+    async def answer() -> Message:
+        return Message("async")
+
+    server = FastMCP()
+    server.prompt("ask")(decorated(answer))
+    server.tool("media")(decorated(lambda: asyncio.sleep(0, Image(data=b"png"))))
+    with connect(server) as client:
+        assert client.prompt("ask").text == "async"
+        assert client.call("media").raw["content"][0]["type"] == "image"
+
+
+def test_sync_resolvers_run_in_threads() -> None:
+    server = FastMCP()
+
+    @server.tool()
+    async def resolved(threaded: Annotated[bool, Resolve(in_a_thread)]) -> bool:
+        return threaded
+
+    with connect(server) as client:
+        assert client.call("resolved").text == "true"
+
+
+def test_dropped_servers_are_forgotten() -> None:
+    servers: WeakSet[FastMCP] = WeakSet()
+    for _ in range(300):
+        server = FastMCP()
+        server.add_tool(sell)
+        servers.add(server)
+    gc.collect()
+    assert len(servers) <= 129  # `typing` keeps the last 128 types
+
+
 def test_mounted_servers_have_a_namespace() -> None:
     child, parent = FastMCP("child"), FastMCP("parent")
     child.add_tool(lambda: "hello", name="greet")
@@ -146,8 +206,9 @@ def test_mounted_servers_have_a_namespace() -> None:
 def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
     with pytest.raises(TypeError, match=option):
         FastMCP("x", **{option: object()})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="task"):
-        FastMCP("x").tool(print, task=True)
+    for name, advice in (("task", "background"), ("desc", "`description`"), ("exclude_args", "Depends")):
+        with pytest.raises(TypeError, match=rf"{name}.*{advice}"):
+            FastMCP("x").tool(print, **{name: "a"})
 
 
 def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
@@ -158,6 +219,9 @@ def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:
         address = next(found[0] for line in server.stderr if (found := re.search(r"http://[\w.:]+", line)))
         with urllib.request.urlopen(f"{address}/health?q=a+b") as response:
             assert (response.read(), response.headers["X-Shop"]) == (b"GET a b", "books")
+        with urllib.request.urlopen(f"{address}/cart?book=Dune&book=Emma&empty=") as response:
+            cookies = [field.partition(";")[0] for field in response.headers.get_all("Set-Cookie")]
+            assert (response.read(), cookies) == (b"Dune,Emma", ["cart=1", "reader=ada"])
         with urllib.request.urlopen(f"{address}/stream") as response:
             assert response.read() == b"ab"
         server.terminate()

@@ -5,24 +5,21 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Unpack, overload
 
-from pegboard import NotFoundError, Toolkit
-from pegboard.plugin import Lifespan, PluginContext, ToolDefinition, ToolFunction, hookimpl
-from pegboard_plugins.compat.arcade.decorators import P, R, tool_definition
+from pegboard.plugin import ToolDefinition, ToolFunction
+from pegboard_plugins.compat.arcade.decorators import ArcadeToolOptions, P, R, tool_definition
 from pegboard_plugins.compat.arcade.modules import defined_in
 from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
 from pegboard_plugins.compat.arcade.prompts import prompt_definition
 from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_handler, resource_definition
 from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, ToolsAPI
 from pegboard_plugins.compat.arcade.types import Prompt
+from pegboard_plugins.compat.changing_toolkit import ChangingToolkit
 
 logger = logging.getLogger("pegboard.plugins.compat.arcade")
-
-ItemKind: TypeAlias = Literal["tools", "resources", "prompts"]
 
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamable": "http"}
 _ELSEWHERE = {
@@ -35,7 +32,7 @@ _WITHOUT_EFFECT = frozenset(("log_level", "transport", "host", "port", "reload",
 """Options of Arcade that `run` or settings in `hostconfig.toml` replace."""
 
 
-class MCPApp(Toolkit):
+class MCPApp(ChangingToolkit):
     """A server written for Arcade's `MCPApp`, served by pegboard.
 
     Args:
@@ -83,7 +80,6 @@ class MCPApp(Toolkit):
         self.allowed_origins = allowed_origins
         self._kit = pascal_case(name)
         self.known_prompts: dict[str, Prompt] = {}
-        self._running: list[PluginContext] = []
 
     # --- tools ---
 
@@ -91,23 +87,29 @@ class MCPApp(Toolkit):
     def tool(self, func: Callable[P, R], /) -> Callable[P, R]: ...
 
     @overload
-    def tool(self, func: None = None, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+    def tool(
+        self, func: None = None, desc: str | None = None, **options: Unpack[ArcadeToolOptions]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
-    def tool(self, func: Callable[..., Any] | None = None, **options: Any) -> Any:
+    def tool(
+        self, func: Callable[..., Any] | None = None, desc: str | None = None, **options: Unpack[ArcadeToolOptions]
+    ) -> Any:
         """Turn a function into a tool: `@app.tool` or `@app.tool(desc=..., ...)`."""
 
         def record(function: Callable[..., Any]) -> Callable[..., Any]:
-            return self.add_tool(function, **options)
+            return self.add_tool(function, desc, **options)
 
         return record if func is None else record(func)
 
-    def add_tool(self, func: Callable[P, R], desc: str | None = None, **options: Any) -> Callable[P, R]:
+    def add_tool(
+        self, func: Callable[P, R], desc: str | None = None, **options: Unpack[ArcadeToolOptions]
+    ) -> Callable[P, R]:
         """Add a function, or a result of `@tool`, as a tool, also while the server runs.
 
         Args:
             func: the function.
             desc: replaces the docstring.
-            options: the options of `@tool`, and `meta`. Of a result of `@tool`, only `ui` and `meta` can be changed.
+            options: the options of `@tool`. Of a result of `@tool`, only `ui` and `meta` can be changed.
 
         Raises:
             TypeError: an option does not exist.
@@ -208,52 +210,6 @@ class MCPApp(Toolkit):
     def resources(self) -> ResourcesAPI:
         """The resources, for changes while the server runs."""
         return ResourcesAPI(self)
-
-    def put(self, kind: ItemKind, definition: Any) -> None:
-        """Add a definition, or replace the definition of the same name or URI."""
-        items, key = self._items(kind)
-        others = [one for one in items if getattr(one, key) != getattr(definition, key)]
-        is_new = len(others) == len(items)
-        items[:] = [*others, definition]
-        for context in self._running:
-            (context.catalogue.add if is_new else context.catalogue.update)(definition)
-
-    def take(self, kind: ItemKind, name: str) -> None:
-        """Remove a definition by its name or URI.
-
-        Raises:
-            NotFoundError: the app has no such definition.
-        """
-        items, key = self._items(kind)
-        others = [one for one in items if getattr(one, key) != name]
-        if len(others) == len(items):
-            raise NotFoundError(f"{self.name} has no {name!r} in its {kind}")
-        items[:] = others
-        for context in self._running:
-            context.catalogue.remove(kind, name)
-
-    def _items(self, kind: ItemKind) -> tuple[list[Any], str]:
-        """Return the definitions of a kind, and the field with their names."""
-        kinds: dict[str, tuple[list[Any], str]] = {
-            "tools": (self._tools, "name"),
-            "resources": (self._resources, "uri"),
-            "prompts": (self._prompts, "name"),
-        }
-        return kinds[kind]
-
-    @hookimpl(specname="lifespan")
-    def enter_lifespan(self, context: PluginContext) -> Lifespan:
-        """Enter the lifespan of `@app.lifespan`, and change the catalogue of the host until it ends."""
-        return self._lifetime(context)
-
-    @asynccontextmanager
-    async def _lifetime(self, context: PluginContext) -> Any:
-        async with super().enter_lifespan(context) as state:
-            self._running.append(context)
-            try:
-                yield state
-            finally:
-                self._running.remove(context)
 
     def run(  # type: ignore[override]
         self, host: str = "127.0.0.1", port: int = 8000, reload: bool = False, transport: str = "stdio", **_: Any

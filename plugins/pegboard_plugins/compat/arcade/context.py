@@ -168,7 +168,7 @@ class Sampling:
             max_tokens=max_tokens or 512,
             system_prompt=system_prompt,
             temperature=temperature,
-            model_preferences=_preferences(model_preferences),
+            model_preferences=model_preferences,
             tools=tools,
             tool_choice=tool_choice,
         )
@@ -215,8 +215,3 @@ class UI:
 
 def _block(block: Any) -> Any:
     return ToolUseContent(**block.json_object()) if block.type == "tool_use" else block
-
-
-def _preferences(given: Any) -> Any:
-    names = [given] if isinstance(given, str) else given
-    return {"hints": [{"name": name} for name in names]} if isinstance(names, list) else names

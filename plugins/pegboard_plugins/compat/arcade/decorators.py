@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from pegboard import ToolMetadata
 from pegboard import tool as host_tool
@@ -18,6 +18,32 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class ArcadeToolOptions(TypedDict, total=False):
+    """The options of a tool besides `desc`, which replaces the docstring.
+
+    Attributes:
+        name: the name; the function's name in Pascal case when None.
+        requires_auth: the provider and scopes of the required token.
+        requires_secrets: names of the required secrets.
+        requires_metadata: keys of the required metadata.
+        adapters: error adapters, asked before all others.
+        metadata: the services that the tool uses, and its effects.
+        ui: the interface that shows its results.
+        execution: has no effect. pegboard has no background tasks, and runs the tool as an ordinary call.
+        meta: the tool's `_meta`.
+    """
+
+    name: str | None
+    requires_auth: ToolAuthorization | None
+    requires_secrets: Iterable[str] | None
+    requires_metadata: Iterable[str] | None
+    adapters: Sequence[ErrorAdapter] | None
+    metadata: ToolMetadata | None
+    ui: ResourceDeclaration | None
+    execution: ToolExecution | None
+    meta: Mapping[str, Any] | None
+
+
 class _ToolDecorator:
     """Turn a function into a tool, for `MCPApp.add_tool` and for toolkits of pegboard.
 
@@ -29,22 +55,14 @@ class _ToolDecorator:
 
     @overload
     def __call__(
-        self,
-        func: None = None,
-        desc: str | None = None,
-        name: str | None = None,
-        requires_auth: ToolAuthorization | None = None,
-        requires_secrets: Iterable[str] | None = None,
-        requires_metadata: Iterable[str] | None = None,
-        adapters: Sequence[ErrorAdapter] | None = None,
-        metadata: ToolMetadata | None = None,
-        ui: ResourceDeclaration | None = None,
-        execution: ToolExecution | None = None,
+        self, func: None = None, desc: str | None = None, **options: Unpack[ArcadeToolOptions]
     ) -> Callable[[Callable[P, R]], ToolFunction[P, R]]: ...
 
-    def __call__(self, func: Callable[..., Any] | None = None, *given: Any, **options: Any) -> Any:
+    def __call__(
+        self, func: Callable[..., Any] | None = None, desc: str | None = None, **options: Unpack[ArcadeToolOptions]
+    ) -> Any:
         def make(function: Callable[..., Any]) -> ToolFunction[..., Any]:
-            return ToolFunction(tool_definition(function, *given, **options))
+            return ToolFunction(tool_definition(function, desc, **options))
 
         return make if func is None else make(func)
 
@@ -55,44 +73,27 @@ tool = _ToolDecorator()
 
 
 def tool_definition(
-    function: Callable[..., Any],
-    desc: str | None = None,
-    name: str | None = None,
-    requires_auth: ToolAuthorization | None = None,
-    requires_secrets: Iterable[str] | None = None,
-    requires_metadata: Iterable[str] | None = None,
-    adapters: Sequence[ErrorAdapter] | None = None,
-    metadata: ToolMetadata | None = None,
-    ui: ResourceDeclaration | None = None,
-    execution: ToolExecution | None = None,
-    meta: Mapping[str, Any] | None = None,
+    function: Callable[..., Any], desc: str | None = None, **options: Unpack[ArcadeToolOptions]
 ) -> ToolDefinition:
     """Return a tool with its options.
 
-    Args:
-        function: the function for Arcade.
-        desc: replaces the docstring.
-        name: the name; the function's name in Pascal case when None.
-        requires_auth: the provider and scopes of the required token.
-        requires_secrets: names of the required secrets.
-        requires_metadata: keys of the required metadata.
-        adapters: error adapters, asked before all others.
-        metadata: the services that the tool uses, and its effects.
-        ui: the interface that shows its results.
-        execution: has no effect. pegboard has no background tasks, and runs the tool as an ordinary call.
-        meta: the tool's `_meta`.
+    Raises:
+        TypeError: an option does not exist.
     """
-    shown = name or pascal_case(function.__name__)
+    for option in options.keys() - ArcadeToolOptions.__optional_keys__:
+        raise TypeError(f"there is no option {option!r}{': use `desc`' if option == 'description' else ''}")
+    shown = options.get("name") or pascal_case(function.__name__)
+    interface = options.get("ui")
     return ToolDefinition(
         adapted(function),
         name=shown,
         title=shown,
         description=desc,
-        metadata=metadata,
-        meta=meta,
-        requires_auth=requires_auth,
-        requires_secrets=tuple(requires_secrets or ()),
-        requires_metadata=tuple(requires_metadata or ()),
-        extensions={} if ui is None else {"ui": ui},
-        adapters=tuple(adapters or ()),
+        metadata=options.get("metadata"),
+        meta=options.get("meta"),
+        requires_auth=options.get("requires_auth"),
+        requires_secrets=tuple(options.get("requires_secrets") or ()),
+        requires_metadata=tuple(options.get("requires_metadata") or ()),
+        extensions={} if interface is None else {"ui": interface},
+        adapters=tuple(options.get("adapters") or ()),
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pegboard import Context as HostContext
 from pegboard.plugin import PromptDefinition
+from pegboard_plugins.compat.adapting import called, signed
 from pegboard_plugins.compat.arcade.context import Context
 from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
 from pegboard_plugins.compat.fastmcp.prompts import prompt_result
@@ -25,22 +26,25 @@ def prompt_definition(prompt: Prompt, handler: Callable[..., Any] | None) -> Pro
     """
     run: Callable[..., Any] = handler or (lambda arguments: prompt.description or f"Prompt: {prompt.name}")
     takes_context = sum(one.kind in _POSITIONAL for one in inspect.signature(run).parameters.values()) > 1
+    names = {f"argument_{number}": one.name for number, one in enumerate(prompt.arguments or ())}
 
     async def render(running: HostContext, **arguments: str | None) -> Any:
-        given = {name: value for name, value in arguments.items() if value is not None}
-        found = run(Context(running), given) if takes_context else run(given)
-        return prompt_result(await found if inspect.isawaitable(found) else found)
+        given = {names[parameter]: value for parameter, value in arguments.items() if value is not None}
+        return prompt_result(await called(run, *((Context(running), given) if takes_context else (given,))))
 
     own = inspect.Parameter("running", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=HostContext)
-    parameters = [own, *map(_parameter, prompt.arguments or ())]
-    render.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    render.__annotations__ = {one.name: one.annotation for one in parameters}
-    return PromptDefinition(render, name=prompt.name, title=prompt.title, description=prompt.description or prompt.name)
+    parameters = [own, *map(_parameter, names, prompt.arguments or ())]
+    return PromptDefinition(
+        signed(render, inspect.Signature(parameters)),
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description or prompt.name,
+    )
 
 
-def _parameter(argument: PromptArgument) -> inspect.Parameter:
+def _parameter(parameter: str, argument: PromptArgument) -> inspect.Parameter:
+    """Return a parameter that clients call by the name of the argument, which need not be a name of Python."""
     kind: Any = str if argument.required else str | None
-    if argument.description:
-        kind = Annotated[kind, argument.description]
+    annotation = Annotated[kind, argument.name, argument.description or ""]
     default = inspect.Parameter.empty if argument.required else None
-    return inspect.Parameter(argument.name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+    return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from pegboard import Annotations, NotFoundError, ResourceContents, ResourceUi
 from pegboard.plugin import ResourceDefinition
+from pegboard_plugins.compat.adapting import called, signed
 from pegboard_plugins.compat.fastmcp.types import plain
 
 UI_MIME_TYPE = "text/html;profile=mcp-app"
@@ -74,22 +75,13 @@ def _reader(
     def uri_of(values: Mapping[str, str]) -> str:
         return _VARIABLE.sub(lambda found: quote(values[found[1]], safe="/" if found[2] else ""), template)
 
-    if inspect.iscoroutinefunction(handler):
-
-        async def read(**values: str) -> Any:
-            uri = uri_of(values)
-            return _contents(await handler(uri, **values), uri, mime_type, meta)
-    else:
-
-        def read(**values: str) -> Any:  # type: ignore[misc]  # the sync form
-            uri = uri_of(values)
-            return _contents(handler(uri, **values), uri, mime_type, meta)
+    async def read(**values: str) -> Any:
+        uri = uri_of(values)
+        return _contents(await called(handler, uri, **values), uri, mime_type, meta)
 
     names = [found[0] for found in _VARIABLE.findall(template)]
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=str) for name in names]
-    read.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    read.__annotations__ = dict.fromkeys(names, str)
-    return read
+    return signed(read, inspect.Signature(parameters))
 
 
 def _contents(value: Any, uri: str, mime_type: str | None, meta: Mapping[str, Any] | None) -> Any:

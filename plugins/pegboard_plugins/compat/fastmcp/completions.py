@@ -9,6 +9,7 @@ from typing import Any
 
 from pegboard import Completion, Context
 from pegboard.plugin import PromptDefinition, ResourceDefinition
+from pegboard_plugins.compat.adapting import called, signed
 from pegboard_plugins.compat.fastmcp.types import (
     CompletionArgument,
     CompletionContext,
@@ -44,8 +45,7 @@ def _function(handler: Callable[..., Any], reference: object, name: str, others:
     async def complete(typed: str, **chosen: str | None) -> Completion:
         given = {other: value for other, value in chosen.items() if value is not None}
         context = CompletionContext(arguments=given) if given else None
-        answer = handler(reference, CompletionArgument(name=name, value=typed), context)
-        found = await answer if inspect.isawaitable(answer) else answer
+        found = await called(handler, reference, CompletionArgument(name=name, value=typed), context)
         if found is None:
             return Completion(())
         values = getattr(found, "values", found)
@@ -54,6 +54,4 @@ def _function(handler: Callable[..., Any], reference: object, name: str, others:
     text = str | None
     first = inspect.Parameter("typed", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
     rest = [inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, annotation=text, default=None) for one in others]
-    complete.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
-    complete.__annotations__ = {"typed": str, **dict.fromkeys(others, text)}
-    return complete
+    return signed(complete, inspect.Signature([first, *rest]))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
 
 from pegboard import Context as HostContext
 from pegboard import PromptResult, current_context
 from pegboard_plugins.compat.fastmcp.elicitation import ElicitationResult, elicitation_result
-from pegboard_plugins.compat.fastmcp.session import ServerSession
+from pegboard_plugins.compat.fastmcp.session import ServerSession, preferences
 from pegboard_plugins.compat.fastmcp.types import plain
 
 if TYPE_CHECKING:
@@ -241,7 +240,7 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
             max_tokens or 512,
             system_prompt=system_prompt,
             temperature=temperature,
-            model_preferences=_preferences(model_preferences),
+            model_preferences=preferences(model_preferences),
         )
 
     async def list_roots(self) -> Sequence[Root]:
@@ -266,16 +265,6 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
     async def get_prompt(self, name: str, arguments: Mapping[str, Any] | None = None) -> PromptResult:
         """Return the messages of a prompt of the host."""
         return await self.pegboard.prompts.get(name, arguments)
-
-
-def _preferences(given: Any) -> Mapping[str, Any] | None:
-    if given is None:
-        return None
-    names = [given] if isinstance(given, str) else given
-    if isinstance(names, list):
-        return {"hints": [{"name": one.value if isinstance(one, Enum) else one} for one in names]}
-    preferences: Mapping[str, Any] = plain(given)
-    return preferences
 
 
 def get_context() -> Context[Any, Any, Any]:

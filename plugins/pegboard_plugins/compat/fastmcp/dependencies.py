@@ -8,13 +8,13 @@ import typing
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import _AsyncGeneratorContextManager, _GeneratorContextManager, asynccontextmanager
 from contextvars import copy_context
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pegboard import Context as HostContext
 from pegboard import Depends as HostDepends
+from pegboard_plugins.compat.adapting import called, is_of_class, signed
 from pegboard_plugins.compat.fastmcp.context import Context
-from pegboard_plugins.compat.fastmcp.resolvers import takes_context
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
@@ -68,44 +68,45 @@ class Filled:
         if isinstance(one.default, _Dependency):
             marked = HostDepends(_host_function(one.default.function, self._server))
             return one.replace(annotation=Annotated[Any, marked], default=None)
-        if takes_context(hint) or isinstance(one.default, _CurrentContext):
+        if is_of_class(hint, Context, HostContext) or isinstance(one.default, _CurrentContext):
             self._contexts.append(one.name)
             return one.replace(annotation=HostContext)
         return one.replace(annotation=hint)
 
-    def keywords(self, given: dict[str, Any]) -> dict[str, Any]:
+    def keywords(self, **given: Any) -> dict[str, Any]:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""
         found = {name: given[name] for name in self._contexts if isinstance(given.get(name), HostContext)}
         return given | {name: Context(context, self._server) for name, context in found.items()}
 
 
-@cache
 def _host_function(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
+    """Return a dependency as a function of pegboard, the same for each parameter, so that it runs once in a call."""
+    known = server.dependencies
+    if (found := known.get(function)) is None:
+        found = known[function] = _yielding(function, server)
+    return found
+
+
+def _yielding(function: Callable[..., Any], server: FastMCP) -> Callable[..., Any]:
     """Convert a dependency to a function for pegboard that yields the value once."""
     target = inspect.unwrap(function)  # only its parameters: decorators of the function run, too
     filled = Filled(target, typing.get_type_hints(target, include_extras=True), server)
 
     async def value_of(**given: Any) -> AsyncIterator[Any]:
-        keywords = filled.keywords(given)
+        keywords = filled.keywords(**given)
         if inspect.isasyncgenfunction(function):
             found: Any = asynccontextmanager(function)(**keywords)
-        elif inspect.iscoroutinefunction(function):
-            found = await function(**keywords)
         else:
-            found = await asyncio.to_thread(function, **keywords)
-            found = await found if inspect.isawaitable(found) else found
+            found = await called(function, **keywords)
         async with _entered(found) as value:
             yield value
 
     def generated(**given: Any) -> Iterator[Any]:
-        yield from function(**filled.keywords(given))
+        yield from function(**filled.keywords(**given))
 
     run: Any = generated if inspect.isgeneratorfunction(function) else value_of
     run.__name__ = run.__qualname__ = getattr(target, "__qualname__", type(target).__name__)
-    run.__signature__ = filled.signature
-    run.__annotations__ = {one.name: one.annotation for one in filled.signature.parameters.values()}
-    found: Callable[..., Any] = run
-    return found
+    return signed(run, filled.signature)
 
 
 @asynccontextmanager

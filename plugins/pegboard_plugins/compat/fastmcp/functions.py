@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import update_wrapper
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, get_args, get_origin
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema
-from typing_extensions import TypedDict, is_typeddict
 
+from pegboard_plugins.compat.adapting import adapter, target_of
 from pegboard_plugins.compat.fastmcp.dependencies import Filled
 from pegboard_plugins.compat.fastmcp.media import MEDIA_TYPES
 from pegboard_plugins.compat.fastmcp.resolvers import with_resolvers
 from pegboard_plugins.compat.fastmcp.results import ToolResult, is_mcp_type
+from pegboard_plugins.compat.typed_dicts import plain_type
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
@@ -46,35 +45,10 @@ def adapted(
         structured: True to keep the return type, from which the output schema is compiled.
     """
     function = with_resolvers(function)
-    hints = _hints(function)
+    hints = typing.get_type_hints(target_of(function), include_extras=True)
     filled = Filled(function, hints, server)
     result = _result_type(hints.get("return", _EMPTY)) if structured else _EMPTY
-
-    if inspect.iscoroutinefunction(_target(function)):
-
-        async def run(**keywords: Any) -> Any:
-            return convert(await function(**filled.keywords(keywords)))
-    else:
-
-        def run(**keywords: Any) -> Any:  # type: ignore[misc]  # the sync form
-            return convert(function(**filled.keywords(keywords)))
-
-    update_wrapper(run, function)
-    del run.__wrapped__  # type: ignore[attr-defined]  # its annotations are not those of `run`
-    run.__signature__ = filled.signature.replace(return_annotation=result)  # type: ignore[attr-defined]
-    run.__annotations__ = {name: one.annotation for name, one in filled.signature.parameters.items()} | (
-        {} if result is _EMPTY else {"return": result}
-    )
-    return run
-
-
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    return typing.get_type_hints(_target(function), include_extras=True)
-
-
-def _target(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that a call runs. For an object, return `__call__` of the object's class."""
-    return function if inspect.isroutine(function) else type(function).__call__
+    return adapter(function, filled.keywords, convert, filled.signature.replace(return_annotation=result))
 
 
 def _result_type(annotation: Any) -> Any:
@@ -83,8 +57,7 @@ def _result_type(annotation: Any) -> Any:
         return get_args(annotation)[1]  # Annotated[CallToolResult, Model]
     if annotation in _OPEN or _is_content_type(annotation):
         return _EMPTY
-    if is_typeddict(annotation):
-        annotation = _typed_dict(annotation)
+    annotation = plain_type(annotation)
     try:
         TypeAdapter(annotation).json_schema(mode="serialization")
     except PydanticSchemaGenerationError:
@@ -92,14 +65,6 @@ def _result_type(annotation: Any) -> Any:
     except (PydanticInvalidForJsonSchema, TypeError):
         return _EMPTY
     return annotation
-
-
-def _typed_dict(cls: Any) -> Any:
-    """Return a TypedDict that pydantic accepts on each Python. Before 3.12 it rejects those of `typing`."""
-    fields = typing.get_type_hints(cls, include_extras=True)
-    optional = cls.__optional_keys__
-    members = {name: NotRequired[kind] if name in optional else kind for name, kind in fields.items()}
-    return TypedDict(cls.__name__, members)  # type: ignore[operator]
 
 
 def _is_content_type(annotation: Any) -> bool:
@@ -118,16 +83,3 @@ def _model_of(cls: Any) -> Any:
         name: (kind, getattr(cls, name, ...)) for name, kind in fields.items() if not name.startswith("_")
     }
     return create_model(cls.__name__, __config__=ConfigDict(from_attributes=True), **members)
-
-
-def as_manager(entered: Any) -> AbstractAsyncContextManager[Any]:
-    """Return the context manager of a lifespan, which may be an async generator."""
-    if not inspect.isasyncgen(entered):
-        return entered  # type: ignore[no-any-return]
-
-    @asynccontextmanager
-    async def manager() -> Any:
-        async for value in entered:
-            yield value
-
-    return manager()

@@ -36,7 +36,11 @@ _ITEM_OPTIONS_ELSEWHERE = {
     "task": "background tasks are not supported",
     "auth": "use the option `scopes` of pegboard's `@kit.tool`",
     "app": "use the option `ui` of pegboard's `@kit.tool`",
+    "desc": "use `description`",
+    "exclude_args": "give the parameter `Depends(function)` as its default",
+    "serializer": "return the text, or content",
 }
+"""Options that pegboard calls differently, or does not have."""
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -52,7 +56,7 @@ def check_item_options(options: Mapping[str, Any]) -> None:
     """Raise TypeError for an option of a tool, resource or prompt that does not exist in pegboard."""
     for name, value in options.items():
         if name in _ITEM_OPTIONS_ELSEWHERE and value:
-            raise TypeError(f"the option {name!r} does not exist in pegboard: {_ITEM_OPTIONS_ELSEWHERE[name]}")
+            raise TypeError(f"the option {name!r} does not exist here: {_ITEM_OPTIONS_ELSEWHERE[name]}")
         if name not in _ITEM_OPTIONS_ELSEWHERE and name not in _ITEM_OPTIONS_WITHOUT_EFFECT:
             raise TypeError(f"there is no option {name!r}")
 

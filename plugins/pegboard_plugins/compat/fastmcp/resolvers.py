@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from functools import update_wrapper
 from types import UnionType
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from pegboard import Context as HostContext
+from pegboard_plugins.compat.adapting import called, is_of_class, presented
 from pegboard_plugins.compat.fastmcp.context import Context
 from pegboard_plugins.compat.fastmcp.elicitation import (
     AcceptedElicitation,
@@ -77,7 +76,7 @@ def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
     if not resolved:
         return function
     parameters = [one for name, one in signature.parameters.items() if name not in resolved]
-    own = next((one.name for one in parameters if takes_context(hints.get(one.name))), None)
+    own = next((one.name for one in parameters if is_of_class(hints.get(one.name), Context, HostContext)), None)
     if own is None:
         parameters.append(inspect.Parameter(_CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=Context))
 
@@ -85,16 +84,11 @@ def with_resolvers(function: Callable[..., Any]) -> Callable[..., Any]:
         context = keywords.pop(_CONTEXT) if own is None else keywords[own]
         resolver = Resolver(context, keywords)
         values = {name: await resolver.value(annotation) for name, annotation in resolved.items()}
-        if inspect.iscoroutinefunction(function):
-            return await function(**keywords, **values)
-        return await asyncio.to_thread(function, **keywords, **values)
+        return await called(function, **keywords, **values)
 
-    update_wrapper(run, function)
-    del run.__wrapped__  # type: ignore[attr-defined]  # its annotations are not those of `run`
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    kept = {name: kind for name, kind in hints.items() if name not in resolved}
-    run.__annotations__ = kept if own is not None else {**kept, _CONTEXT: Context}
-    return run
+    typed = [one.replace(annotation=hints.get(one.name, one.annotation)) for one in parameters]
+    result = hints.get("return", signature.return_annotation)
+    return presented(run, function, signature.replace(parameters=typed, return_annotation=result))
 
 
 class Resolver:
@@ -135,14 +129,13 @@ class Resolver:
         given: dict[str, Any] = {}
         for name in inspect.signature(function).parameters:
             annotation = hints.get(name)
-            if takes_context(annotation):
+            if is_of_class(annotation, Context, HostContext):
                 given[name] = self._context
             elif resolve_of(annotation) is not None:
                 given[name] = await self.value(annotation)
             elif name in self._arguments:
                 given[name] = self._arguments[name]
-        value = function(**given)
-        return await self._answer(await value if inspect.isawaitable(value) else value)
+        return await self._answer(await called(function, **given))
 
     async def _answer(self, value: Any) -> Any:
         if isinstance(value, Elicit):
@@ -150,14 +143,6 @@ class Resolver:
         if isinstance(value, Sample):
             return await self._context.session.create_message(value.messages, **value.options)
         return await self._context.session.list_roots() if isinstance(value, ListRoots) else value
-
-
-def takes_context(annotation: Any) -> bool:
-    """Return True if a parameter receives the Context."""
-    if get_origin(annotation) in (Annotated, Union, UnionType):
-        return any(takes_context(part) for part in get_args(annotation))
-    cls = get_origin(annotation) or annotation
-    return isinstance(cls, type) and issubclass(cls, Context | HostContext)
 
 
 def _accepts_outcome(annotation: Any) -> bool:

@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from inspect import isasyncgen
 from typing import Any, TypeVar, overload
+from weakref import WeakValueDictionary
 
-from pegboard import Annotations, Toolkit
-from pegboard.plugin import (
-    Lifespan,
-    PluginContext,
-    PromptDefinition,
-    ResourceDefinition,
-    Route,
-    ToolDefinition,
-    hookimpl,
-)
+from pegboard.plugin import PromptDefinition, ResourceDefinition, Route, ToolDefinition, hookimpl
+from pegboard_plugins.compat.changing_toolkit import ChangingToolkit, Definition, ItemKind
 from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
-from pegboard_plugins.compat.fastmcp.functions import adapted, as_manager
-from pegboard_plugins.compat.fastmcp.options import (
-    check_item_options,
-    check_options,
-    icons_of,
-    name_of,
-    snake_case,
-    tool_annotations,
-)
-from pegboard_plugins.compat.fastmcp.prompts import Prompt, prompt_result
-from pegboard_plugins.compat.fastmcp.results import tool_result
+from pegboard_plugins.compat.fastmcp.definitions import prompt_of, resource_of, tool_of
+from pegboard_plugins.compat.fastmcp.exceptions import ToolError
+from pegboard_plugins.compat.fastmcp.options import check_options
+from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
-from pegboard_plugins.compat.fastmcp.types import plain
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
-_WILDCARD = re.compile(r"\{(\w+)\*\}")
 
 
-class FastMCP(Toolkit):
+class FastMCP(ChangingToolkit):
     """A server written for FastMCP, served by pegboard.
 
     Args:
@@ -61,6 +44,9 @@ class FastMCP(Toolkit):
 
     Raises:
         TypeError: an option does not exist, or belongs to another place in pegboard.
+
+    Attributes:
+        dependencies: the functions of `Depends` that its items use, as functions of pegboard.
     """
 
     _default_name = "FastMCP"
@@ -93,10 +79,11 @@ class FastMCP(Toolkit):
             instructions=instructions,
         )
         self._address = {"host": host, "port": port, "path": streamable_http_path}
-        self._open: Callable[[Any], Any] | None = lifespan
+        self.dependencies: WeakValueDictionary[Callable[..., Any], Callable[..., Any]] = WeakValueDictionary()
         self._routes: list[Route] = []
         self._complete: Callable[..., Any] | None = None
-        self._running: list[PluginContext] = []
+        if lifespan is not None:
+            self.lifespan(lambda config: _manager(lifespan(self)))
         for function in tools or ():
             self.add_tool(function)
 
@@ -110,17 +97,7 @@ class FastMCP(Toolkit):
 
     def tool(self, name_or_function: Any = None, /, **options: Any) -> Any:
         """Turn a function into a tool: `@mcp.tool`, `@mcp.tool()`, `@mcp.tool("name", ...)`, `mcp.tool(function)`."""
-        if callable(name_or_function):
-            self.add_tool(name_or_function, **options)
-            return name_or_function
-        if name_or_function is not None:
-            options["name"] = name_or_function
-
-        def record(function: Callable[..., Any]) -> Callable[..., Any]:
-            self.add_tool(function, **options)
-            return function
-
-        return record
+        return _decorator(self.add_tool, name_or_function, options)
 
     def add_tool(
         self,
@@ -128,43 +105,20 @@ class FastMCP(Toolkit):
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
-        annotations: Any = None,
-        icons: Sequence[Any] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        structured_output: bool | None = None,
-        output_schema: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-        version: Any = None,
-        tags: Collection[str] | None = None,
         **options: Any,
     ) -> None:
         """Add a tool, also while the host runs."""
-        check_item_options(options)
-        is_structured = structured_output is not False and output_schema is None
-        definition = ToolDefinition(
-            adapted(function, self, tool_result, structured=is_structured),
-            name=name or name_of(function),
-            title=title,
-            description=description or inspect.getdoc(function) or name or name_of(function),
-            annotations=tool_annotations(annotations),
-            icons=icons_of(icons),
-            meta=meta,
-            output_schema=output_schema,
-            timeout=timeout,
-            version=None if version is None else str(version),
-            tags=tuple(tags or ()),
-        )
-        self._put(self._tools, definition, "name")
+        self.put("tools", tool_of(self, function, name=name, title=title, description=description, **options))
 
     def remove_tool(self, name: str) -> None:
         """Remove a tool, also while the host runs.
 
         Raises:
-            ToolDefinitionError: the host has no such tool.
+            ToolError: the server has no such tool.
         """
-        self._tools[:] = [one for one in self._tools if one.name != name]
-        for context in self._running:
-            context.catalogue.remove("tools", name)
+        if not self.has("tools", name):
+            raise ToolError(f"unknown tool {name!r}")
+        self.take("tools", name)
 
     # --- resources ---
 
@@ -174,39 +128,10 @@ class FastMCP(Toolkit):
             raise TypeError('a resource has a URI: write @mcp.resource("docs://readme")')
 
         def record(function: Decorated) -> Decorated:
-            self._put(self._resources, self._resource(uri, function, **options), "uri")
+            self.put("resources", resource_of(self, uri, function, **options))
             return function
 
         return record
-
-    def _resource(
-        self,
-        uri: str,
-        function: Callable[..., Any],
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        mime_type: str | None = None,
-        icons: Sequence[Any] | None = None,
-        annotations: Any = None,
-        meta: Mapping[str, Any] | None = None,
-        tags: Collection[str] | None = None,
-        **options: Any,
-    ) -> ResourceDefinition:
-        check_item_options(options)
-        return ResourceDefinition(
-            _WILDCARD.sub(r"{+\1}", uri),
-            adapted(function, self, lambda value: value),
-            name=name or name_of(function),
-            title=title,
-            description=description or inspect.getdoc(function),
-            mime_type=mime_type or "text/plain",
-            icons=icons_of(icons),
-            annotations=None if annotations is None else Annotations(**snake_case(plain(annotations))),
-            meta=meta,
-            tags=tuple(tags or ()),
-        )
 
     # --- prompts ---
 
@@ -218,45 +143,15 @@ class FastMCP(Toolkit):
 
     def prompt(self, name_or_function: Any = None, /, **options: Any) -> Any:
         """Turn a function into a prompt: `@mcp.prompt`, `@mcp.prompt()` or `@mcp.prompt("name", ...)`."""
-        if callable(name_or_function):
-            self._put(self._prompts, self._prompt(name_or_function, **options), "name")
-            return name_or_function
-        if name_or_function is not None:
-            options["name"] = name_or_function
+        return _decorator(self._add_prompt, name_or_function, options)
 
-        def record(function: Callable[..., Any]) -> Callable[..., Any]:
-            self._put(self._prompts, self._prompt(function, **options), "name")
-            return function
-
-        return record
-
-    def _prompt(
-        self,
-        function: Callable[..., Any],
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        icons: Sequence[Any] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        tags: Collection[str] | None = None,
-        **options: Any,
-    ) -> PromptDefinition:
-        check_item_options(options)
-        return PromptDefinition(
-            adapted(function, self, prompt_result),
-            name=name or name_of(function),
-            title=title,
-            description=description or inspect.getdoc(function) or name or name_of(function),
-            icons=icons_of(icons),
-            meta=meta,
-            tags=tuple(tags or ()),
-        )
+    def _add_prompt(self, function: Callable[..., Any], **options: Any) -> None:
+        self.put("prompts", prompt_of(self, function, **options))
 
     def add_prompt(self, prompt: Prompt | Callable[..., Any]) -> None:
         """Add a prompt, also while the host runs."""
         found = prompt if isinstance(prompt, Prompt) else Prompt.from_function(prompt)
-        self._put(self._prompts, self._prompt(found.function, **found.options), "name")
+        self._add_prompt(found.function, **found.options)
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt, also while the host runs.
@@ -264,11 +159,9 @@ class FastMCP(Toolkit):
         Raises:
             ValueError: the server has no such prompt.
         """
-        if all(one.name != name for one in self._prompts):
+        if not self.has("prompts", name):
             raise ValueError(f"unknown prompt {name!r}")
-        self._prompts[:] = [one for one in self._prompts if one.name != name]
-        for context in self._running:
-            context.catalogue.remove("prompts", name)
+        self.take("prompts", name)
 
     def completion(  # type: ignore[override]
         self, handler: Any = None, /
@@ -304,12 +197,12 @@ class FastMCP(Toolkit):
         """
         start = f"{name}_" if (name := namespace or prefix) else ""
         for tool in server._tools:
-            self._put(self._tools, tool._replace(name=f"{start}{tool.name}"), "name")
+            self.put("tools", tool._replace(name=f"{start}{tool.name}"))
         for prompt in server._prompts:
-            self._put(self._prompts, prompt._replace(name=f"{start}{prompt.name}"), "name")
+            self.put("prompts", prompt._replace(name=f"{start}{prompt.name}"))
         for resource in server._resources:
             uri = resource.uri.replace("://", f"://{name}/", 1) if name else resource.uri
-            self._put(self._resources, resource._replace(uri=uri), "uri")
+            self.put("resources", resource._replace(uri=uri))
 
     def get_context(self) -> Context[Any, Any, Any]:
         """Return the context of the running call.
@@ -339,50 +232,37 @@ class FastMCP(Toolkit):
         address = {key: given[key] for key in ("host", "port") if given[key] is not None}
         super().run(known, plugins={"mcp": {"path": path}} if path else {}, **address)
 
-    def _put(self, items: list[Any], definition: Any, key: str) -> None:
+    def put(self, kind: ItemKind, definition: Definition) -> None:
         """Add a definition. If its name or URI is in use, one of the two definitions is kept."""
-        name = getattr(definition, key)
-        kept = [one for one in items if getattr(one, key) != name]
-        is_new = len(kept) == len(items)
-        if not is_new:
+        name: str = getattr(definition, "uri" if kind == "resources" else "name")
+        if self.has(kind, name):
             logger.warning("%r is defined twice: the %s definition is used", name, self._used_of_two)
             if self._used_of_two == "first":
                 return
-        items[:] = [*kept, definition]
-        for context in self._running:
-            (context.catalogue.add if is_new else context.catalogue.update)(definition)
+        super().put(kind, definition)
+
+    def completed(self, definition: Definition) -> Definition:
+        """Return a definition with the completion of its arguments or variables."""
+        if isinstance(definition, ToolDefinition):
+            return definition
+        return definition._replace(completions=completions_of(definition, self._complete))
 
     # --- hooks ---
 
     @hookimpl
     def register_resources(self) -> Iterable[ResourceDefinition]:
         """Return the resources, with the completion of their variables."""
-        return [one._replace(completions=completions_of(one, self._complete)) for one in self._resources]
+        return map(self.completed, self._resources)
 
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
         """Return the prompts, with the completion of their arguments."""
-        return [one._replace(completions=completions_of(one, self._complete)) for one in self._prompts]
+        return map(self.completed, self._prompts)
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """Return the custom routes."""
         return self._routes
-
-    @hookimpl(specname="lifespan")
-    def enter_lifespan(self, context: PluginContext) -> Lifespan:
-        """Enter the server's own lifespan, and change the catalogue of the host until it ends."""
-        return self._lifetime(context)
-
-    @asynccontextmanager
-    async def _lifetime(self, context: PluginContext) -> Any:
-        entered = nullcontext() if self._open is None else as_manager(self._open(self))
-        async with entered as state:
-            self._running.append(context)
-            try:
-                yield state
-            finally:
-                self._running.remove(context)
 
 
 class MCPServer(FastMCP):
@@ -390,3 +270,24 @@ class MCPServer(FastMCP):
 
     _default_name = "mcp-server"
     _used_of_two = "first"
+
+
+def _decorator(add: Callable[..., None], name_or_function: Any, options: dict[str, Any]) -> Any:
+    """Return what `@mcp.tool`, `@mcp.tool()` and `@mcp.tool("name")` put in the place of the decorator."""
+
+    def record(function: Decorated) -> Decorated:
+        add(function, **options)
+        return function
+
+    if callable(name_or_function):
+        return record(name_or_function)
+    if name_or_function is not None:
+        options["name"] = name_or_function
+    return record
+
+
+def _manager(entered: Any) -> AbstractAsyncContextManager[Any]:
+    """Return the context manager of a lifespan, which may be an async generator."""
+    if not isasyncgen(entered):
+        return entered  # type: ignore[no-any-return]
+    return asynccontextmanager(lambda: entered)()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from pegboard import Context as HostContext
@@ -45,7 +46,7 @@ class ServerSession:
             temperature=temperature,
             stop_sequences=stop_sequences,
             metadata=metadata,
-            model_preferences=None if model_preferences is None else plain(model_preferences),
+            model_preferences=preferences(model_preferences),
             tools=None if tools is None else [plain(one) for one in tools],
             tool_choice=None if tool_choice is None else plain(tool_choice),
         )
@@ -106,6 +107,17 @@ class ServerSession:
         """Return True if the client declares the capabilities that are set in a ClientCapabilities object."""
         declared = self._context.client.capabilities
         return all(name in declared for name, value in plain(capability).items() if value is not None)
+
+
+def preferences(given: Any) -> Mapping[str, Any] | None:
+    """Return MCP ModelPreferences: of the name of a model, a list of names, or a ModelPreferences object."""
+    if given is None:
+        return None
+    names = [given] if isinstance(given, str) else given
+    if isinstance(names, list):
+        return {"hints": [{"name": one.value if isinstance(one, Enum) else one} for one in names]}
+    members: Mapping[str, Any] = plain(given)
+    return members
 
 
 def _block(block: Any) -> Any:

@@ -1,0 +1,63 @@
+"""TypedDicts in a form that pydantic accepts on each Python. Before 3.12 it rejects those of `typing`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import typing
+from types import UnionType
+from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin
+
+from pydantic import Field
+from typing_extensions import TypedDict, is_typeddict
+
+
+def plain_type(annotation: Any) -> Any:
+    """Return a type whose TypedDicts pydantic accepts on each Python, with the docstrings of their fields."""
+    if is_typeddict(annotation):
+        return _typed_dict(annotation)
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return Annotated[(plain_type(parts[0]), *parts[1:])]
+    if origin in (Union, UnionType):
+        return Union[tuple(map(plain_type, parts))]  # noqa: UP007 - the parts are not known here
+    if origin in (list, dict, tuple, set, Required, NotRequired):
+        return origin[tuple(map(plain_type, parts)) if len(parts) > 1 else plain_type(parts[0])]
+    return annotation
+
+
+def _typed_dict(cls: Any) -> Any:
+    """Return a TypedDict of `typing_extensions`."""
+    notes = {name: note for base in reversed(_bases(cls)) for name, note in _docstrings(base).items()}
+    members: dict[str, Any] = {}
+    for name, hint in typing.get_type_hints(cls, include_extras=True).items():
+        kind = plain_type(get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint)
+        if name in notes:
+            kind = Annotated[kind, Field(description=notes[name])]
+        members[name] = NotRequired[kind] if name in cls.__optional_keys__ else kind
+    return TypedDict(cls.__name__, members)  # type: ignore[operator]
+
+
+def _bases(cls: Any) -> list[Any]:
+    """Return a TypedDict and its bases."""
+    found = [cls]
+    for one in found:
+        found += [base for base in getattr(one, "__orig_bases__", ()) if is_typeddict(base)]
+    return found
+
+
+def _docstrings(cls: Any) -> dict[str, str]:
+    """Return the docstrings below the fields of a class, by field."""
+    try:
+        [node] = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return {}
+    if not isinstance(node, ast.ClassDef):
+        return {}
+    found = {}
+    for field, text in zip(node.body, node.body[1:], strict=False):
+        note = getattr(getattr(text, "value", None), "value", None) if isinstance(text, ast.Expr) else None
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(note, str):
+            found[field.target.id] = inspect.cleandoc(note)
+    return found
