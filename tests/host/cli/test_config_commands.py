@@ -35,7 +35,7 @@ def test_check_names_the_file_and_the_plugins_and_starts_none(pegboard: Command)
 
 def test_all_problems_are_told_at_once(pegboard: Command) -> None:
     pegboard.configure(
-        'nmae = "x"\nmiddleware = ["lgoging"]\nrequired = ["dmeo"]\ndisabled_tools = ["demo_ecko"]',
+        'nmae = "x"\nmiddleware = ["lgoging"]\nrequired = ["dmeo"]\ndisabled_tools = ["other_ecko"]',
         f'[toolkits.demo]\nword = 5\napi_key = ["{CANARY}"]\n[plugins.mpc]',
     )
     done = pegboard("config", "check", env={"PEGBOARD__HOST__TOOL_NAMES": "camel"})
@@ -44,7 +44,7 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
         'hostconfig.toml:3: host.nmae: unknown key; did you mean "name"?',
         'did you mean "logging"?',
         'did you mean "demo"?',
-        "demo_ecko",
+        "other_ecko",
         "hostconfig.toml:8: toolkits.demo.word: expected a string",
         'plugins.mpc: no plugin with this name is installed; did you mean "mcp"?',
         "PEGBOARD__HOST__TOOL_NAMES",
