@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import NamedTuple
 
 from pydantic import Field
 
-from pegboard import Context, PluginConfig, ResourceContents, ResourceLink, RetryableToolError, TextContent, ToolResult
+from pegboard import Context, PluginConfig, ResourceContents, ResourceLink, TextContent, ToolResult
 from pegboard.plugin import Middleware, Plugin, ResourceDefinition, ResultTooLargeError, encode, hookimpl
-from pegboard.types import Call, Caller, CallNext, Outcome
+from pegboard.types import Call, Caller, CallNext, Inventory, Outcome
 
 URI = "pegboard://large-results/"
 """The beginning of the URI of a kept result. A random id follows."""
+TEMPLATE = URI + "{id}"
+"""The URI template of all kept results."""
 FIRST_REVISION_WITH_LINKS = "2025-06-18"
 _ID_BYTES = 24
 
@@ -32,8 +34,9 @@ class LargeResultsConfig(PluginConfig):
         preview_bytes: the size of the beginning that is sent at once. It never exceeds the limit of the result.
         keep_seconds: the time for which a result can be read.
         max_result_bytes: the maximum size of a kept result. A larger result is an error, as without this plugin.
-        max_results: the maximum number of kept results. The oldest are dropped.
-        max_total_bytes: the maximum size of all kept results. The oldest are dropped.
+        max_results: the maximum number of kept results. Beyond it, the caller with the most results loses its oldest.
+        max_total_bytes: the maximum size of all kept results. Beyond it, the caller whose results have the most bytes
+            loses its oldest.
     """
 
     preview_bytes: int = Field(4096, ge=0)
@@ -61,24 +64,31 @@ class LargeResultsPlugin(Plugin):
     def register_resources(self) -> Iterable[ResourceDefinition]:
         """Return the template of all kept results."""
         about = "A result of a tool that exceeded its size limit. Links in results of tools name such resources."
-        return [ResourceDefinition(URI + "{id}", self._read, name="large_result", description=about, max_result=0)]
+        return [ResourceDefinition(TEMPLATE, self._read, name="large_result", description=about, max_result=0)]
 
     async def _read(self, id: str, context: Context) -> ResourceContents | None:
         found = self._kept.get(id, Owner.of(context.caller, context.session_id))
-        return found and ResourceContents(URI + id, found.data.decode(), found.mime_type)
+        if found is None:
+            return None
+        return ResourceContents(URI + id, await asyncio.to_thread(found.data.decode), found.mime_type)
 
 
 class Owner(NamedTuple):
-    """The caller, its scopes and the session that may read a result."""
+    """The caller, its scopes and the session that may read a result.
+
+    Attributes:
+        peer: the address of a caller without authentication. Callers at one address share the limits.
+    """
 
     caller: Caller
     scopes: frozenset[str]
     session_id: str | None
+    peer: str
 
     @classmethod
-    def of(cls, caller: Caller, session_id: str | None) -> Owner:
+    def of(cls, caller: Caller, session_id: str | None, peer: str = "") -> Owner:
         """Return the owner of a result of a call."""
-        return cls(caller.identity, caller.scopes, session_id)
+        return cls(caller.identity, caller.scopes, session_id, "" if caller.is_known else peer)
 
     def may_read(self, result: Kept) -> bool:
         """Return True for the same caller in the same session, with all scopes of the call."""
@@ -119,28 +129,40 @@ class KeptResults:
 
     def add(self, data: bytes, mime_type: str, owner: Owner) -> str:
         """Keep a result, and return its id."""
+        self._drop_expired()
+        self._make_room(len(data))
         key = secrets.token_urlsafe(_ID_BYTES)
         self._kept[key] = Kept(data, mime_type, owner, self._clock() + self._config.keep_seconds)
         self._bytes += len(data)
-        self._drop()
         return key
 
     def get(self, key: str, owner: Owner) -> Kept | None:
         """Return a result, or None if it is not kept for this caller and session."""
-        self._drop()
+        self._drop_expired()
         found = self._kept.get(key)
         return found if found is not None and owner.may_read(found) else None
 
-    def _drop(self) -> None:
-        """Drop expired results, and the oldest beyond the limits."""
-        now, config = self._clock(), self._config
-        while self._kept:
-            oldest = next(iter(self._kept.values()))
-            is_full = len(self._kept) > config.max_results or self._bytes > config.max_total_bytes
-            if oldest.expires_at > now and not is_full:
-                break
-            self._kept.popitem(last=False)
-            self._bytes -= len(oldest.data)
+    def _drop_expired(self) -> None:
+        now = self._clock()
+        while self._kept and (oldest := next(iter(self._kept))) and self._kept[oldest].expires_at <= now:
+            self._drop(oldest)
+
+    def _make_room(self, size: int) -> None:
+        """Drop results until another one fits. The caller that has the most loses its oldest."""
+        while self._bytes + size > self._config.max_total_bytes:
+            self._drop(self._oldest_of_largest(lambda one: len(one.data)))
+        while len(self._kept) >= self._config.max_results:
+            self._drop(self._oldest_of_largest(lambda one: 1))
+
+    def _oldest_of_largest(self, weight: Callable[[Kept], int]) -> str:
+        shares: Counter[tuple[Caller, str]] = Counter()
+        for one in self._kept.values():
+            shares[one.owner.caller, one.owner.peer] += weight(one)
+        largest = max(shares, key=shares.__getitem__)
+        return next(key for key, one in self._kept.items() if (one.owner.caller, one.owner.peer) == largest)
+
+    def _drop(self, key: str) -> None:
+        self._bytes -= len(self._kept.pop(key).data)
 
 
 class LargeResults(Middleware):
@@ -154,16 +176,24 @@ class LargeResults(Middleware):
     def __init__(self, config: LargeResultsConfig, kept: KeptResults) -> None:
         self._config = config
         self._kept = kept
+        self._is_served = False
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Find out if links can be read."""
+        self._is_served = TEMPLATE in inventory.resources
+        return () if self._is_served else [f"large results remain errors: {TEMPLATE} is not served (enabled_tags)"]
+
+    def _can_read(self, call: Call) -> bool:
+        """Return True if the client of a call supports links and can read a kept result."""
+        is_served = self._is_served and (call.serves is None or call.serves("resources", TEMPLATE))
+        return is_served and call.client.revision >= FIRST_REVISION_WITH_LINKS
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Return the beginning of a large result with a link, if the client supports links."""
+        """Return the beginning of a large result with a link, if the client can read it."""
         try:
             return await call_next(call)
         except ResultTooLargeError as error:
-            if call.path:  # the outer tool may fail with this error, and must not send the result of the inner tool
-                advice = error.additional_prompt_content
-                raise RetryableToolError(error.message, additional_prompt_content=advice) from None
-            if call.client.revision < FIRST_REVISION_WITH_LINKS:
+            if call.path or not self._can_read(call):  # a call with a path was made by another tool
                 raise
             size = min(self._config.max_result_bytes, self._config.max_total_bytes)
             result = await asyncio.to_thread(_encoded, error, size)
@@ -172,7 +202,7 @@ class LargeResults(Middleware):
             return self._linked(call, error, *result)
 
     def _linked(self, call: Call, error: ResultTooLargeError, data: bytes, mime_type: str) -> ToolResult:
-        key = self._kept.add(data, mime_type, Owner.of(call.caller, call.session_id))
+        key = self._kept.add(data, mime_type, Owner.of(call.caller, call.session_id, call.peer))
         name = f"result of {call.params.get('name')}"
         seconds = f"{self._config.keep_seconds:g} seconds"
         beginning = data[: min(self._config.preview_bytes, error.limit)].decode(errors="ignore")

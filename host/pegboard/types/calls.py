@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from pegboard.types.callers import EMPTY, LOCAL, UNKNOWN_CLIENT, Caller, Client, Supplied
-from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
+from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
     from pegboard.context.rounds import Rounds
@@ -121,6 +121,8 @@ class Call(NamedTuple):
         path: the tools that lead to this call, outermost first.
         supplied: secrets, metadata and a token that the request brings for its tool; None for none.
         peer: the address of the client, for logs; "" if unknown.
+        serves: a function that returns True if the client of the call can use an item: its kind, and its name, URI or
+            URI template; None if the client can use all items.
     """
 
     method: str
@@ -138,6 +140,7 @@ class Call(NamedTuple):
     path: tuple[str, ...] = ()
     supplied: Supplied | None = None
     peer: str = ""
+    serves: Callable[[ItemKind, str], bool] | None = None
 
     @property
     def meta(self) -> Mapping[str, Any]:

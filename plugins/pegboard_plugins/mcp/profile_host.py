@@ -101,7 +101,8 @@ class ProfileHost:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
         if not isinstance(name, str):
             return await self.host.dispatch(call)
-        outcome = await self.host.dispatch(call) if self._profile.has(kind, name) else None
+        is_served = self._profile.has(kind, name)
+        outcome = await self.host.dispatch(call._replace(serves=self._profile.has)) if is_served else None
         if outcome is None or (call.method == "tools/call" and _names_unknown_tool(outcome, name)):
             refusal = Gate().refusal(kind, name, call)
             return Failure(await with_similar_tool(refusal, call, self._list))

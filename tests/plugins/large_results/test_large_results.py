@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -124,6 +125,59 @@ async def test_clients_without_links_receive_the_error(revision: str) -> None:
         if has_link:
             contents = await client.read(result["content"][-1]["uri"])
             assert contents.text == "\u00e4" * 1500
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("profile", "has_link"),
+    [({"tools": ["*"]}, False), ({"tools": ["*"], "resources": ["pegboard://large-results/{id}"]}, True)],
+)
+async def test_a_profile_without_the_template_receives_the_error(
+    profile: dict[str, Any], has_link: bool, revision: str
+) -> None:
+    mcp = {"profiles": {"part": profile}, "stream_profile": "part"}
+    config = {"plugins": {"mcp": mcp, "large_results": {}}}
+    async with connect(kit_of(), hostconfig=config, revision=revision) as client:
+        result = (await client.call("text", {"size": 3000})).raw
+        assert (result["content"][-1]["type"] == "resource_link", result["isError"]) == (has_link, not has_link)
+        if has_link:
+            assert (await client.read(result["content"][-1]["uri"])).text == "\u00e4" * 1500
+
+
+async def test_no_link_is_sent_if_the_tags_disable_it() -> None:
+    kit = Toolkit("large", prefix=False)
+    kit.tool(name="text", max_result=LIMIT, tags=["a"], description="Return a text.")(lambda: "x" * 3000)
+    plugins = {"large_of_test": LargeResultsPlugin}
+    async with make_host(kit, plugins=plugins, config=CONFIG, enabled_tags=["a"]) as host:
+        assert isinstance(await called(host, "text"), Failure)
+        (problem,) = host.problems
+        assert "pegboard://large-results/{id} is not served (enabled_tags)" in str(problem)
+
+
+async def test_large_results_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    class Data(bytes):
+        def decode(self, *options: Any, **more: Any) -> str:
+            threads.append(get_ident())
+            return super().decode(*options, **more)
+
+    plugin = LargeResultsPlugin(LargeResultsConfig())
+    async with make_host(plugins={"large_of_test": plugin}) as host:
+        key = plugin._kept.add(Data(b"x"), "text/plain", Owner.of(LOCAL, None))
+        assert isinstance(await read(host, f"pegboard://large-results/{key}"), ResourceResult)
+    assert threads
+    assert get_ident() not in threads
+
+
+@pytest.mark.parametrize("limit", [{"max_results": 4}, {"max_total_bytes": 40}])
+def test_a_caller_with_many_results_loses_its_own(limit: dict[str, int]) -> None:
+    kept = KeptResults(LargeResultsConfig(**limit))
+    owners = [Owner.of(ALICE, None), Owner.of(ANONYMOUS, None, "192.0.2.1"), Owner.of(ANONYMOUS, None, "192.0.2.2")]
+    first = [kept.add(b"x" * 10, "text/plain", owner) for owner in owners]
+    many = [kept.add(b"x" * 10, "text/plain", owners[2]) for _ in range(9)]
+    assert [kept.get(key, owner) is not None for key, owner in zip(first, owners, strict=True)] == [True, True, False]
+    assert [kept.get(key, owners[2]) is not None for key in many] == [False] * 7 + [True, True]
 
 
 def test_the_store_is_bounded_by_count_bytes_and_time() -> None:
