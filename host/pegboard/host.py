@@ -39,7 +39,7 @@ from pegboard.loading.discovery import ProgramPlugins, Selection, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, without_secrets
 from pegboard.messages.error_fields import describe_error
-from pegboard.middleware.gate import Gate, hides, refused
+from pegboard.middleware.gate import Gate, hides
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.plugin.base import Catalogue, Lifespan, PluginContext
 from pegboard.plugin.methods import Contributions
@@ -52,6 +52,7 @@ from pegboard.runtime.call_counter import CallCounter
 from pegboard.runtime.method_table import method_table
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
+from pegboard.runtime.subscribing import subscribe
 from pegboard.runtime.supervisor import note_opened, run_all
 from pegboard.secrets.redaction import Redactor
 from pegboard.types.callers import ANONYMOUS, Caller
@@ -156,10 +157,7 @@ class Host:
         return self.assembly.contributed
 
     def hears(self, method: str) -> bool:
-        """Return True if a handler or middleware receives notifications named `method`.
-
-        A request without an id is not a notification: its method does not run.
-        """
+        """Return True if a handler or middleware receives notifications named `method`. Requests never count."""
         return method.startswith("notifications/") and method in self._methods
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
@@ -169,9 +167,9 @@ class Host:
             return None
         return bound.tool
 
-    def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Return the error for a subscription that a gate rejects. Return None if the caller may subscribe."""
-        return refused(self._gates, uri, call)
+    def subscribe(self, uri: str, call: Call) -> MCPError | None:
+        """Notify the resource of a subscription. See `ProtocolContext.subscribe`."""
+        return subscribe(self._gates, uri, call, self.assembly, self._runtime.host_access)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call a listener after every change. Return a function that stops it. See `ProtocolContext.watch`."""

@@ -45,7 +45,7 @@ from pegboard.plugin import (
     fingerprint,
     hookimpl,
 )
-from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outcome
+from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outcome, RawResult
 
 logger = logging.getLogger("pegboard.plugins.audit")
 
@@ -261,7 +261,7 @@ def _outcome_and_kind(outcome: Outcome) -> tuple[str, str | None]:
         return _error_outcome(outcome.error)
     if isinstance(outcome, InputRequired):
         return "input_required", None
-    return ("error" if isinstance(outcome, ToolResult) and outcome.is_error else "ok"), None
+    return ("error" if isinstance(outcome, ToolResult | RawResult) and outcome.is_error else "ok"), None
 
 
 def _error_outcome(error: BaseException) -> tuple[str, str | None]:

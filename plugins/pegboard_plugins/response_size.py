@@ -10,7 +10,7 @@ from pydantic import Field
 
 from pegboard import EmbeddedResource, PluginConfig, PromptResult, ResourceResult, ToolResult
 from pegboard.plugin import Middleware, Plugin, encode, hookimpl
-from pegboard.types import Call, CallNext, Outcome
+from pegboard.types import Call, CallNext, Outcome, RawResult
 
 _MAX_NAME_CHARACTERS = 200
 """The logged length of a name."""
@@ -73,6 +73,8 @@ def size_of(outcome: Outcome) -> int:
     """Return the bytes of a result: strings in UTF-8, values as JSON, binary data in base64."""
     if isinstance(outcome, ToolResult):
         return _value_size(outcome.value) if outcome.content is None else sum(map(_block_size, outcome.content))
+    if isinstance(outcome, RawResult):
+        return _value_size(outcome.value)
     if isinstance(outcome, ResourceResult):
         return sum(_value_size(part.content) for part in outcome.contents)
     if isinstance(outcome, PromptResult):

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from pegboard import NotFoundError, PluginConfig, PromptResult, ResourceResult, ToolResult
 from pegboard.plugin import Lifespan, Middleware, Plugin, hookimpl
-from pegboard.types import Call, CallNext, Outcome
+from pegboard.types import Call, CallNext, Outcome, RawResult
 
 MAX_NAMES = 1000
 """The number of tools, resources and prompts that are counted by name. Others are counted by method."""
@@ -93,6 +93,8 @@ class Timing(Middleware):
         if self._config.meta and isinstance(outcome, ToolResult | ResourceResult | PromptResult):
             timing = {"pegboard/timing": {"durationMs": round(milliseconds, 3)}}
             return outcome._replace(meta={**(outcome.meta or {}), **timing})
+        if self._config.meta and isinstance(outcome, RawResult):
+            return outcome.with_meta({"pegboard/timing": {"durationMs": round(milliseconds, 3)}})
         return outcome
 
     def _count(self, call: Call, milliseconds: float, *, known: bool) -> None:

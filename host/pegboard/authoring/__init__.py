@@ -22,6 +22,9 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 OPTIONS = frozenset(("ui",))
 """The options of tools and resources that extensions define (`Extension.option`)."""
 
+PLUGIN_FIELDS = frozenset(("toolkit", "raw", "subscribed"))
+"""The fields of definitions that only plugins set."""
+
 _NO_TASKS = "tools do not run as tasks; a tool that takes long reports progress with `context.progress.report`"
 _ABSENT: Mapping[str, Sequence[tuple[str, str]]] = {
     "app": [("ui", "use `ui`")],
@@ -197,7 +200,7 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     """
     fields = dict(options)
     defined = OPTIONS if "extensions" in definition._fields else frozenset[str]()
-    known = {*definition._fields, *defined} - {"function", "uri"}
+    known = {*definition._fields, *defined} - {"function", "uri", *PLUGIN_FIELDS}
     for name in fields.keys() - known:
         raise TypeError(f"there is no option {name!r}{_why_absent(name, known)}")
     said = fields.get("extensions", EMPTY)

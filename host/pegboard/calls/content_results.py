@@ -9,7 +9,7 @@ from pegboard.calls.result_size import TooLarge, log_too_large, within
 from pegboard.errors import FatalToolError, MCPContextError, NotFoundError, ToolExecutionError
 
 if TYPE_CHECKING:
-    from pegboard.types.calls import PromptResult, ResourceResult
+    from pegboard.types.calls import PromptResult, RawResult, ResourceResult
 
 
 async def awaited(running: Awaitable[Any], uri: str | None = None) -> Any:
@@ -38,7 +38,7 @@ def unsendable(what: str, error: Exception) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", f"{what} returned a value that cannot be sent: {error}")
 
 
-def check_result_size(name: str, limit: int, result: ResourceResult | PromptResult, kind: str) -> None:
+def check_result_size(name: str, limit: int, result: ResourceResult | PromptResult | RawResult, kind: str) -> None:
     """Check the size of a result.
 
     Args:
@@ -53,7 +53,7 @@ def check_result_size(name: str, limit: int, result: ResourceResult | PromptResu
     if not limit:
         return
     try:
-        within(limit, result, lambda same: same)
+        within(limit, getattr(result, "value", result), lambda same: same)
     except TooLarge as error:
         log_too_large(name, error, limit)
         raise FatalToolError(f"The {kind} is too large: it has more than {limit:,} bytes.") from None

@@ -25,7 +25,7 @@ from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
-from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, ToolResult
+from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _too_long(
     )
 
 
-async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:
+async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | RawResult | InputRequired:
     """Check the requirements of the tool, validate the arguments, run the tool, and check its result.
 
     Raises:
@@ -236,8 +236,11 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     value = await run_function(
         bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords
     )
-    if type(value) is InputRequired:
-        return value
+    kind = type(value)
+    if kind is InputRequired:
+        return value  # type: ignore[no-any-return]
+    if kind is RawResult:
+        return _raw_result(bound, value)
     result = _result(bound, value)
     if type(result) is ToolResult:
         return result
@@ -289,6 +292,28 @@ async def run_function(
         _current.reset(token)
         context.close()
     return value if context.asked is None else context.asked.conclude(value)
+
+
+def _raw_result(bound: BoundTool, result: RawResult) -> RawResult:
+    """Return the result of another server's tool unchanged.
+
+    Raises:
+        ResultTooLargeError: the result exceeds the size limit.
+    """
+    limit = bound.max_result_bytes
+    if limit:
+        try:
+            within(limit, result.value, _same)
+        except TooLarge as error:
+            log_too_large(bound.name, error, limit)
+            raise ResultTooLargeError(
+                limit, lambda size: None, is_structured=bound.tool.output_schema is not None
+            ) from None
+    return result
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _result(bound: BoundTool, value: Any) -> Any:

@@ -16,7 +16,7 @@ from pegboard.errors import PromptError, ToolInputError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import Call, InputRequired, PromptResult
+from pegboard.types.calls import Call, InputRequired, PromptResult, RawResult
 
 if TYPE_CHECKING:
     from pegboard.calls.completion import BoundCompleter
@@ -47,7 +47,7 @@ class BoundPrompt(NamedTuple):
         return True
 
 
-async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> PromptResult | InputRequired:
+async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> PromptResult | RawResult | InputRequired:
     """Run the function of a prompt for the arguments of a call.
 
     Raises:
@@ -62,6 +62,9 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
     running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
     given = await awaited(running)
     if type(given) is InputRequired:
+        return given
+    if type(given) is RawResult:
+        check_result_size(bound.name, bound.max_result_bytes, given, "prompt")
         return given
     from pegboard.content.function_results import prompt_result
     from pegboard.content.rules import ContentError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
@@ -14,11 +14,12 @@ from pegboard.errors import NotFoundError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import Call, InputRequired, ResourceResult
+from pegboard.types.calls import Call, InputRequired, RawResult, ResourceResult
 from pegboard.wire.codec import encode, with_base64
 
 if TYPE_CHECKING:
     from pegboard.calls.completion import BoundCompleter
+    from pegboard.context import Context
     from pegboard.uris.matching import Matcher
 
 
@@ -35,6 +36,8 @@ class BoundResource(NamedTuple):
         adapters: the error adapters, in the order in which they are tried.
         timeout: the time limit of each function in seconds; 0 for no limit.
         max_result_bytes: the size limit of the content; 0 for no limit.
+        uri_parameter: the parameter that receives the URI, or None.
+        subscribed: called when a client subscribes to a URI; None to call nothing.
     """
 
     name: str
@@ -48,6 +51,8 @@ class BoundResource(NamedTuple):
     adapters: tuple[ErrorAdapter, ...] = ()
     timeout: float = 0
     max_result_bytes: int = 0
+    uri_parameter: str | None = None
+    subscribed: Callable[[str, Context], None] | None = None
 
     @property
     def repeatable(self) -> bool:
@@ -57,7 +62,7 @@ class BoundResource(NamedTuple):
 
 async def read_resource(
     bound: BoundResource, uri: str, values: Mapping[str, Any], keywords: dict[str, Any], call: Call, runtime: Runtime
-) -> ResourceResult | InputRequired:
+) -> ResourceResult | RawResult | InputRequired:
     """Run the function of a resource for one URI.
 
     Args:
@@ -72,12 +77,17 @@ async def read_resource(
         NotFoundError: the function found no resource for the URI.
         ToolRuntimeError, MCPContextError: the function failed, or returned a value that cannot be sent.
     """
+    if bound.uri_parameter is not None:
+        keywords = {bound.uri_parameter: uri}
     running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
     given = await awaited(running, uri)
     if type(given) is InputRequired:
         return given
     if given is None:
         raise not_found(uri)
+    if type(given) is RawResult:
+        check_result_size(bound.name, bound.max_result_bytes, given, "resource")
+        return given
     from pegboard.content.function_results import resource_result
     from pegboard.content.rules import ContentError
 

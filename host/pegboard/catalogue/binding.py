@@ -13,6 +13,7 @@ from pegboard.catalogue.content_compiler import compile_prompt, compile_resource
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
+from pegboard.catalogue.toolkits import name_in, spelt, toolkit_of
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.context.bound_function import PluginData
 from pegboard.context.requirements import Requirements
@@ -26,7 +27,7 @@ from pegboard.hookspecs import (
 )
 from pegboard.loading.discovery import reserved_secrets
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
-from pegboard.names import matching_pattern, spellings, wire_name, without_toolkit
+from pegboard.names import matching_pattern
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
@@ -143,6 +144,10 @@ class Binder:
         Raises:
             ToolDefinitionError: the definition is invalid.
         """
+        if definition.raw is not None:
+            from pegboard.catalogue.raw_definitions import with_raw_texts
+
+            definition = with_raw_texts(definition)
         if isinstance(definition, ToolDefinition):
             return attempt(self._tool, plugin, definition, resources)
         if isinstance(definition, ResourceDefinition):
@@ -179,12 +184,9 @@ class Binder:
         self._users |= said.extensions
         return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
 
-    def _wire_name(self, plugin: LoadedPlugin, own: str) -> str:
-        return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
-
     def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
-        own = own_name(definition)
-        forms = _spelt(plugin, own)[1]
+        toolkit, own = toolkit_of(plugin, definition), own_name(definition)
+        forms = spelt(toolkit, own, named=definition.toolkit is not None)[1]
         if self.known_forms is not None:
             self.known_forms |= forms
         if self.changed_tools is None:
@@ -194,7 +196,8 @@ class Binder:
         )
         if isinstance(found, ConfigProblem):
             self.problems.append(LoadProblem("config", f"{found}; the tool is not served"))
-            return Unserved("tools", self._wire_name(plugin, own), plugin.origin.name, str(found))
+            name = name_in(toolkit, own, self._config.host.tool_names)
+            return Unserved("tools", name, plugin.origin.name, str(found))
         return found
 
     def _compiled(
@@ -205,18 +208,18 @@ class Binder:
         former: frozenset[str],
     ) -> BindResult:
         """Bind a tool. `former` has the spellings of its name before the operator's changes."""
-        own = own_name(definition)
-        last, forms = _spelt(plugin, own)
+        toolkit, own = toolkit_of(plugin, definition), own_name(definition)
+        last, forms = spelt(toolkit, own, named=definition.toolkit is not None)
         forms |= former
-        name = self._wire_name(plugin, own)
+        name = name_in(toolkit, own, self._config.host.tool_names)
         if reason := self._why_withheld(plugin, definition, forms):
             return Unserved("tools", name, plugin.origin.name, reason)
         host = self._config.host
         tool, signature, function = compile_tool(
-            definition._replace(name=last), name, plugin.origin.name, plugin.version, host.schema_references
+            definition._replace(name=last), name, toolkit.name, toolkit.version, host.schema_references
         )
         tool = self._described(tool, definition, resources)._replace(
-            requires=_required(definition), owner_description=plugin.description
+            requires=_required(definition), owner_description=toolkit.description
         )
         provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:
@@ -269,12 +272,12 @@ class Binder:
 
     def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BindResult:
         own_name(definition)
-        if reason := self._why_filtered(definition):
+        if reason := self._why_filtered(plugin, definition):
             return Unserved("resources", definition.uri, plugin.origin.name, reason)
         if definition.mime_type is None:
             mime_type = default_mime_type(str(definition.uri), self._additions)
             definition = definition._replace(mime_type=mime_type)
-        resource, bound = compile_resource(definition, plugin.origin.name)
+        resource, bound = compile_resource(definition, toolkit_of(plugin, definition).name)
         uri = definition.uri
         described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
         if described.meta:
@@ -285,10 +288,11 @@ class Binder:
         return BoundDefinition("resources", uri, plugin.origin, (resource, bound))
 
     def _prompt(self, plugin: LoadedPlugin, definition: PromptDefinition) -> BindResult:
-        name = self._wire_name(plugin, own_name(definition))
-        if reason := self._why_filtered(definition):
+        toolkit = toolkit_of(plugin, definition)
+        name = name_in(toolkit, own_name(definition), self._config.host.tool_names)
+        if reason := self._why_filtered(plugin, definition):
             return Unserved("prompts", name, plugin.origin.name, reason)
-        prompt, bound = compile_prompt(definition, name, plugin.origin.name)
+        prompt, bound = compile_prompt(definition, name, toolkit.name)
         return BoundDefinition("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
     def _owned(self, plugin: LoadedPlugin, bound: BoundContent) -> BoundContent:
@@ -307,7 +311,7 @@ class Binder:
     def _why_withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
-        if reason := self._why_filtered(definition):
+        if reason := self._why_filtered(plugin, definition):
             return reason
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
             return f"switched off by the settings of {plugin.origin.name}"
@@ -319,9 +323,14 @@ class Binder:
             return "; ".join(map(self.secrets.missing, missing))
         return None
 
-    def _why_filtered(self, definition: Definition) -> str | None:
-        """Return the reason why the tags disable an item. Return None if they do not."""
+    def _why_filtered(self, plugin: LoadedPlugin, definition: Definition) -> str | None:
+        """Return the reason why the toolkit or the tags of an item disable it. Return None if they do not."""
         tags, host = definition.tags, self._config.host
+        if definition.toolkit is not None and host.disabled_toolkits:
+            origin, patterns = plugin.origin, self._config.disabled_toolkits
+            if pattern := patterns.which_plugin(definition.toolkit.name, origin.distribution):
+                source = self._config.source("host.disabled_toolkits")
+                return f"its toolkit is disabled by {pattern!r} in [host] disabled_toolkits ({source})"
         self.known_tags.update(tags)
         if pattern := matching_pattern(host.disabled_tags, tags):
             return f"disabled by {pattern!r} in [host] disabled_tags ({self._config.source('host.disabled_tags')})"
@@ -343,7 +352,7 @@ class Binder:
                 for name in token_secrets(definition.requires_auth, sources, self.secrets.is_reserved)
                 if self.secrets.get(name)
             ]
-        return refusal_reason(self._config, plugin.origin, names)
+        return refusal_reason(self._config, definition.toolkit.name if definition.toolkit else plugin.origin, names)
 
 
 def _each_once(names: Iterable[str]) -> list[str]:
@@ -377,17 +386,6 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
         return bool(attempt(enabled, config))
     except ToolDefinitionError as error:
         raise ToolDefinitionError(f"its `enabled` function raised {error}") from error
-
-
-def _spelt(plugin: LoadedPlugin, own: str) -> tuple[str, frozenset[str]]:
-    """Return the last part of a tool's name and all spellings of the name, with and without a prefix."""
-    last = own if is_prefixed(plugin) else without_toolkit(plugin.origin.name, own)
-    return last, spellings(plugin.origin.name if is_prefixed(plugin) or last != own else "", last)
-
-
-def is_prefixed(plugin: LoadedPlugin) -> bool:
-    """Return True if tool names start with the toolkit's name."""
-    return bool(getattr(plugin.instance, "prefix", False))
 
 
 def _secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:

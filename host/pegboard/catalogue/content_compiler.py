@@ -39,19 +39,43 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     name = own_name(definition)
     matcher = _matcher(uri) if "{" in uri or "}" in uri else None
     names = matcher.names if matcher is not None else ()
-    signature = compile_signature(definition.function, with_result=False)
-    _check_variables(signature.input_schema, names)
+    raw, meta, uri_parameter = definition.raw, definition.meta, None
+    if raw is None:
+        signature, description = compile_signature(definition.function, with_result=False), description_of(definition)
+        _check_variables(signature.input_schema, names)
+    else:
+        from pegboard.catalogue.raw_definitions import raw_meta
+
+        signature, uri_parameter = _raw_signature(definition, names)
+        description, meta = definition.description, raw_meta(definition)
     completers = _completers(definition.completions, names, signature)
     function = runnable(definition.function, signature)
-    bound = BoundResource(uri, function, signature, definition.mime_type, matcher, completers=completers)
-    about = (uri, name, definition.title, description_of(definition), definition.mime_type, owner, definition.meta)
+    bound = BoundResource(
+        uri,
+        function,
+        signature,
+        definition.mime_type,
+        matcher,
+        completers=completers,
+        uri_parameter=uri_parameter,
+        subscribed=definition.subscribed,
+    )
+    about = (uri, name, definition.title, description, definition.mime_type, owner, meta)
     icons = tuple(definition.icons)
     if matcher is None:
-        resource = Resource(*about, definition.annotations, definition.size, icons)
+        resource = Resource(*about, definition.annotations, definition.size, icons, raw=raw)
         return with_tags(resource, definition.tags), bound
     if definition.size is not None:
         raise ToolDefinitionError("a template cannot have a size; remove it")
-    return with_tags(ResourceTemplate(*about, definition.annotations, icons), definition.tags), bound
+    return with_tags(ResourceTemplate(*about, definition.annotations, icons, raw=raw), definition.tags), bound
+
+
+def _raw_signature(definition: ResourceDefinition | PromptDefinition, names: Sequence[str]) -> tuple[Signature, str]:
+    """Return the signature of a raw definition, and the parameter that receives everything."""
+    from pegboard.catalogue.raw_definitions import raw_signature
+
+    signature, whole = raw_signature(definition)
+    return signature._replace(input_schema={"type": "object", "properties": {name: {} for name in names}}), whole
 
 
 def _matcher(template: str) -> Matcher:
@@ -84,6 +108,8 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(complaint)
+    if definition.raw is not None:
+        return _compile_raw_prompt(definition, name, owner)
     description, documented = described(definition)
     signature = compile_signature(definition.function, with_result=False, documented=documented)
     schema = signature.input_schema
@@ -99,6 +125,22 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     bound = BoundPrompt(name, function, signature, description, parsed, completers=completers)
     icons = tuple(definition.icons)
     prompt = Prompt(name, definition.title, description, owner, arguments, definition.meta, icons)
+    return with_tags(prompt, definition.tags), bound
+
+
+def _compile_raw_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
+    """Compile a prompt of another server."""
+    from pegboard.catalogue.raw_definitions import raw_arguments, raw_meta
+
+    arguments = raw_arguments(definition)
+    names = tuple(one.name for one in arguments)
+    signature, _ = _raw_signature(definition, names)
+    completers = _completers(definition.completions, names, signature)
+    function = runnable(definition.function, signature)
+    bound = BoundPrompt(name, function, signature, definition.description, completers=completers)
+    prompt = Prompt(
+        name, definition.title, definition.description, owner, arguments, raw_meta(definition), raw=definition.raw
+    )
     return with_tags(prompt, definition.tags), bound
 
 

@@ -17,16 +17,15 @@ from pegboard.catalogue.binding import (
     BoundDefinition,
     Definition,
     Unserved,
-    is_prefixed,
 )
 from pegboard.catalogue.inventory import notify_middleware
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
+from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
 from pegboard.loading.plugins import LoadedPlugin
-from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
@@ -126,10 +125,10 @@ class Registry:
             plugin.contributed(register_tools).append(definition)
         else:
             plugin.contributed(register_prompts).append(definition)
-        return self._wire_name(plugin, name)
+        return self._wire_name(plugin, name, definition)
 
-    def _wire_name(self, plugin: LoadedPlugin, own: str) -> str:
-        return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
+    def _wire_name(self, plugin: LoadedPlugin, own: str, definition: Definition | None = None) -> str:
+        return name_in(toolkit_of(plugin, definition), own, self._config.host.tool_names)
 
     def _running(self, plugin: LoadedPlugin) -> Binder:
         """Return the binder for a plugin's definitions.

@@ -113,6 +113,8 @@ def compile_tool(
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
+    if definition.raw is not None:
+        return _compile_raw(definition, name, owner, version)
     description, documented = described(definition)
     signature = _signature(definition, references, documented)
     text = schema_json(signature.input_schema)
@@ -138,6 +140,32 @@ def compile_tool(
     tool = _with_version(_with_kind(tool, definition), definition.version)
     function = runnable(definition.function, signature, inline=definition.inline)
     return with_tags(tool, definition.tags), signature, function
+
+
+def _compile_raw(
+    definition: ToolDefinition, name: str, owner: str, version: str | None
+) -> tuple[Tool, Signature, Function]:
+    """Compile a tool of another server."""
+    from pegboard.catalogue.raw_definitions import raw_hints, raw_meta, raw_schemas, raw_signature
+
+    taken, given = raw_schemas(definition)
+    signature, _ = raw_signature(definition)
+    tool = Tool(
+        name=name,
+        description=definition.description or "",
+        input_schema=taken,
+        output_schema=given,
+        title=definition.title,
+        annotations=definition.annotations or raw_hints(definition.raw or EMPTY),
+        owner=owner,
+        meta=raw_meta(definition),
+        version=version,
+        deprecated=_deprecation(definition),
+        definition=definition,
+        raw=definition.raw,
+    )
+    tool = with_tags(_with_version(tool, definition.version), definition.tags)
+    return tool, signature, runnable(definition.function, signature, inline=definition.inline)
 
 
 def _signature(definition: ToolDefinition, references: SchemaReferences, documented: Mapping[str, str]) -> Signature:

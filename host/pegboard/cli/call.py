@@ -19,7 +19,7 @@ from pegboard.cli.tool_lookup import find_tool
 from pegboard.errors import InteractionError, ToolInputError, ToolkitError
 from pegboard.host import Host
 from pegboard.types.callers import Client
-from pegboard.types.calls import Call, Failure, MethodResult, Outcome, ToolResult
+from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
 from pegboard.wire.codec import decode
 
 
@@ -114,6 +114,10 @@ def _print(outcome: Outcome, options: Namespace) -> int:
     if isinstance(outcome, MethodResult):  # middleware of a plugin returned it
         print_result_json({"result": outcome.value} if options.json else outcome.value)
         return OK
+    if isinstance(outcome, RawResult):
+        from pegboard.content.raw_results import as_tool_result
+
+        outcome = as_tool_result(outcome)
     assert isinstance(outcome, ToolResult)
     if outcome.content is not None:
         _print_content(outcome, as_json=options.json)

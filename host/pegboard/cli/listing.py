@@ -196,7 +196,7 @@ def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
         "distribution": origin.distribution,
         "version": origin.version,
         "target": origin.target,
-        "tools": [name for name, bound in host.assembly.tools.items() if bound.tool.owner == origin.name],
+        "tools": [name for name, owner in host.assembly.origins["tools"].items() if owner == origin],
         "secrets": received_secrets(host, origin),
         "may_receive": granted_secrets(host, origin),
         "import_ms": round(loaded.import_seconds * 1000, 1) if loaded else None,

@@ -45,7 +45,7 @@ def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
     is_kept = partial(is_reserved, reserved=reserved_secrets())
     for name, bound in host.assembly.tools.items():
         required = bound.requirements
-        if bound.tool.owner != origin.name or required is None:
+        if host.assembly.origins["tools"][name] != origin or required is None:
             continue
         for secret, value in required.secrets.items():
             yield _Received(secret, bool(value), DECLARED, name)

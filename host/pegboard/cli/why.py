@@ -79,7 +79,9 @@ def _installed_from(choice: PluginChoice) -> str:
 def _tool_stories(host: Host, name: str) -> Iterator[str]:
     try:
         tool = find_tool(host.assembly, name).tool
-        yield f"tool {tool.name}: served; it comes from {tool.owner}"
+        plugin = host.assembly.origins["tools"][tool.name].name
+        toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "
+        yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}"
     except NotFoundError:
         pass
     for one in find_unserved(host.assembly, name):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.context.input_requests import ListRoots, Root
 from pegboard.errors import FatalToolError, InteractionError, NotFoundError
-from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, ResourceResult, ToolResult
+from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, RawResult, ResourceResult, ToolResult
 from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
@@ -87,10 +87,15 @@ class Tools:
             MCPError: the call failed, for example ToolInputError or NotFoundError.
         """
         params = {"name": name, "arguments": dict(arguments or {})}
-        return cast(ToolResult, await self._inside.result("tools/call", params, name)).value
+        outcome = await self._inside.result("tools/call", params, name)
+        if isinstance(outcome, RawResult):
+            from pegboard.content.raw_results import as_tool_result
+
+            outcome = as_tool_result(outcome)
+        return cast(ToolResult, outcome).value
 
     async def call_raw(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
-        """Call another tool, and return its outcome: a ToolResult, or a Failure with the error."""
+        """Call another tool, and return its outcome: a ToolResult or RawResult, or a Failure with the error."""
         return await self._inside.outcome("tools/call", {"name": name, "arguments": dict(arguments or {})}, name)
 
     async def list(self) -> Sequence[Tool]:

@@ -27,6 +27,7 @@ from pegboard.types.calls import (
     MethodResult,
     Outcome,
     PromptResult,
+    RawResult,
     ResourceResult,
     ToolResult,
 )
@@ -56,9 +57,9 @@ CLIENT_NOTIFICATIONS = tuple(
 
 _ANY = frozenset({MethodResult, InputRequired, Failure})
 _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
-    "tools/call": _ANY | {ToolResult},
-    "resources/read": _ANY | {ResourceResult},
-    "prompts/get": _ANY | {PromptResult},
+    "tools/call": _ANY | {ToolResult, RawResult},
+    "resources/read": _ANY | {ResourceResult, RawResult},
+    "prompts/get": _ANY | {PromptResult, RawResult},
     "completion/complete": _ANY | {Completion},
     **dict.fromkeys(LIST_HOOKS, _ANY | {Listing}),
 }
@@ -255,7 +256,7 @@ def _pass_on(blame: str, following: _Following, error: BaseException, call: Call
 
 
 def _failed(outcome: Outcome | None) -> bool:
-    return isinstance(outcome, Failure) or (isinstance(outcome, ToolResult) and outcome.is_error)
+    return isinstance(outcome, Failure) or (isinstance(outcome, ToolResult | RawResult) and outcome.is_error)
 
 
 def _cancelled() -> bool:

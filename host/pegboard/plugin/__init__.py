@@ -40,6 +40,7 @@ _HOMES = {
     "adapters.upstream": "Upstream error_code instance_of",
     "adapters.retry_after": "retry_after_ms",
     "calls.failures": "as_failure",
+    "content.raw_results": "as_tool_result",
     "context.rounds": "Rounds",
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError

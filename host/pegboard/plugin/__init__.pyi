@@ -28,6 +28,9 @@ from pegboard.config import (
 from pegboard.config.state import (
     create_state,
 )
+from pegboard.content.raw_results import (
+    as_tool_result,
+)
 from pegboard.context.rounds import (
     Rounds,
 )
@@ -268,6 +271,7 @@ __all__ = [
     "WidensAccess",
     "around",
     "as_failure",
+    "as_tool_result",
     "checked_scopes",
     "create_state",
     "decode",

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import ToolAnnotations
+from pegboard.types.catalogue import ToolAnnotations, ToolkitInfo
 
 if TYPE_CHECKING:
+    from pegboard.context import Context
     from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.types.argument_changes import ArgumentChange
     from pegboard.types.authorization import ToolAuthorization
@@ -49,6 +50,11 @@ class ToolDefinition(NamedTuple):
         deprecated: a message that names the replacement; None if the tool is not deprecated.
         tags: labels by which configuration and clients select items.
         arguments: changes of arguments, by the names of the arguments.
+        toolkit: the toolkit of the tool, if it is not the plugin.
+        raw: the tool as another server lists it, an MCP Tool object. Clients receive its members unchanged, except for
+            the name, for members that their revision lacks, and for members that other attributes replace. The host
+            validates neither arguments nor results. The function receives the arguments as one dict, and a Context. It
+            returns a `RawResult`, or a value like other functions.
     """
 
     function: Callable[..., Any]
@@ -76,6 +82,8 @@ class ToolDefinition(NamedTuple):
     deprecated: str | None = None
     tags: Sequence[str] = ()
     arguments: "Mapping[str, ArgumentChange]" = EMPTY
+    toolkit: ToolkitInfo | None = None
+    raw: Mapping[str, Any] | None = None
 
 
 class ResourceDefinition(NamedTuple):
@@ -94,7 +102,10 @@ class ResourceDefinition(NamedTuple):
         size: the size of the content in bytes. Not allowed for a template.
         icons: icons that clients may show.
         completions: for each variable, its values, or a function that returns the values (`Toolkit.completion`).
-        max_result: the maximum size of the content in bytes, 0 for no limit. If None, `[host] max_result_bytes`.
+        raw: the resource or template as another server lists it. The function receives the URI, and a Context. It
+            returns a `RawResult`, or a value like other functions.
+        subscribed: a function that the host calls on its event loop when a client subscribes to a URI, once for each
+            client. It must not block. Announce changes with `context.notifications.resources.updated(uri)`.
     """
 
     uri: str
@@ -111,6 +122,9 @@ class ResourceDefinition(NamedTuple):
     completions: Mapping[str, CompletionSource] = EMPTY
     tags: Sequence[str] = ()
     max_result: int | None = None
+    toolkit: ToolkitInfo | None = None
+    raw: Mapping[str, Any] | None = None
+    subscribed: "Callable[[str, Context], None] | None" = None
 
 
 class PromptDefinition(NamedTuple):
@@ -122,6 +136,8 @@ class PromptDefinition(NamedTuple):
 
     Attributes:
         completions: for each argument, its values, or a function that returns the values (`Toolkit.completion`).
+        raw: the prompt as another server lists it. The function receives the arguments as one dict, and a Context. It
+            returns a `RawResult`, or a value like other functions.
     """
 
     function: Callable[..., Any]
@@ -132,3 +148,5 @@ class PromptDefinition(NamedTuple):
     icons: "Sequence[Icon]" = ()
     completions: Mapping[str, CompletionSource] = EMPTY
     tags: Sequence[str] = ()
+    toolkit: ToolkitInfo | None = None
+    raw: Mapping[str, Any] | None = None

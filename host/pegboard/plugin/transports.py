@@ -170,8 +170,11 @@ class ProtocolContext(Protocol):
         """Return the tool with that name on the wire. Return None if the caller has no access to such a tool."""
         ...
 
-    def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Return the error for a subscription that a `Gate` rejects. Return None if the caller may subscribe."""
+    def subscribe(self, uri: str, call: Call) -> MCPError | None:
+        """Notify a resource that a client subscribes to it (`ResourceDefinition.subscribed`).
+
+        Return the error if a `Gate` rejects the subscription, or None if the caller may subscribe.
+        """
         ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:

@@ -11,10 +11,10 @@ _HOMES = {
     "types.callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied UNKNOWN_CLIENT",
     "types.calls": """
         Ask Call CallNext EmbeddedOutcome FIRST_ROUND Failure InputRequired Listing MethodResult Notify
-        OnProgress Outcome Question RequestId Round SessionState
+        OnProgress Outcome Question RawResult RequestId Round SessionState
     """,
     "types.catalogue": """
-        Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool
+        Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo
     """,
     "types.http": "EventStream Headers Request Response ServerSentEvent",
     "types.authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",

@@ -36,6 +36,7 @@ from pegboard.types.calls import (
     OnProgress,
     Outcome,
     Question,
+    RawResult,
     RequestId,
     Round,
     SessionState,
@@ -50,6 +51,7 @@ from pegboard.types.catalogue import (
     Resource,
     ResourceTemplate,
     Tool,
+    ToolkitInfo,
 )
 from pegboard.types.content import (
     Role,
@@ -93,6 +95,7 @@ __all__ = [
     "Prompt",
     "PromptArgument",
     "Question",
+    "RawResult",
     "Request",
     "RequestId",
     "Resource",
@@ -110,5 +113,6 @@ __all__ = [
     "Tool",
     "ToolAuthorization",
     "ToolRequirements",
+    "ToolkitInfo",
     "UNKNOWN_CLIENT",
 ]

@@ -178,6 +178,29 @@ class ToolResult(NamedTuple):
     meta: Mapping[str, Any] | None = None
 
 
+class RawResult(NamedTuple):
+    """A result in MCP's own form, which a tool, resource or prompt received from another server.
+
+    The host checks only its size. Protocols send its members unchanged, also unknown ones, except for members and types
+    of content that the client's revision does not have.
+
+    Attributes:
+        value: the members of the result, JSON-ready, in the form of the newest revision.
+    """
+
+    value: Mapping[str, Any]
+
+    @property
+    def is_error(self) -> bool:
+        """True if the result of a tool says that the call failed."""
+        return self.value.get("isError") is True
+
+    def with_meta(self, meta: Mapping[str, Any]) -> "RawResult":
+        """Return a copy with more entries in its `_meta`."""
+        own = self.value.get("_meta")
+        return RawResult({**self.value, "_meta": {**(own if isinstance(own, dict) else {}), **meta}})
+
+
 class ResourceContents(NamedTuple):
     """One part of the content of a resource.
 
@@ -319,6 +342,14 @@ class InputRequired(NamedTuple):
 
 
 Outcome: TypeAlias = (
-    ToolResult | ResourceResult | PromptResult | Completion | Listing | MethodResult | InputRequired | Failure
+    ToolResult
+    | RawResult
+    | ResourceResult
+    | PromptResult
+    | Completion
+    | Listing
+    | MethodResult
+    | InputRequired
+    | Failure
 )
 CallNext: TypeAlias = Callable[[Call], Awaitable[Outcome]]

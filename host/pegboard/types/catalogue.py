@@ -46,6 +46,22 @@ class ToolAnnotations(NamedTuple):
     extra: Mapping[str, Any] = MappingProxyType({})
 
 
+class ToolkitInfo(NamedTuple):
+    """The toolkit of a definition, if it is not the plugin itself. Construct it by keyword.
+
+    Attributes:
+        name: the name of the toolkit.
+        description: the description of the toolkit; None for none.
+        version: the version of the toolkit; None if unknown.
+        prefix: True if names of tools and prompts start with the toolkit's name, False if they are served unchanged.
+    """
+
+    name: str
+    description: str | None = None
+    version: str | None = None
+    prefix: bool = True
+
+
 class Tool(NamedTuple):
     """A tool as clients see it.
 
@@ -66,6 +82,8 @@ class Tool(NamedTuple):
         tags: its labels, sorted. `_meta` repeats them.
         definition: the author's definition with its name, for protocols that describe more than MCP; None if the tool
             has no definition.
+        raw: the MCP object whose members protocols list unchanged, except for the members that the other fields and
+            the revision define; None for none.
     """
 
     name: str
@@ -83,6 +101,7 @@ class Tool(NamedTuple):
     owner_description: str | None = None
     tags: tuple[str, ...] = ()
     definition: "ToolDefinition | None" = None
+    raw: Mapping[str, Any] | None = None
 
 
 class Resource(NamedTuple):
@@ -100,6 +119,7 @@ class Resource(NamedTuple):
         size: the size of its content, in bytes.
         icons: icons that clients may show.
         tags: its labels, sorted. `_meta` repeats them.
+        raw: see `Tool`.
     """
 
     uri: str
@@ -113,6 +133,7 @@ class Resource(NamedTuple):
     size: int | None = None
     icons: "tuple[Icon, ...]" = ()
     tags: tuple[str, ...] = ()
+    raw: Mapping[str, Any] | None = None
 
 
 class ResourceTemplate(NamedTuple):
@@ -128,6 +149,7 @@ class ResourceTemplate(NamedTuple):
     annotations: "Annotations | None" = None
     icons: "tuple[Icon, ...]" = ()
     tags: tuple[str, ...] = ()
+    raw: Mapping[str, Any] | None = None
 
 
 class PromptArgument(NamedTuple):
@@ -140,7 +162,7 @@ class PromptArgument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt as clients see it. `meta` is its `_meta`, and `tags` are its labels, sorted."""
+    """A prompt as clients see it. `meta` is its `_meta`, `tags` are its labels, sorted, and `raw` is as in `Tool`."""
 
     name: str
     title: str | None = None
@@ -150,6 +172,7 @@ class Prompt(NamedTuple):
     meta: Mapping[str, Any] | None = None
     icons: "tuple[Icon, ...]" = ()
     tags: tuple[str, ...] = ()
+    raw: Mapping[str, Any] | None = None
 
 
 class Inventory(NamedTuple):

@@ -19,7 +19,7 @@ _MEMBERS = {"tools": "tools", "resources": "resources", "templates": "resourceTe
 
 def listing_object(listing: Listing, revision: str) -> dict[str, Any]:
     """Return the result of a list method, without the caching members of 2026-07-28."""
-    result: dict[str, Any] = {_MEMBERS[listing.kind]: [_object(item, revision) for item in listing.items]}
+    result: dict[str, Any] = {_MEMBERS[listing.kind]: [_object(item, revision, listing.kind) for item in listing.items]}
     if listing.next_cursor is not None:
         result["nextCursor"] = listing.next_cursor
     return result
@@ -35,8 +35,13 @@ def implementation_object(identity: Identity, revision: str) -> dict[str, Any]:
     return without_none(name=identity.name, version=identity.version, title=title, **about, icons=icons)
 
 
-def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
-    return without_none(**_OBJECTS[type(item)](item, revision), **_about(item, revision))
+def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str, kind: str) -> dict[str, Any]:
+    found = {**_OBJECTS[type(item)](item, revision), **_about(item, revision)}
+    if item.raw is None:
+        return without_none(**found)
+    from pegboard_plugins.mcp.raw_objects import with_raw_members
+
+    return without_none(**with_raw_members(found, item.raw, revision, kind))
 
 
 def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
@@ -44,7 +49,7 @@ def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> 
     return {
         "name": item.name,
         "title": item.title if since(revision, "2025-06-18") else None,
-        "description": _description(item),
+        "description": _description(item) or None,
         "icons": icon_objects(item.icons, revision),
         "_meta": nested_meta(item.meta, revision),
     }

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pegboard import MCPError, ToolResult
 from pegboard.plugin import METHOD_NOT_FOUND, ProtocolContext, ProtocolError, Subscription, as_failure
-from pegboard.types import Ask, Call, Caller, Client, Failure, Headers, InputRequired, Notify, Outcome, RequestId
+from pegboard.types import (
+    Ask,
+    Call,
+    Caller,
+    Client,
+    Failure,
+    Headers,
+    InputRequired,
+    Notify,
+    Outcome,
+    RawResult,
+    RequestId,
+)
 from pegboard_plugins.mcp.call_notifications import progress_token, session_notify, stateless_notify
 from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster
 from pegboard_plugins.mcp.client_requests import CallChannel
@@ -119,6 +131,8 @@ class McpService:
             # the encoder wraps values that are not objects; for objects, the tool's schema decides
             if type(outcome) is ToolResult and type(outcome.value) is dict and self._is_wrapped(call, outcome):
                 return encoder.wrapped_answer(call.request_id, outcome)
+            if type(outcome) is RawResult and self._is_wrapped(call, outcome):
+                return encoder.wrapped_raw_answer(call.request_id, outcome)
             return encoder.answer(call.request_id, call.method, outcome)
         except MCPError as error:
             return encoder.answer(call.request_id, call.method, Failure(error))
@@ -127,8 +141,9 @@ class McpService:
             wrong.__cause__ = error
             return encoder.answer(call.request_id, call.method, as_failure(call, wrong))
 
-    def _is_wrapped(self, call: Call, result: ToolResult) -> bool:
-        if not (result.structured and self._encoders[call.client.revision].wraps_results):
+    def _is_wrapped(self, call: Call, result: ToolResult | RawResult) -> bool:
+        structured = "structuredContent" in result.value if isinstance(result, RawResult) else result.structured
+        if not (structured and self._encoders[call.client.revision].wraps_results):
             return False
         tool = self.host.tool(str(call.params.get("name")), call.caller)
         return tool is not None and is_wrapped(tool)
@@ -163,11 +178,11 @@ class McpService:
     ) -> tuple[Call, Failure] | None:
         """Return a `resources/subscribe` call and its error if the caller is not allowed to read the resource.
 
-        Return None if the caller is allowed.
+        Return None if the caller is allowed. The resource is then notified.
         """
         call = Call(method="resources/subscribe", params=params, caller=caller, client=client, request_id=request_id)
         uri = params.get("uri")
-        error = self.host.refused(uri, call) if type(uri) is str else None
+        error = self.host.subscribe(uri, call) if type(uri) is str else None
         return None if error is None else (call, Failure(error))
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:

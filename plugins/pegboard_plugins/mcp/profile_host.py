@@ -64,10 +64,10 @@ class ProfileHost:
         """Return a tool of the profile. Return None if the profile does not contain it."""
         return self.host.tool(name, caller) if self._profile.has("tools", name) else None
 
-    def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Return the error for a subscription that a gate rejects. Return None if the caller may subscribe."""
+    def subscribe(self, uri: str, call: Call) -> MCPError | None:
+        """Notify a resource of a subscription. Return the error of a gate, or of a resource outside the profile."""
         if self._profile.has("resources", uri):
-            return self.host.refused(uri, call)
+            return self.host.subscribe(uri, call)
         return Gate().refusal("resources", uri, call)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:

@@ -23,7 +23,7 @@ from pegboard.plugin import (
     jsonrpc_error,
     jsonrpc_result,
 )
-from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RequestId
+from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult, RequestId
 from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
 from pegboard_plugins.mcp.wrapped_results import MEMBER
@@ -77,6 +77,7 @@ class ResultEncoder:
             Completion: self._completion,
             Listing: self._page,
             MethodResult: self._added,
+            RawResult: self._raw,
         }
 
     def handshake(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
@@ -102,6 +103,10 @@ class ResultEncoder:
     def wrapped_answer(self, request_id: RequestId, result: ToolResult) -> bytes:
         """Return the response to a call, with the result wrapped as the member `result` of an object."""
         return jsonrpc_result(request_id, self._tool_result(result, is_wrapped=True))
+
+    def wrapped_raw_answer(self, request_id: RequestId, result: RawResult) -> bytes:
+        """Return the response to a call of another server's tool, with the result wrapped as in `wrapped_answer`."""
+        return jsonrpc_result(request_id, self._raw(result, is_wrapped=True))
 
     def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
         """Return the response to a request."""
@@ -193,6 +198,13 @@ class ResultEncoder:
             meta = result.get("_meta") or {}
             result["_meta"] = {**meta, SERVER_INFO: implementation_object(self._identity, self.revision)}
         return encode(result)
+
+    def _raw(self, outcome: RawResult, *, is_wrapped: bool = False) -> bytes:
+        from pegboard_plugins.mcp.raw_objects import raw_result
+
+        result = raw_result(outcome.value, self.revision, is_wrapped=is_wrapped)
+        meta = result.pop("_meta", None)
+        return encode(result)[:-1] + self._end(meta)
 
     def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return an object with embedded outcomes. Each is encoded like its own response."""

@@ -96,7 +96,9 @@ class ClientSubscription:
         self._service = service
         self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
         host = service.host
-        self._filter = ListenFilter(call.params.get("notifications"), host.offers, lambda uri: host.refused(uri, call))
+        self._filter = ListenFilter(
+            call.params.get("notifications"), host.offers, lambda uri: host.subscribe(uri, call)
+        )
         self._close: Callable[[], None] | None = None
         left = seconds_left(call.caller)
         self._ending = None if left is None else self._loop.call_later(left, self.stop)

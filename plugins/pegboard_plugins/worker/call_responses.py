@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pegboard import ErrorKind, TextContent, ToolError, ToolResult
-from pegboard.plugin import AuthorizationRequiredError, encode, redacted
-from pegboard.types import Failure, Outcome, Tool
+from pegboard.plugin import AuthorizationRequiredError, as_tool_result, encode, redacted
+from pegboard.types import Failure, Outcome, RawResult, Tool
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.contents import content_value
 from pegboard_plugins.worker.tool_definitions import own_name, result_schema, return_type
@@ -37,6 +37,8 @@ class CallResponses:
 
     def _output(self, tool: Tool, outcome: Outcome) -> dict[str, Any]:
         value, error, missing = None, None, None
+        if isinstance(outcome, RawResult):
+            outcome = as_tool_result(outcome)
         if isinstance(outcome, ToolResult) and not outcome.is_error:
             value = self._value(tool, outcome)
         elif isinstance(outcome, ToolResult):

@@ -199,5 +199,5 @@ async def test_a_gate_refuses_subscriptions_in_its_own_words() -> None:
         ([], None), ([Rude()], rude), ([Gate(), Broken()], "Resource not found"), ([Passing()], None)
     ):  # fmt: skip
         async with hosting(Other(), *gates) as host:
-            error = host.refused("x://one", subscribe)
+            error = host.subscribe("x://one", subscribe)
             assert (error and error.message) == message

@@ -10,7 +10,8 @@ from typing import Any
 from pegboard import AudioContent, Content, EmbeddedResource, ImageContent, ToolError, ToolResult
 from pegboard import Context as HostContext
 from pegboard import ResourceContents as HostContents
-from pegboard.types import Failure
+from pegboard.plugin import as_tool_result
+from pegboard.types import Failure, RawResult
 from pegboard_plugins.compat.arcade.types import (
     BlobResourceContents,
     CallToolResult,
@@ -83,6 +84,8 @@ class Tools(View):
     async def call_raw(self, name: str, params: Mapping[str, Any] | None = None) -> CallToolResult:
         """Call a tool by its name on the wire, such as "Kit_Tool". An error becomes a result with `isError`."""
         outcome = await self._context.tools.call_raw(name.replace(".", "_", 1), params)
+        if isinstance(outcome, RawResult):
+            outcome = as_tool_result(outcome)
         if isinstance(outcome, ToolResult):
             return _call_result(outcome)
         error = outcome.error if isinstance(outcome, Failure) else None

@@ -1,0 +1,128 @@
+"""Definitions of other servers (`raw`): checked for clients' safety, but not compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from pydantic_core import to_json
+
+from pegboard.catalogue.shown_texts import check_schema_texts
+from pegboard.errors import ToolDefinitionError
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.schemas.functions import context_parameter, parameters_of
+from pegboard.schemas.signature import Signature
+from pegboard.types.callers import EMPTY
+from pegboard.types.catalogue import PromptArgument, ToolAnnotations
+
+MAX_RAW_DEFINITION_BYTES = 1024 * 1024
+"""The maximum size of a definition of another server, as JSON."""
+
+Raw = TypeVar("Raw", bound=ToolDefinition | ResourceDefinition | PromptDefinition)
+
+_TEXTS = {"name": "name", "title": "title", "description": "description", "mime_type": "mimeType"}
+_HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+
+
+def with_raw_texts(definition: Raw) -> Raw:
+    """Return a raw definition with the texts of its MCP object in the fields that are None.
+
+    Raises:
+        ToolDefinitionError: the MCP object cannot be served.
+    """
+    raw = definition.raw
+    if not isinstance(raw, Mapping):
+        raise ToolDefinitionError(f"its raw must be an MCP object, not {type(raw).__name__}")
+    try:
+        text = to_json(raw)
+    except ValueError as error:
+        raise ToolDefinitionError(f"its raw is not JSON: {error}") from None
+    if len(text) > MAX_RAW_DEFINITION_BYTES:
+        raise ToolDefinitionError(f"it has {len(text):,} bytes, the limit is {MAX_RAW_DEFINITION_BYTES:,}")
+    check_schema_texts(raw, text, "the definition")
+    texts = {field: raw[name] for field, name in _TEXTS.items() if isinstance(raw.get(name), str)}
+    missing = [field for field in texts if field in definition._fields and getattr(definition, field) is None]
+    return cast("Raw", definition._replace(**{field: texts[field] for field in missing}))
+
+
+def raw_signature(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> tuple[Signature, str]:
+    """Return a signature that validates nothing, and the parameter that receives all arguments or the URI.
+
+    Raises:
+        ToolDefinitionError: the function does not have exactly one parameter besides the Context.
+    """
+    context = context_parameter(definition.function)
+    others = [one.name for one in parameters_of(definition.function) if one.name != context]
+    if len(others) != 1:
+        raise ToolDefinitionError(
+            "a function with raw needs one parameter for the arguments or the URI, and a Context; "
+            f"it has {', '.join(map(repr, others)) or 'none'}"
+        )
+    whole = others[0]
+    return Signature(EMPTY, None, context, lambda arguments: {whole: dict(arguments)}, EMPTY, None), whole
+
+
+def raw_schemas(definition: ToolDefinition) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+    """Return the input and the output schema of a tool, unchanged.
+
+    Raises:
+        ToolDefinitionError: a schema is not an object, or clients would reject the whole list.
+    """
+    raw = definition.raw or EMPTY
+    if definition.input_schema is not None or definition.output_schema is not None or definition.arguments:
+        raise ToolDefinitionError(
+            "a tool with raw has its schemas there: remove input_schema, output_schema, arguments"
+        )
+    taken, given = raw.get("inputSchema"), raw.get("outputSchema")
+    if not isinstance(taken, Mapping) or taken.get("type") != "object":
+        raise ToolDefinitionError('its inputSchema must be an object with `"type": "object"`')
+    properties, required = taken.get("properties", EMPTY), taken.get("required", ())
+    if not isinstance(properties, Mapping) or not all(isinstance(one, Mapping | bool) for one in properties.values()):
+        raise ToolDefinitionError("its inputSchema: properties must be schemas by name")
+    if not _is_texts(required):
+        raise ToolDefinitionError("its inputSchema: required must be a list of names")
+    if not isinstance(given, Mapping | None):
+        raise ToolDefinitionError("its outputSchema must be an object")
+    return taken, given
+
+
+def raw_hints(raw: Mapping[str, Any]) -> ToolAnnotations | None:
+    """Return the known hints of an MCP Tool object. Members of other types are ignored."""
+    given = raw.get("annotations")
+    if not isinstance(given, Mapping):
+        return None
+    hints = {field: given[name] for field, name in _HINTS.items() if isinstance(given.get(name), bool)}
+    title = given.get("title")
+    return ToolAnnotations(title=title if isinstance(title, str) else None, **hints)
+
+
+def raw_meta(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> Mapping[str, Any] | None:
+    """Return the `_meta` of an MCP object, with the entries of the definition's `meta`."""
+    own = (definition.raw or EMPTY).get("_meta")
+    return {**(own if isinstance(own, Mapping) else EMPTY), **(definition.meta or EMPTY)} or None
+
+
+def raw_arguments(definition: PromptDefinition) -> tuple[PromptArgument, ...]:
+    """Return the arguments of an MCP Prompt object.
+
+    Raises:
+        ToolDefinitionError: the arguments are not a list of objects with names.
+    """
+    given = (definition.raw or EMPTY).get("arguments") or ()
+    if not isinstance(given, Sequence) or not all(
+        isinstance(one, Mapping) and isinstance(one.get("name"), str) for one in given
+    ):
+        raise ToolDefinitionError("its arguments must be a list of objects with a name")
+    return tuple(
+        PromptArgument(one["name"], one.get("title"), one.get("description"), one.get("required") is True)
+        for one in given
+    )
+
+
+def _is_texts(given: object) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)

@@ -1,0 +1,104 @@
+"""Results and definitions of other servers in one revision.
+
+Their members pass unchanged, also unknown ones. Only members and types of content that the revision does not have are
+removed or replaced, as for the host's own results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.plugin import encode
+from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, since
+from pegboard_plugins.mcp.wrapped_results import MEMBER
+
+_SINCE = {
+    "annotations": "2025-03-26",
+    "icons": "2025-11-25",
+    "structuredContent": "2025-06-18",
+}
+"""The first revisions of members. Other members exist in all revisions, or are unknown."""
+
+_OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSchema", "uri", "uriTemplate", "_meta"))
+"""The members of definitions that the host sets."""
+
+_NOT_PASSED = frozenset(("execution",))
+"""Members of definitions that promise features which the host does not pass on, such as tasks."""
+
+_CACHING = {"ttlMs": 0, "cacheScope": "private"}
+"""The caching members of contents that a server without them sent (2026-07-28)."""
+
+
+def raw_result(value: Mapping[str, Any], revision: str, *, is_wrapped: bool) -> dict[str, Any]:
+    """Return the members of a result, without those that only its server or its protocol sets."""
+    is_stateless = revision in STATELESS_REVISIONS
+    result = {name: one for name, one in value.items() if name != "resultType"}
+    if isinstance(result.get("_meta"), Mapping):
+        result["_meta"] = {name: one for name, one in result["_meta"].items() if name != SERVER_INFO}
+    else:
+        result.pop("_meta", None)
+    if "contents" in result:
+        result = {**_CACHING, **result} if is_stateless else _without(result, _CACHING)
+    if "structuredContent" in result:
+        _structure(result, revision, is_wrapped=is_wrapped and not is_stateless)
+    if isinstance(content := result.get("content"), list):
+        result["content"] = [_block(one, revision) for one in content]
+    if isinstance(messages := result.get("messages"), list):
+        result["messages"] = [_message(one, revision) for one in messages]
+    return result
+
+
+def _without(result: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in result.items() if name not in names}
+
+
+def _structure(result: dict[str, Any], revision: str, *, is_wrapped: bool) -> None:
+    """Change structured content to the form of a revision. If the client would receive nothing else, add text."""
+    value = result["structuredContent"]
+    if not since(revision, _SINCE["structuredContent"]):
+        del result["structuredContent"]
+        if not result.get("content"):
+            result["content"] = [{"type": "text", "text": value if isinstance(value, str) else encode(value).decode()}]
+    elif is_wrapped or (revision not in STATELESS_REVISIONS and not isinstance(value, dict)):
+        result["structuredContent"] = {MEMBER: value}
+
+
+def _message(message: Any, revision: str) -> Any:
+    if not isinstance(message, dict):
+        return message
+    return {name: _block(one, revision) if name == "content" else one for name, one in message.items()}
+
+
+def _block(block: Any, revision: str) -> Any:
+    """Return a block of content. A type that the revision does not have becomes text, as for own results."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "audio" and not since(revision, "2025-03-26"):
+        text = f"[Audio of type {block.get('mimeType')}, which this revision of the protocol does not support]"
+        return {"type": "text", "text": text}
+    if kind == "resource_link" and not since(revision, "2025-06-18"):
+        text = f"{block.get('title') or block.get('name')}: {block.get('uri')}"
+        about = block.get("description")
+        return {"type": "text", "text": f"{text}\n{about}" if about else text}
+    return block
+
+
+def with_raw_members(known: Mapping[str, Any], raw: Mapping[str, Any], revision: str, kind: str) -> dict[str, Any]:
+    """Return a definition with the members of another server's object in place of those that the host does not set.
+
+    Args:
+        known: the members that the host lists.
+        raw: the other server's object.
+        revision: the revision of the client.
+        kind: "tools", "resources", "templates" or "prompts".
+    """
+    passed = {
+        name: one
+        for name, one in raw.items()
+        if name not in _OF_HOST and name not in _NOT_PASSED and _exists(name, revision, kind)
+    }
+    return {**known, **passed}
+
+
+def _exists(name: str, revision: str, kind: str) -> bool:
+    return (name == "annotations" and kind != "tools") or since(revision, _SINCE.get(name, ""))
