@@ -53,7 +53,10 @@ class _Problem(NamedTuple):
 
 
 def input_error(
-    error: ValidationError, arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
+    error: ValidationError,
+    arguments: Mapping[str, Any],
+    schema: Mapping[str, Any] | None = None,
+    booleans: Iterable[tuple[FieldPath, str]] = (),
 ) -> ToolInputError:
     """Return the error for invalid arguments.
 
@@ -61,21 +64,30 @@ def input_error(
         error: the error of pydantic.
         arguments: the arguments.
         schema: their JSON Schema. Unknown names are compared with its names.
+        booleans: the path and the problem of booleans that pydantic reads as numbers.
     """
-    return ToolInputError("Invalid arguments:\n" + "\n".join(_problems(error, arguments, schema or {})))
+    lines = _problems(error, arguments, schema or {}, dict(booleans))
+    return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
 
 
 def output_problems(error: ValidationError, value: Any) -> str:
     """Return the problems of a tool's result, for the author of the tool."""
     kind = "None" if value is None else type(value).__name__
-    return f"it returned {kind}: {'; '.join(_problems(error, value, {}))}"
+    return f"it returned {kind}: {'; '.join(_problems(error, value, {}, {}))}"
 
 
-def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> list[str]:
+def _problems(
+    error: ValidationError, value: Any, schema: Mapping[str, Any], booleans: Mapping[FieldPath, str]
+) -> list[str]:
     lines: dict[str, list[str]] = {}
     unions: dict[FieldPath, dict[str, list[_Problem]]] = {}
     details = error.errors(include_url=False)
-    for one in _found(details[:MAX_ERRORS], value, schema):
+    found = list(_found(details[:MAX_ERRORS], value, schema))
+    refused = {one.path for one in found if one.hint == got(True)}  # by pydantic, for example in strict mode
+    booleans = {path: text for path, text in booleans.items() if path not in refused}
+    for one in found:
+        if one.path in booleans:  # pydantic names another problem of the number
+            continue
         if one.form is None:
             _add(lines, one.path, with_hint(one.path, one.whole, schema))
         else:
@@ -89,6 +101,8 @@ def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> 
                 _add(lines, one.path, with_hint(one.path, one.whole, schema))
         else:
             _add(lines, union, with_hint(union, _forms(meant), schema))
+    for path, text in booleans.items():
+        _add(lines, path, text)
     unseen = max(0, len(details) - MAX_ERRORS)
     return _lines({where: "; ".join(texts) for where, texts in lines.items() if texts}, unseen)
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, g
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json
 
 from pegboard.errors import ToolInputError, ToolOutputError
-from pegboard.messages.argument_errors import input_error, output_problems, schema_error
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
@@ -104,13 +103,13 @@ class Signature(NamedTuple):
 
         decoded = decoded_strings(error, arguments, self.input_schema, self.exact)
         if decoded is None:
-            raise input_error(error, arguments, self.input_schema) from None
+            raise _invalid(error, arguments, self.input_schema) from None
         try:
             return self.validate(decoded)
         except ToolInputError:
             raise
         except ValidationError as wrong:
-            raise input_error(wrong, decoded, self.input_schema) from None
+            raise _invalid(wrong, decoded, self.input_schema) from None
         except Exception as wrong:
             raise ToolInputError("Invalid arguments.", str(wrong)) from wrong
 
@@ -147,6 +146,8 @@ class Signature(NamedTuple):
             if not is_finite((plain,)):
                 raise ValueError("JSON cannot express NaN and infinities")
         except ValidationError as error:
+            from pegboard.messages.argument_errors import output_problems  # most results fit
+
             raise ToolOutputError(_MISFIT, output_problems(error, value)) from None
         except Exception as error:
             raise ToolOutputError(_MISFIT, str(error)) from error
@@ -282,10 +283,21 @@ def _reader(validator: Any, schema: dict[str, Any], *, strict: bool) -> Callable
 
 
 def _refuse_booleans(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Reject booleans in place of numbers, in arguments that pydantic accepts."""
     from pegboard.schemas.booleans import misplaced
 
     if found := misplaced(arguments, schema):
+        from pegboard.messages.argument_errors import schema_error
+
         raise schema_error(found)
+
+
+def _invalid(error: ValidationError, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> ToolInputError:
+    """Return the error for arguments that pydantic rejects. It includes booleans in place of numbers."""
+    from pegboard.messages.argument_errors import input_error
+    from pegboard.schemas.booleans import misplaced
+
+    return input_error(error, arguments, schema, misplaced(arguments, schema))
 
 
 def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:

@@ -140,6 +140,15 @@ def test_the_message_of_one_argument(annotation: Any, value: Any, expected: str)
     assert message(annotation, value) == expected
 
 
+def test_a_boolean_is_reported_together_with_other_errors() -> None:
+    def function(a: Annotated[int, Field(ge=5)], b: str, c: list[int] | None = None) -> None: ...
+
+    with pytest.raises(ToolInputError) as caught:
+        compile_signature(function).bind({"a": True, "c": [1, False]})
+    expected = ["Invalid arguments:", "b is required", f"a: {INTEGER}", f"c.1: {INTEGER}"]
+    assert caught.value.message.splitlines() == expected
+
+
 def test_a_boolean_is_accepted_where_the_schema_has_one() -> None:
     def function(a: bool | int, b: list[int] | list[bool], c: dict[str, Any]) -> None: ...
 
