@@ -19,7 +19,6 @@ from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
-from pegboard.context.rounds import Rounds
 from pegboard.errors import ResultTooLargeError, ToolTimeoutError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
@@ -29,6 +28,7 @@ from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, To
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
+    from pegboard.context.rounds import Rounds
     from pegboard.middleware.time_limit import MiddlewareTime
 
 logger = logging.getLogger("pegboard")
@@ -329,8 +329,12 @@ def _result(bound: BoundTool, value: Any) -> Any:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
         log_too_large(bound.name, error, limit)
-    raise ResultTooLargeError(
-        limit,
+    raise _too_large(bound, value)
+
+
+def _too_large(bound: BoundTool, value: Any) -> ResultTooLargeError:
+    return ResultTooLargeError(
+        bound.max_result_bytes,
         lambda size: built_within(size, value, bound.signature.result),
         is_structured=bound.signature.output_schema is not None,
     )

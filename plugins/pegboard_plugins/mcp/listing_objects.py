@@ -12,7 +12,6 @@ from pegboard import ToolAnnotations
 from pegboard.types import Identity, Listing, Prompt, PromptArgument, Resource, ResourceTemplate, Tool
 from pegboard_plugins.mcp.common_fields import annotations_object, icon_objects, nested_meta, without_none
 from pegboard_plugins.mcp.revisions import since
-from pegboard_plugins.mcp.wrapped_results import output_schema
 
 _MEMBERS = {"tools": "tools", "resources": "resources", "templates": "resourceTemplates", "prompts": "prompts"}
 
@@ -61,6 +60,8 @@ def _description(item: Tool | Resource | ResourceTemplate | Prompt) -> str | Non
 
 
 def _tool(tool: Tool, revision: str) -> dict[str, Any]:
+    from pegboard_plugins.mcp.wrapped_results import output_schema
+
     return {
         "inputSchema": tool.input_schema,
         "outputSchema": output_schema(tool, revision),

@@ -37,7 +37,6 @@ from pegboard_plugins.mcp.revisions import (
     since,
 )
 from pegboard_plugins.mcp.session import Session
-from pegboard_plugins.mcp.wrapped_results import is_wrapped
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
@@ -145,6 +144,8 @@ class McpService:
         structured = "structuredContent" in result.value if isinstance(result, RawResult) else result.structured
         if not (structured and self._encoders[call.client.revision].wraps_results):
             return False
+        from pegboard_plugins.mcp.wrapped_results import is_wrapped  # most tools return text or objects
+
         tool = self.host.tool(str(call.params.get("name")), call.caller)
         return tool is not None and is_wrapped(tool)
 

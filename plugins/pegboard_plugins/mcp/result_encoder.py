@@ -26,7 +26,6 @@ from pegboard.plugin import (
 from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult, RequestId
 from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
-from pegboard_plugins.mcp.wrapped_results import MEMBER
 
 CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """The results that clients may cache."""
@@ -102,7 +101,7 @@ class ResultEncoder:
 
     def wrapped_answer(self, request_id: RequestId, result: ToolResult) -> bytes:
         """Return the response to a call, with the result wrapped as the member `result` of an object."""
-        return jsonrpc_result(request_id, self._tool_result(result, is_wrapped=True))
+        return jsonrpc_result(request_id, self._full_tool_result(result, is_wrapped=True))
 
     def wrapped_raw_answer(self, request_id: RequestId, result: RawResult) -> bytes:
         """Return the response to a call of another server's tool, with the result wrapped as in `wrapped_answer`."""
@@ -110,7 +109,7 @@ class ResultEncoder:
 
     def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
         """Return the response to a request."""
-        if isinstance(outcome, Failure):
+        if type(outcome) is Failure:
             return self._failure(request_id, method, outcome)
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
 
@@ -120,21 +119,22 @@ class ResultEncoder:
 
     # --- results ---
 
-    def _tool_result(self, outcome: ToolResult, *, is_wrapped: bool = False) -> bytes:
+    def _tool_result(self, outcome: ToolResult) -> bytes:
         value, structured, content, is_error, meta = outcome
         if content is not None or is_error or meta is not None:
-            return self._full_tool_result(outcome, is_wrapped=is_wrapped)
+            return self._full_tool_result(outcome)
         if value is None and not structured:
             return b'{"content":[],"isError":false' + self._close
         raw = encode(value)
         text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
         if not (structured and self._structured):
             return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
-        wraps = self.wraps_results and (is_wrapped or not isinstance(value, dict))
+        wraps = self.wraps_results and not isinstance(value, dict)
         return (_WRAPPED_RESULT if wraps else _STRUCTURED_RESULT) % (text, raw, self._close)
 
-    def _full_tool_result(self, outcome: ToolResult, *, is_wrapped: bool) -> bytes:
+    def _full_tool_result(self, outcome: ToolResult, *, is_wrapped: bool = False) -> bytes:
         from pegboard_plugins.mcp.content_objects import tool_result_object
+        from pegboard_plugins.mcp.wrapped_results import MEMBER
 
         result = tool_result_object(outcome, self.revision, structured=outcome.structured and self._structured)
         if self.wraps_results and outcome.structured and (is_wrapped or not isinstance(outcome.value, dict)):
