@@ -111,13 +111,14 @@ def data() -> dict[str, Any]:
 @kit.tool
 def mixed() -> list:  # type: ignore[type-arg]  # as authors write it
     """Give content, texts and values together."""
-    return ["said", ImageContent(b"\xfb\xff\xfe", "image/png"), {"a": b"\xfb"}, 5]
+    return ["said", ImageContent(b"\xfb\xff\xfe", "image/png"), {"a": b"\xfb"}, b"\xfb", 5]
 
 
 @kit.tool
-def members() -> dict[str, Any]:
-    """Give an image among data."""
-    return {"a": b"\xfb\xff\xfe", "image": ImageContent(b"\xfb\xff\xfe", "image/png")}
+def members(alone: bool = False) -> dict[str, Any]:
+    """Give an image among data, or alone."""
+    image = ImageContent(b"\xfb\xff\xfe", "image/png")
+    return {"image": image} if alone else {"a": b"\xfb\xff\xfe", "image": image}
 
 
 BROKEN: dict[str, Any] = {

@@ -82,10 +82,19 @@ def _block(item: Any) -> Content:
 
 
 def _text(value: object) -> TextContent:
+    """Return a value as text: JSON, without quotes around a string such as bytes in base64."""
     try:
-        return TextContent(encode(json_value(value)).decode())
+        plain = json_value(value)
+        return TextContent(plain if isinstance(plain, str) else encode(plain).decode())
     except (TypeError, ValueError) as error:
-        raise ContentError(f"JSON cannot express {type(value).__name__}: {error}") from None
+        raise ContentError(f"JSON cannot express {type(value).__name__}: {json_problem(error)}") from None
+
+
+def json_problem(error: Exception) -> str:
+    """Return why JSON cannot express a value, for the log."""
+    if "pegboard.media." not in str(error):
+        return str(error)
+    return "it contains a file inside another value. Return the file as an item of a list or a member of a dict"
 
 
 def prompt_result(value: object, description: str | None) -> PromptResult:

@@ -150,7 +150,9 @@ class Signature(NamedTuple):
 
             raise ToolOutputError(_MISFIT, output_problems(error, value)) from None
         except Exception as error:
-            raise ToolOutputError(_MISFIT, str(error)) from error
+            from pegboard.content.function_results import json_problem
+
+            raise ToolOutputError(_MISFIT, json_problem(error)) from error
         return plain
 
     def _content(self, value: Any) -> ToolResult | None:
@@ -374,4 +376,6 @@ def _jsonable(value: Any) -> Any:
     try:
         return json_value(value)
     except (TypeError, ValueError) as error:
-        raise ToolOutputError("The tool returned a result that JSON cannot express.", str(error)) from error
+        from pegboard.content.function_results import json_problem
+
+        raise ToolOutputError("The tool returned a result that JSON cannot express.", json_problem(error)) from error

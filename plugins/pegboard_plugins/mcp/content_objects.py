@@ -24,11 +24,11 @@ from pegboard_plugins.mcp.revisions import since
 
 
 def tool_result_object(outcome: ToolResult, revision: str, *, structured: bool) -> dict[str, Any]:
-    """Return a tool's result without `_meta`. If only structured content exists, add it as text too."""
+    """Return a tool's result without `_meta`. Add structured content that is not empty as text, if there is no text."""
     value = outcome.value
     blocks = [] if outcome.content is None else [content_block(item, revision) for item in outcome.content]
     plain = outcome.content is None and value is not None
-    if plain or (structured and not any(item["type"] == "text" for item in blocks)):
+    if plain or (structured and value != {} and not any(item["type"] == "text" for item in blocks)):
         blocks.append({"type": "text", "text": value if isinstance(value, str) else encode(value).decode()})
     result: dict[str, Any] = {"content": blocks}
     if structured:
