@@ -11,7 +11,7 @@ from types import CoroutineType, TracebackType
 from typing import Any
 
 from pegboard.calls.function import Function
-from pegboard.calls.media_results import with_media
+from pegboard.calls.media_results import reading_of
 from pegboard.context import Context, current_context
 from pegboard.context.bound_function import HostAccess
 from pegboard.schemas.dependencies import Dependency, compile_dependency
@@ -20,7 +20,7 @@ from pegboard.types.depends import Depends
 
 def with_dependencies(function: Function, dependencies: Mapping[str, Dependency]) -> Function:
     """Return a function that creates the dependencies, runs the author's function, and closes the dependencies."""
-    return Function(_Dependent(function, dependencies), "async" if function.mode == "async" else "dependent")
+    return Function(_Dependent(function, dependencies), "async", function.is_sync)
 
 
 class _Dependent:
@@ -42,11 +42,12 @@ class _Dependent:
                 keywords[parameter] = await values.of(dependency)
             value = await self._run(keywords, context._host, context.name)
             # a file may exist only as long as a dependency
-            return await with_media(value, context._bound, context._host.in_thread)
+            reading = reading_of(value, context._bound, context._host.in_thread)
+            return value if reading is None else await reading
 
     async def _run(self, keywords: Mapping[str, Any], host: HostAccess, name: str) -> Any:
-        function, mode = self._function
-        if mode == "thread":
+        function = self._function.function
+        if self._function.mode == "thread":
             value = await host.in_thread(partial(function, **keywords), name)
         else:
             value = function(**keywords)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,9 +13,9 @@ from pegboard.calls.deadlines import Deadline, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import raise_mapped
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.function import Function, Mode
+from pegboard.calls.function import Function
 from pegboard.calls.result_size import TooLarge, built_within, log_too_large, within
-from pegboard.calls.threads import Job, Threads
+from pegboard.calls.threads import Job, Threads, value_of
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
@@ -118,16 +118,16 @@ async def invoke(
         asyncio.CancelledError: the call was cancelled.
     """
     try:
-        if function.mode == "async":
-            return await function.function(**keywords)
         if function.mode == "thread":
-            value, error = await runtime.threads.run(Job(function.function, keywords, bound.name))
-            if error is not None:
-                raise error
+            value = value_of(await runtime.threads.run(Job(function.function, keywords, bound.name)))
         else:
             value = function.function(**keywords)
-        # a plain wrapper around an async function returns a coroutine
-        return await value if isinstance(value, CoroutineType) else value
+        # a plain wrapper around an async function returns a coroutine, too
+        if isinstance(value, CoroutineType):
+            value = await value
+        if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
+            value = await reading
+        return value
     except BaseException as error:
         if is_cancelled(error, rounds):
             raise
@@ -144,6 +144,8 @@ async def invoke_within(
 ) -> Any:
     """Run a function like `invoke`, for at most `bound.timeout` seconds. Inline functions cannot be interrupted.
 
+    The limit includes the time to read the files that the function returns.
+
     At the limit, an async function is cancelled, and closed if it does not end soon after. Its return value is then
     ignored. A function in a thread continues after its call has failed.
 
@@ -157,9 +159,7 @@ async def invoke_within(
             value = function.function(**keywords)
         else:
             clock = runtime.deadlines.start(bound.timeout, context)
-            value, error = await runtime.threads.run(job)
-            if error is not None:
-                raise error
+            value = value_of(await runtime.threads.run(job))
         if isinstance(value, CoroutineType):
             try:
                 waits_for = value.send(None)
@@ -168,6 +168,9 @@ async def invoke_within(
             else:
                 clock = clock or runtime.deadlines.start(bound.timeout, context)
                 value = await driven(value, waits_for, clock)
+        if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
+            clock = clock or runtime.deadlines.start(bound.timeout, context)
+            value = await driven(reading, reading.send(None), clock)
         if clock is None or not clock.stop():
             return value
     except BaseException as error:
@@ -175,11 +178,18 @@ async def invoke_within(
             if is_cancelled(error, rounds):
                 raise
             raise_mapped(error, bound.adapters)
-    raise _too_long(bound, function.mode, job, runtime.threads, clock.error if clock else None)
+    raise _too_long(bound, function, job, runtime.threads, clock.error if clock else None)
+
+
+def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:
+    """Return a coroutine that reads the files in a value, or None if it contains none."""
+    from pegboard.calls.media_results import reading_of  # most hosts send no files
+
+    return reading_of(value, bound, runtime.threads.step)
 
 
 def _too_long(
-    bound: BoundFunction, mode: Mode, job: Job | None, threads: Threads, error: BaseException | None
+    bound: BoundFunction, function: Function, job: Job | None, threads: Threads, error: BaseException | None
 ) -> ToolTimeoutError:
     """Log that a function took longer than its limit, and return the error for the caller.
 
@@ -197,7 +207,8 @@ def _too_long(
             can_retry=True,
         )
     if job is None:
-        rest = "; if its function runs, the thread stays busy until it returns" if mode == "dependent" else ""
+        in_thread = function.is_sync and function.mode == "async"  # with dependencies
+        rest = "; if its function runs, the thread stays busy until it returns" if in_thread else ""
         logger.warning("%s took longer than its limit of %s and was cancelled%s", bound.name, seconds, rest)
     else:
         logger.warning(
@@ -267,21 +278,17 @@ async def run_function(
         arguments: the arguments as the client sent them.
         keywords: the arguments of the function.
     """
-    asks = parameter is not None and function.mode == "async"
+    asks = parameter is not None and not function.is_sync
     task = asyncio.current_task() if asks and call.round is not None else None
     context = Context(call, bound, arguments, runtime.host_access, task, None if asks else CANNOT_ASK)
     if parameter is not None:
         keywords[parameter] = context
     token = _current.set(context)
     try:
-        if bound.timeout and function.mode != "inline":
+        if bound.timeout:
             value = await invoke_within(bound, function, keywords, runtime, context, call.rounds)
         else:
             value = await invoke(bound, function, keywords, runtime, call.rounds)
-        if MEDIA_TYPES:
-            from pegboard.calls.media_results import with_media
-
-            value = await with_media(value, bound, runtime.threads.step)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
         remember(call)  # the error may contain its token

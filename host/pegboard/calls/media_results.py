@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,21 +20,33 @@ _HOLDERS = (Media, ToolResult, PromptMessage, PromptResult)
 """The types of items that are or contain `Media`."""
 
 
-async def with_media(value: Any, bound: BoundFunction, in_thread: InThread) -> Any:
-    """Return the value of a function with content blocks in place of `Image`, `Audio` and `File`.
+def reading_of(value: Any, bound: BoundFunction, in_thread: InThread) -> Coroutine[Any, Any, Any] | None:
+    """Return a coroutine that reads the files in the value of a function. Return None if there are none.
+
+    The coroutine returns the value with content blocks in place of `Image`, `Audio` and `File`.
 
     Args:
         value: the value.
         bound: the tool, resource or prompt.
         in_thread: calls a function in a thread, with a name for the log.
+    """
+    found: list[Media] = []
+
+    def collect(media: Media) -> Media:
+        found.append(media)
+        return media
+
+    _replaced(value, collect)
+    return _read(value, found, bound, in_thread) if found else None
+
+
+async def _read(value: Any, found: Sequence[Media], bound: BoundFunction, in_thread: InThread) -> Any:
+    """Read files, and return the value that contains them with content blocks in their place.
 
     Raises:
         ToolOutputError: a file cannot be read, or its media type is unknown. The message does not contain the path.
         ResultTooLargeError: the files exceed the size limit of the result.
     """
-    found = list(_media_of(value))
-    if not found:
-        return value
     try:
         blocks = await in_thread(partial(_blocks, found, bound.max_result_bytes), bound.name)
     except MediaTooLarge as error:
@@ -43,40 +55,28 @@ async def with_media(value: Any, bound: BoundFunction, in_thread: InThread) -> A
     except (OSError, ContentError) as error:
         raise ToolOutputError("The tool returned a file that cannot be sent.", str(error)) from error
     following = iter(blocks)
-    return _mapped(value, lambda _: next(following))
+    return _replaced(value, lambda _: next(following))
 
 
-def _media_of(value: Any, *, is_item: bool = False) -> Iterator[Media]:
-    """Yield each `Media` that `_mapped` replaces, in its order. Large values are not copied."""
+def _replaced(value: Any, replace: Callable[[Media], Any], *, is_item: bool = False) -> Any:
+    """Return a value with each `Media` replaced: the value itself, its items or members.
+
+    Lists and dicts without `Media` are not copied.
+    """
     kind = type(value)
     if isinstance(value, Media):
-        yield value
-    elif kind is ToolResult or kind is PromptMessage:
-        yield from _media_of(value.content)
-    elif kind is PromptResult:
-        yield from _media_of(value.messages)
-    elif not is_item and (kind is list or kind is tuple or kind is dict):
-        for one in value.values() if kind is dict else value:
-            if isinstance(one, _HOLDERS):
-                yield from _media_of(one, is_item=True)
-
-
-def _mapped(value: Any, change: Callable[[Media], Any], *, is_item: bool = False) -> Any:
-    """Return a value with each `Media` replaced by the result of `change`: the value itself, its items or members."""
-    if isinstance(value, Media):
-        return change(value)
-    kind = type(value)
+        return replace(value)
     if kind is ToolResult or kind is PromptMessage:
-        return value._replace(content=_mapped(value.content, change))
+        return value._replace(content=_replaced(value.content, replace))
     if kind is PromptResult:
-        return value._replace(messages=_mapped(value.messages, change))
-    if is_item:
+        return value._replace(messages=_replaced(value.messages, replace))
+    if is_item or kind not in (list, tuple, dict):
         return value
-    if kind is list or kind is tuple:
-        return kind(_mapped(one, change, is_item=True) for one in value)
+    if not any(isinstance(one, _HOLDERS) for one in (value.values() if kind is dict else value)):
+        return value
     if kind is dict:
-        return {name: _mapped(one, change, is_item=True) for name, one in value.items()}
-    return value
+        return {name: _replaced(one, replace, is_item=True) for name, one in value.items()}
+    return kind(_replaced(one, replace, is_item=True) for one in value)
 
 
 def _blocks(found: Sequence[Media], limit: int) -> list[Content]:

@@ -49,6 +49,14 @@ class Job:
             self.unawaited.close()
 
 
+def value_of(ended: tuple[Any, BaseException | None]) -> Any:
+    """Return the value of a function that ran in a thread, or raise its exception."""
+    value, error = ended
+    if error is not None:
+        raise error
+    return value
+
+
 class Threads:
     """The threads of one host. The first function that runs creates the threads.
 
@@ -95,10 +103,7 @@ class Threads:
         Raises:
             BaseException: the exception of the function.
         """
-        value, error = await self.run(Job(function, {}, name))
-        if error is not None:
-            raise error
-        return value
+        return value_of(await self.run(Job(function, {}, name)))
 
     def _boxed(self, job: Job) -> tuple[Any, BaseException | None]:
         job.begun = monotonic()

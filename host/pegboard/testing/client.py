@@ -75,7 +75,7 @@ class TestClient:
         wire = self._wire_name("tools", name)
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
         bound = self.host.assembly.tools.get(wire)
-        asks = bound is not None and bound.function.mode == "async" and bound.signature.context_parameter is not None
+        asks = bound is not None and not bound.function.is_sync and bound.signature.context_parameter is not None
         request_id, result = await self._client.finish("tools/call", params, self._replay(wire) if asks else None)
         schema = None if bound is None else bound.tool.output_schema
         return CallResult(wire, result, self._observed.take(request_id), schema, self.revision)

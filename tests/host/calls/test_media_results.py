@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from pegboard import (
 )
 from pegboard.content.rules import ContentError
 from pegboard.types import Call, Failure
-from tests.host.hosting import make_host
+from tests.host.hosting import WAIT, make_host
 
 PNG = b"\x89PNG\r\n\x1a\n\xfb"
 
@@ -132,3 +133,35 @@ async def test_a_file_that_cannot_be_sent_is_an_error_without_its_path(files: Pa
         outcome = await host.dispatch(Call("tools/call", {"name": "give", "arguments": {"name": name}}))
     assert isinstance(outcome, Failure)
     assert outcome.error.message == message
+
+
+async def give_later() -> Image:
+    return Image("slow.png")
+
+
+@pytest.mark.parametrize("function", [lambda: Image("slow.png"), give_later], ids=["sync", "async"])
+async def test_the_time_limit_includes_reading_files(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kit, may_end = Toolkit("media", prefix=False), threading.Event()
+    monkeypatch.setattr(Image, "load", lambda self, limit: may_end.wait(WAIT) and PNG)
+    kit.tool(name="give", description="Give.", timeout=0.01)(function)
+    async with make_host(kit) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "give"}))
+        may_end.set()
+    assert isinstance(outcome, Failure)
+    assert "took longer than 0.01 seconds" in str(outcome.error)
+
+
+@pytest.mark.parametrize("value", [{"a": {"b": Image(data=PNG)}}, [[Image(data=PNG)]], [[Image(data=PNG)], "x"]])
+async def test_a_file_inside_another_value_is_explained_in_the_log(
+    value: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    kit = Toolkit("media", prefix=False)
+
+    @kit.tool
+    def give() -> Any:
+        """Give a value."""
+        return value
+
+    async with make_host(kit) as host:
+        assert isinstance(await host.dispatch(Call("tools/call", {"name": "give"})), Failure)
+    assert "Return the file as an item of a list or a member of a dict" in caplog.text
