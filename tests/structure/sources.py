@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PUBLIC_PACKAGES = ("pegboard", "pegboard.plugin", "pegboard.testing", "pegboard.types")
+PUBLIC_PACKAGES = ("pegboard", "pegboard.client", "pegboard.plugin", "pegboard.testing", "pegboard.types")
 
 
 class Import(NamedTuple):

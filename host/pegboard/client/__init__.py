@@ -1,1 +1,20 @@
-"""pegboard.client: a client for any MCP server. The host does not import it."""
+"""pegboard.client: a client for any MCP server. The host does not use it.
+
+docs/client.md describes the names.
+"""
+
+from pegboard.exports import exports
+
+_HOMES = {
+    "client.addresses": "ClientLimits Endpoint Program Stream",
+    "client.asked": "Asked QuestionHandler",
+    "client.auth": "HttpAuth LoginRequiredError",
+    "client.client_errors": "ServerTimeoutError",
+    "client.http_exchange": "HttpExchange HttpReply",
+    "client.message_stream": "MessageStream",
+    "client.server_description": "ServerDescription",
+    "client.wire_client": "Client",
+}
+"""The public names, by the module that defines them."""
+
+__all__, __getattr__, __dir__ = exports(__name__, _HOMES)

@@ -6,7 +6,8 @@ docs/testing.md describes the names.
 from pegboard.exports import exports
 
 _HOMES = {
-    "testing.answers": "Answer Asked accept cancel decline reply",
+    "client.asked": "Asked",
+    "testing.answers": "Answer accept cancel decline reply",
     "testing.client": "Logged Reported TestClient",
     "testing.in_memory": "connect",
     "testing.contracts.error_adapter_contract": "ErrorAdapterContract",

@@ -1,7 +1,9 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.client.asked import (
+    Asked,
+)
 from pegboard.testing.answers import (
     Answer,
-    Asked,
     accept,
     cancel,
     decline,

@@ -8,8 +8,9 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from pegboard.client.asked import CAPABILITY_OF, Asked
 from pegboard.errors import ProtocolError
 from pegboard.wire.codec import decode, encode
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
@@ -20,49 +21,6 @@ ALL_CAPABILITIES: dict[str, Any] = {
     "roots": {"listChanged": True},
 }
 """The capabilities of a client that supports every kind of question."""
-
-_KINDS = {"sampling/createMessage": "sampling", "roots/list": "roots"}
-
-
-class Asked(NamedTuple):
-    """A question of the host, as the client receives it.
-
-    Attributes:
-        method: "elicitation/create", "sampling/createMessage" or "roots/list".
-        params: the parameters of the request.
-        name: the key of the answer in 2026-07-28, as the author named it; "" in sessions.
-    """
-
-    method: str
-    params: Mapping[str, Any]
-    name: str = ""
-
-    @property
-    def kind(self) -> Literal["form", "url", "sampling", "roots"]:
-        """The kind of question."""
-        if self.method in _KINDS:
-            return _KINDS[self.method]  # type: ignore[return-value]  # the table has those two
-        return "url" if self.params.get("mode") == "url" else "form"
-
-    @property
-    def message(self) -> str:
-        """The message to the user or the model; "" for roots. For sampling, the text of the last message."""
-        if self.kind == "sampling":
-            content = self.params["messages"][-1]["content"]
-            blocks = content if isinstance(content, list) else [content]
-            return "\n".join(block["text"] for block in blocks if block["type"] == "text")
-        text: str = self.params.get("message", "")
-        return text
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """The JSON Schemas of a form's fields, by name."""
-        properties: Mapping[str, Any] = self.params.get("requestedSchema", {}).get("properties", {})
-        return properties
-
-    def __str__(self) -> str:
-        fields = f" ({', '.join(self.fields)})" if self.fields else ""
-        return f"{self.kind} {self.message!r}{fields}"
 
 
 class Answer(NamedTuple):
@@ -124,7 +82,7 @@ class Answers:
         """
         if asked.method == "ping":
             return {}
-        if asked.method != "elicitation/create" and asked.method not in _KINDS:
+        if asked.method not in CAPABILITY_OF:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {asked.method}")
         self.asked.append(asked)
         if self._fixed:

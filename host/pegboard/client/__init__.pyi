@@ -1,0 +1,48 @@
+# Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.client.addresses import (
+    ClientLimits,
+    Endpoint,
+    Program,
+    Stream,
+)
+from pegboard.client.asked import (
+    Asked,
+    QuestionHandler,
+)
+from pegboard.client.auth import (
+    HttpAuth,
+    LoginRequiredError,
+)
+from pegboard.client.client_errors import (
+    ServerTimeoutError,
+)
+from pegboard.client.http_exchange import (
+    HttpExchange,
+    HttpReply,
+)
+from pegboard.client.message_stream import (
+    MessageStream,
+)
+from pegboard.client.server_description import (
+    ServerDescription,
+)
+from pegboard.client.wire_client import (
+    Client,
+)
+
+__all__ = [
+    "Asked",
+    "Client",
+    "ClientLimits",
+    "Endpoint",
+    "HttpAuth",
+    "HttpExchange",
+    "HttpReply",
+    "LoginRequiredError",
+    "MessageStream",
+    "Program",
+    "QuestionHandler",
+    "ServerDescription",
+    "ServerTimeoutError",
+    "Stream",
+]

@@ -1,0 +1,87 @@
+"""HTTP requests with aiohttp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+
+import aiohttp
+
+from pegboard.client.client_errors import ConnectionLostError
+from pegboard.client.http_exchange import HttpReply
+from pegboard.errors import TransportError
+
+MAX_CONNECT_SECONDS = 30
+
+
+class AiohttpExchange:
+    """Sends HTTP requests over connections that are kept open."""
+
+    def __init__(self) -> None:
+        self._session = aiohttp.ClientSession(
+            # a standing stream and each call in flight have a connection
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=MAX_CONNECT_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,  # a small body could expand to any size
+        )
+
+    def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> AiohttpReply:
+        """Send one request."""
+        return AiohttpReply(self._session, method, url, headers, body)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+
+class AiohttpReply:
+    """One request and its response."""
+
+    __slots__ = ("_request", "_response")
+
+    def __init__(
+        self, session: aiohttp.ClientSession, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+    ) -> None:
+        self._request = session.request(
+            method, url, data=body, headers={**headers, "Accept-Encoding": "identity"}, allow_redirects=False
+        )
+        self._response: aiohttp.ClientResponse | None = None
+
+    async def __aenter__(self) -> HttpReply:
+        try:
+            self._response = response = await self._request
+        except aiohttp.ClientConnectorError as error:
+            raise TransportError(f"cannot connect: {error}") from None
+        except aiohttp.InvalidURL as error:
+            raise TransportError(f"invalid URL: {error}") from None
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise ConnectionLostError(f"no response: {str(error) or type(error).__name__}") from None
+        return HttpReply(response.status, response.headers, _Chunks(response.content))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._response is not None:
+            self._response.release()  # closes the connection if the body has not ended
+
+
+class _Chunks:
+    """The body of a response."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, content: aiohttp.StreamReader) -> None:
+        self._content = content
+
+    def __aiter__(self) -> _Chunks:
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            chunk = await self._content.readany()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ConnectionLostError(f"the response broke off: {str(error) or type(error).__name__}") from None
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk

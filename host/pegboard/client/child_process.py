@@ -1,0 +1,180 @@
+"""A server in a child process: one message per line on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+from pegboard.client.addresses import Program
+from pegboard.errors import TransportError
+
+logger = logging.getLogger("pegboard.client")
+
+INHERITED_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER")
+"""The variables of the client's environment that a server gets. Others may contain secrets."""
+MAX_EXIT_SECONDS = 2.0
+"""How long a process may take to exit after the end of its input, and again after SIGTERM."""
+MAX_STDERR_LINE_BYTES = 64 * 1024
+
+_GUARD = 'read -r _ || { sleep 2; kill -s KILL -- "-$1"; }'
+"""Kills a process group 2 seconds after the client died. Its input ends with the client, even after SIGKILL."""
+
+
+class ChildProcess:
+    """A message stream to a process. The process is the leader of its own process group.
+
+    A shell that waits for the end of the client guards the group: the server and its own children end, even if the
+    client is killed.
+
+    Args:
+        command: the command.
+        process: the process.
+        guard: the shell.
+        message_bytes: the limit of a message.
+    """
+
+    def __init__(
+        self,
+        command: Program,
+        process: asyncio.subprocess.Process,
+        guard: subprocess.Popen[bytes],
+        message_bytes: int,
+    ) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._label = command.label
+        self._process = process
+        self._guard = guard
+        self._message_bytes = message_bytes
+        self._stdin, self._stdout = process.stdin, process.stdout
+        drain = _drain(process.stderr, command.stderr or _logger_of(command.label))
+        self._draining = asyncio.get_running_loop().create_task(drain)
+
+    def send(self, message: bytes) -> None:
+        """Queue one line."""
+        if not self._stdin.is_closing():
+            self._stdin.write(message + b"\n")
+
+    async def drain(self) -> None:
+        """Wait until the pipe has room."""
+        with suppress(ConnectionError):
+            await self._stdin.drain()
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """Yield the lines of the process.
+
+        Raises:
+            TransportError: a line is too long, or the process has ended.
+        """
+        while True:
+            try:
+                line = await self._stdout.readuntil(b"\n")
+            except asyncio.IncompleteReadError:
+                break
+            except asyncio.LimitOverrunError:
+                raise TransportError(f"{self._label} sent a message of more than {self._message_bytes} bytes") from None
+            if line := line.strip():
+                yield line
+        await self._exits()
+        code = self._process.returncode
+        raise TransportError(f"{self._label} " + ("closed its output" if code is None else f"ended with code {code}"))
+
+    async def close(self) -> None:
+        """End the process: close its input, wait, send SIGTERM to its group, wait, send SIGKILL."""
+        self._stdin.close()
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                if await self._exits():
+                    break
+                self._signal(number)
+        finally:
+            self._signal(signal.SIGKILL)  # the children that the process has left
+            self._guard.kill()
+            self._guard.wait()
+            assert self._guard.stdin is not None
+            self._guard.stdin.close()
+        await self._exits()
+        self._draining.cancel()
+        await asyncio.wait((self._draining,))
+
+    async def _exits(self) -> bool:
+        """Wait for the exit of the process. Return False if it takes too long."""
+        try:
+            async with asyncio.timeout(MAX_EXIT_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+async def start_process(command: Program, message_bytes: int) -> ChildProcess:
+    """Start a server.
+
+    Raises:
+        TransportError: the program cannot be started.
+    """
+    inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            command.command,
+            *command.args,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=command.cwd,
+            env={**inherited, **command.env},
+            start_new_session=True,
+            limit=message_bytes,
+        )
+    except (OSError, ValueError) as error:
+        raise TransportError(f"cannot start {command.label}: {error}; check the command and its path") from None
+    return ChildProcess(command, process, _guard_of(process.pid), message_bytes)
+
+
+def _guard_of(group: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - the command is a constant and a number
+        ("/bin/sh", "-c", _GUARD, "sh", str(group)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={},
+        start_new_session=True,
+    )
+
+
+def _logger_of(label: str) -> Callable[[str], None]:
+    def log(line: str) -> None:
+        logger.info("%s: %s", label, line)
+
+    return log
+
+
+async def _drain(stderr: asyncio.StreamReader, take: Callable[[str], None]) -> None:
+    """Pass each line of standard error on. A long line arrives in parts."""
+    rest = b""
+    while chunk := await stderr.read(MAX_STDERR_LINE_BYTES):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) >= MAX_STDERR_LINE_BYTES:
+            lines, rest = [*lines, rest], b""
+        for line in lines:
+            _pass_line(line, take)
+    if rest:
+        _pass_line(rest, take)
+
+
+def _pass_line(line: bytes, take: Callable[[str], None]) -> None:
+    try:
+        take(line.decode("utf-8", "replace").rstrip("\r"))
+    except Exception:
+        logger.exception("the handler of standard error failed")

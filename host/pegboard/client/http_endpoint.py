@@ -1,0 +1,132 @@
+"""Single HTTP requests to the endpoint of a server: credentials, redirects and statuses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from pydantic_core import from_json
+
+from pegboard.client.addresses import ClientLimits, Endpoint
+from pegboard.client.auth import login_required
+from pegboard.client.client_errors import ConnectionLostError, HttpStatusError
+from pegboard.client.http_exchange import HttpExchange, HttpReply
+from pegboard.client.in_flight import Message
+from pegboard.errors import TransportError
+
+_POST_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_GET_HEADERS = {"Accept": "text/event-stream"}
+
+
+class HttpEndpoint:
+    """The endpoint of a server.
+
+    Args:
+        endpoint: its address.
+        exchange: sends the requests.
+        limits: the limits.
+
+    Attributes:
+        label: the name of the server in messages.
+    """
+
+    def __init__(self, endpoint: Endpoint, exchange: HttpExchange, limits: ClientLimits) -> None:
+        self.label = endpoint.label
+        self.message_bytes = limits.message_bytes
+        self._url = endpoint.url
+        self._auth = endpoint.auth
+        self._exchange = exchange
+        self._post = {**_POST_HEADERS, **endpoint.headers}
+        self._get = {**_GET_HEADERS, **endpoint.headers}
+
+    @asynccontextmanager
+    async def open(
+        self, method: str, headers: Mapping[str, str], body: bytes | None = None
+    ) -> AsyncIterator[HttpReply]:
+        """Send one request. Repeat it after a login, and after a redirect to the same origin.
+
+        Raises:
+            TransportError: the server cannot be reached, or redirects to another origin.
+            LoginRequiredError: the server requires a login.
+        """
+        logins = redirects = 0
+        while True:
+            sent = {**(self._post if method == "POST" else self._get), **headers}
+            if self._auth is not None:
+                sent.update(await self._auth.headers(self._url))
+            try:
+                async with self._exchange(method, self._url, sent, body) as reply:
+                    if reply.status in (401, 403):
+                        if await self._repeats(reply, logins):
+                            logins += 1
+                            continue
+                    elif reply.status in (307, 308) and redirects < 2:
+                        redirects += 1
+                        self._url = self._redirected(reply)
+                        continue
+                    yield reply
+                    return
+            except TransportError as error:
+                if not error.message.startswith(self.label):
+                    error.args = (f"{self.label}: {error.message}",)
+                raise
+
+    async def whole_message(self, reply: HttpReply) -> Message:
+        """Return the JSON-RPC message that is the body of a response.
+
+        Raises:
+            ConnectionLostError: it is too large or not a message.
+            HttpStatusError: the status is that of an error, and the body is no JSON-RPC error.
+        """
+        message: Any = None
+        if content_type(reply) == "application/json":
+            parts: list[bytes] = []
+            size = 0
+            async for chunk in reply.chunks:
+                parts.append(chunk)
+                size += len(chunk)
+                if size > self.message_bytes:
+                    raise ConnectionLostError(f"the server sent a message of more than {self.message_bytes} bytes")
+            try:
+                message = from_json(parts[0] if len(parts) == 1 else b"".join(parts), allow_inf_nan=False)
+            except ValueError:
+                if reply.status == 200:
+                    raise ConnectionLostError("the response is not JSON") from None
+        if isinstance(message, dict) and (reply.status == 200 or isinstance(message.get("error"), dict)):
+            return message
+        if reply.status == 200:
+            raise ConnectionLostError(f"the response is not a JSON-RPC message ({content_type(reply) or 'no type'})")
+        found = HttpStatusError(f"the server responded with HTTP status {reply.status}")
+        found.status = reply.status
+        raise found
+
+    async def _repeats(self, reply: HttpReply, logins: int) -> bool:
+        """Return True if a login allows to repeat the request.
+
+        Raises:
+            LoginRequiredError: the server requires a login, and there is none.
+        """
+        challenge = reply.headers.get("www-authenticate", "")
+        if reply.status == 403 and "insufficient_scope" not in challenge:
+            return False
+        if self._auth is None or logins or not await self._auth.challenged(self._url, reply.status, reply.headers):
+            raise login_required(self._url, reply.headers)
+        return True
+
+    def _redirected(self, reply: HttpReply) -> str:
+        url = urljoin(self._url, reply.headers.get("location", ""))
+        if urlsplit(url)[:2] != urlsplit(self._url)[:2]:
+            raise TransportError(f"the server redirects to {Endpoint(url).label}; if you trust it, use that URL")
+        return url
+
+
+def content_type(reply: HttpReply) -> str:
+    """Return the media type of a body, without parameters."""
+    return reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_stream(reply: HttpReply) -> bool:
+    """Return True if a response is a stream of events."""
+    return reply.status == 200 and content_type(reply) == "text/event-stream"

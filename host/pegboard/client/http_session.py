@@ -1,0 +1,237 @@
+"""A session over Streamable HTTP (2024-11-05 to 2025-11-25)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from pegboard.client.auth import LoginRequiredError
+from pegboard.client.client_errors import ConnectionLostError, SessionExpiredError
+from pegboard.client.http_endpoint import HttpEndpoint, is_stream
+from pegboard.client.http_stream import StreamReading
+from pegboard.client.in_flight import InFlight, Message
+from pegboard.client.incoming import Incoming
+from pegboard.client.reconnecting import reconnect_delay
+from pegboard.errors import TransportError
+from pegboard.wire.codec import encode
+
+MAX_RESUMPTIONS = 5
+"""How often in a row a broken stream is resumed without receiving an event."""
+MAX_GOODBYE_SECONDS = 3.0
+"""How long the end of a session may take."""
+
+logger = logging.getLogger("pegboard.client")
+
+
+class HttpSession:
+    """Requests in a session.
+
+    Args:
+        endpoint: the endpoint.
+        incoming: takes the messages of the server.
+        renew: opens a new session in place of the one with an id.
+        missed: called when notifications may have been lost.
+
+    Attributes:
+        closed: completed when the client has closed the session.
+        id: the id of the session; "" without one.
+        revision: the revision that the server selected; "" before it has.
+    """
+
+    def __init__(
+        self,
+        endpoint: HttpEndpoint,
+        incoming: Incoming,
+        renew: Callable[[str], Awaitable[None]],
+        missed: Callable[[], None],
+    ) -> None:
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.id = ""
+        self.revision = ""
+        self._endpoint = endpoint
+        self._incoming = incoming
+        self._renew = renew
+        self._missed = missed
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._standing: asyncio.Task[None] | None = None
+        self._opened: asyncio.Future[None] | None = None
+
+    async def exchange(self, flight: InFlight) -> Message:
+        """Send a request and return its response. If its stream breaks off, resume it.
+
+        If the wait is cancelled, cancel the request at the server.
+
+        Raises:
+            SessionExpiredError: the server does not know the session.
+            TransportError: the server cannot be reached, or the connection was lost.
+        """
+        reading = self._reading()
+        try:
+            try:
+                response = await self._post(flight, reading)
+            except ConnectionLostError:
+                if not reading.last_id:
+                    raise
+                response = None
+            return response or await self._resumed(flight, reading)
+        except asyncio.CancelledError:
+            if flight.method != "initialize":  # the specification forbids it
+                self.notify("notifications/cancelled", {"requestId": flight.id})
+            raise
+
+    def notify(self, method: str, params: Message) -> None:
+        """Send a notification in the background."""
+        _ = self._begin(self._tell_or_log(method, params))
+
+    async def tell(self, method: str, params: Message) -> None:
+        """Send a notification before other messages.
+
+        Raises:
+            TransportError: the server cannot be reached, or rejected it.
+        """
+        await self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def listen(self) -> asyncio.Future[None]:
+        """Open the stream for messages that belong to no request, if the server offers it. Keep it open.
+
+        Returns:
+            A future that is completed when the stream is open, or the server has refused it.
+        """
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._standing = self._begin(self._stand(self._opened))
+        return self._opened
+
+    async def close(self) -> None:
+        """End the session."""
+        if self._standing is not None:
+            self._standing.cancel()
+        with suppress(TimeoutError, TransportError):
+            async with asyncio.timeout(MAX_GOODBYE_SECONDS):
+                if self._tasks:
+                    await asyncio.wait(self._tasks)
+                if self.id:
+                    async with self._endpoint.open("DELETE", self._headers()):
+                        pass
+        for task in self._tasks:
+            task.cancel()
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    def _reading(self) -> StreamReading:
+        return StreamReading(self._incoming, self._endpoint.message_bytes, self._respond)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"MCP-Protocol-Version": self.revision} if self.revision else {}
+        if self.id:
+            headers["Mcp-Session-Id"] = self.id
+        return headers
+
+    async def _post(self, flight: InFlight, reading: StreamReading) -> Message | None:
+        """Send a request. Return None if the stream ends before the response."""
+        used = self.id
+        async with self._endpoint.open("POST", self._headers(), flight.encoded()) as reply:
+            if reply.status == 404 and used:
+                raise self._expired(used)
+            if flight.method == "initialize":
+                self.id = reply.headers.get("mcp-session-id", "")
+            if is_stream(reply):
+                response = await reading.response_in(reply, flight)
+            else:
+                response = await self._endpoint.whole_message(reply)
+        if response is None and not reading.last_id:
+            raise ConnectionLostError(f"{self._endpoint.label}: the stream ended before the response")
+        return response
+
+    async def _resumed(self, flight: InFlight, reading: StreamReading) -> Message:
+        """Return the response to a request whose stream broke off."""
+        failures = 0
+        while failures < MAX_RESUMPTIONS:
+            await asyncio.sleep(_delay(reading, failures))
+            last_id, failures = reading.last_id, failures + 1
+            with suppress(ConnectionLostError):
+                async with self._endpoint.open("GET", {**self._headers(), "Last-Event-ID": last_id}) as reply:
+                    if not is_stream(reply):
+                        break
+                    response = await reading.response_in(reply, flight)
+                if response is not None:
+                    return response
+            if reading.last_id != last_id:
+                failures = 0
+        raise ConnectionLostError(f"{self._endpoint.label}: the stream ended before the response")
+
+    async def _stand(self, opened: asyncio.Future[None]) -> None:
+        """Keep the standing stream open until the server refuses it."""
+        reading, failures = self._reading(), 0
+        while True:
+            used = self.id
+            try:
+                if not await self._stand_once(reading, opened):
+                    return
+                failures = 0
+            except SessionExpiredError:
+                reading, failures = self._reading(), failures + 1
+                with suppress(TransportError):
+                    await self._renew(used)
+            except LoginRequiredError as error:
+                logger.warning("%s; its notifications are no longer received", error)
+                return
+            except TransportError:
+                failures += 1
+            finally:
+                if not opened.done():
+                    opened.set_result(None)
+            await asyncio.sleep(_delay(reading, failures))
+
+    async def _stand_once(self, reading: StreamReading, opened: asyncio.Future[None]) -> bool:
+        """Open the standing stream and read it to its end. Return False if the server does not offer it."""
+        resumed = {"Last-Event-ID": reading.last_id} if reading.last_id else {}
+        used = self.id
+        async with self._endpoint.open("GET", {**self._headers(), **resumed}) as reply:
+            if is_stream(reply):
+                if not opened.done():
+                    opened.set_result(None)
+                elif not resumed:
+                    self._missed()
+                await reading.response_in(reply, None)
+                return True
+            if reply.status == 404 and used and opened.done():
+                raise self._expired(used)
+            return reply.status >= 500
+
+    def _expired(self, used: str) -> SessionExpiredError:
+        error = SessionExpiredError(f"{self._endpoint.label}: the session has expired")
+        error.session_id = used
+        return error
+
+    async def _send(self, message: Message) -> None:
+        async with self._endpoint.open("POST", self._headers(), encode(message)) as reply:
+            if not 200 <= reply.status < 300:
+                await self._endpoint.whole_message(reply)  # raises the error for the status
+
+    async def _respond(self, response: Message) -> None:
+        try:
+            await self._send(response)
+        except TransportError as error:
+            logger.warning("the answer to a question was not delivered: %s", error)
+
+    async def _tell_or_log(self, method: str, params: Message) -> None:
+        try:
+            await self.tell(method, params)
+        except TransportError as error:
+            logger.info("%s was not delivered: %s", method, error)
+
+    def _begin(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _delay(reading: StreamReading, failures: int) -> float:
+    if reading.retry_ms is not None and not failures:
+        return reading.retry_ms / 1000
+    return reconnect_delay(failures)

@@ -1,0 +1,78 @@
+"""The messages on the event stream of one HTTP response, and its position for a resumption."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from pydantic_core import from_json
+
+from pegboard.client.client_errors import ConnectionLostError
+from pegboard.client.event_stream import EventParser
+from pegboard.client.http_exchange import HttpReply
+from pegboard.client.in_flight import InFlight, Message
+from pegboard.client.incoming import Incoming, Respond
+
+_MAX_TAIL_SECONDS = 0.05
+"""How long to wait for the end of a stream after the response, so that its connection can be used again."""
+
+
+class StreamReading:
+    """A stream of events that may continue in another response.
+
+    Args:
+        incoming: takes the messages of the server.
+        most_bytes: the limit of one event.
+        respond: sends the responses to the server's requests.
+
+    Attributes:
+        last_id: the id of the last event; "" without one.
+        retry_ms: the delay before a reconnect that the server requested; None if it requested none.
+    """
+
+    def __init__(self, incoming: Incoming, most_bytes: int, respond: Respond) -> None:
+        self.last_id = ""
+        self.retry_ms: int | None = None
+        self._incoming = incoming
+        self._most_bytes = most_bytes
+        self._respond = respond
+
+    async def response_in(self, reply: HttpReply, flight: InFlight | None) -> Message | None:
+        """Pass on the messages of a stream until the response to a request. Return None at its end.
+
+        Raises:
+            ConnectionLostError: the stream broke off, or has an invalid event.
+        """
+        parser = EventParser(self._most_bytes)
+        async for chunk in reply.chunks:
+            for event in parser.feed(chunk):
+                self.last_id = event.id or self.last_id
+                if event.retry_ms is not None:
+                    self.retry_ms = event.retry_ms
+                if not event.data:
+                    continue
+                message = _message_in(event.data)
+                if flight is not None and message.get("id") == flight.id and "method" not in message:
+                    await _finish(reply)
+                    return message
+                self._incoming.take(message, self._respond, flight)
+        return None
+
+
+def _message_in(data: bytes) -> Message:
+    try:
+        message: Any = from_json(data, allow_inf_nan=False)
+    except ValueError:
+        raise ConnectionLostError("the server sent an event that is not JSON") from None
+    if not isinstance(message, dict):
+        raise ConnectionLostError("the server sent an event that is not a JSON-RPC message")
+    return message
+
+
+async def _finish(reply: HttpReply) -> None:
+    """Read the end of a stream."""
+    with suppress(TimeoutError, ConnectionLostError):
+        async with asyncio.timeout(_MAX_TAIL_SECONDS):
+            async for _ in reply.chunks:
+                pass

@@ -1,0 +1,117 @@
+"""A request that waits for its response."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from math import inf
+from typing import Any, TypeAlias
+
+from pegboard.client.asked import QuestionHandler
+from pegboard.client.client_errors import ConnectionLostError
+from pegboard.errors import ProtocolError
+from pegboard.wire.codec import encode
+
+Message: TypeAlias = dict[str, Any]
+Progress: TypeAlias = Callable[[Message], None]
+"""Receives the parameters of each progress notification."""
+
+
+class InFlight:
+    """A request that waits for its response.
+
+    Its time runs out if the server sends neither a response nor progress. Time does not run while a question of the
+    server waits for its answer.
+
+    Args:
+        request_id: its id, which is also its progress token.
+        method: its method.
+        params: its parameters.
+        seconds: how long to wait for a response or progress.
+        most_seconds: how long to wait in total.
+        progress: receives the progress.
+        ask: answers the questions that belong to the request.
+
+    Attributes:
+        response: takes the response that arrives on a shared stream.
+        acknowledged: called when the server acknowledges a subscription.
+        clock: the context that limits the time.
+    """
+
+    __slots__ = (
+        "_ends",
+        "_questions",
+        "_seconds",
+        "acknowledged",
+        "ask",
+        "clock",
+        "id",
+        "method",
+        "params",
+        "progress",
+        "response",
+    )
+
+    def __init__(
+        self,
+        request_id: int,
+        method: str,
+        params: Message,
+        seconds: float,
+        most_seconds: float,
+        progress: Progress | None = None,
+        ask: QuestionHandler | None = None,
+    ) -> None:
+        self.id = request_id
+        self.method = method
+        self.params = params
+        self.progress = progress
+        self.ask = ask
+        loop = asyncio.get_running_loop()
+        self.response: asyncio.Future[Message] = loop.create_future()
+        self._seconds = seconds
+        self._ends = loop.time() + most_seconds
+        self._questions = 0
+        self.acknowledged: Callable[[], object] | None = None
+        self.clock = asyncio.timeout(_finite(min(seconds, most_seconds)))
+
+    def encoded(self) -> bytes:
+        """Return the request as JSON."""
+        return encode({"jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params})
+
+    def restart_clock(self) -> None:
+        """Let the time begin again."""
+        if not (self.clock.expired() or self._questions):
+            self.clock.reschedule(_finite(min(asyncio.get_running_loop().time() + self._seconds, self._ends)))
+
+    def begin_question(self) -> None:
+        """Stop the time until the question has its answer."""
+        self._questions += 1
+        if not self.clock.expired():
+            self.clock.reschedule(_finite(self._ends))
+
+    def end_question(self) -> None:
+        """Let the time begin again if this was the last open question."""
+        self._questions -= 1
+        if not self.response.done():
+            self.restart_clock()
+
+
+def _finite(seconds: float) -> float | None:
+    return None if seconds == inf else seconds
+
+
+def result_in(response: Message, method: str, server: str) -> Message:
+    """Return the result in a response.
+
+    Raises:
+        ProtocolError: the response is an error.
+        ConnectionLostError: the response is neither a result nor an error.
+    """
+    result = response.get("result")
+    if type(result) is dict:
+        return result
+    error = response.get("error")
+    if isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str):
+        raise ProtocolError(error["code"], error["message"], error.get("data"))
+    raise ConnectionLostError(f"{server} sent an invalid response to {method}: it has neither a result nor an error")

@@ -1,0 +1,119 @@
+"""Change notifications in 2026-07-28: one `subscriptions/listen` request that stays open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pegboard.client.in_flight import InFlight, Message
+from pegboard.client.reconnecting import reconnect_delay
+from pegboard.errors import ProtocolError, TransportError
+
+LIST_CHANGES = {
+    "toolsListChanged": "notifications/tools/list_changed",
+    "promptsListChanged": "notifications/prompts/list_changed",
+    "resourcesListChanged": "notifications/resources/list_changed",
+}
+"""The members of the filter for lists, each with its notification."""
+
+
+class Connected(Protocol):
+    """The connection, as this module uses it."""
+
+    uris: set[str]
+
+    def standing_flight(self, method: str, params: Message) -> InFlight: ...
+    async def send(self, flight: InFlight) -> Message: ...
+    def report_changes(self) -> None: ...
+
+
+class Listening:
+    """The subscriptions of a client: to lists, and to the resources of its connection.
+
+    Args:
+        connection: the connection.
+
+    Attributes:
+        lists: True if changes of lists are wanted.
+    """
+
+    def __init__(self, connection: Connected) -> None:
+        self.lists = False
+        self._connection = connection
+        self._standing: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Listen to changes of lists, too.
+
+        Raises:
+            ProtocolError: the server refused the subscriptions.
+            TransportError: the connection was lost.
+        """
+        self.lists = True
+        await self.update()
+
+    async def update(self) -> None:
+        """Listen to the current subscriptions, and then end the request for the previous ones.
+
+        Raises:
+            ProtocolError: the server refused the subscriptions.
+            TransportError: the connection was lost.
+        """
+        previous, self._standing = self._standing, None
+        if self.lists or self._connection.uris:
+            acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            task = asyncio.get_running_loop().create_task(self._stand(self._filter(), acknowledged))
+            try:
+                await acknowledged
+            except BaseException:
+                task.cancel()
+                self._standing = previous
+                raise
+            self._standing = task
+        if previous is not None:
+            previous.cancel()
+
+    async def close(self) -> None:
+        """End the request."""
+        if self._standing is not None:
+            self._standing.cancel()
+            await asyncio.wait((self._standing,))
+
+    def _filter(self) -> Message:
+        wanted: Message = dict.fromkeys(LIST_CHANGES, True) if self.lists else {}
+        return {**wanted, "resourceSubscriptions": sorted(self._connection.uris)} if self._connection.uris else wanted
+
+    async def _stand(self, wanted: Message, acknowledged: asyncio.Future[None]) -> None:
+        """Keep the request open. After it was lost, repeat it."""
+        failures = 0
+        while True:
+            flight = self._connection.standing_flight("subscriptions/listen", {"notifications": wanted})
+            heard = asyncio.get_running_loop().create_future()
+            flight.acknowledged = _acknowledge(heard, acknowledged, self._connection.report_changes)
+            try:
+                await self._connection.send(flight)
+            except (ProtocolError, TransportError) as error:
+                if not acknowledged.done():
+                    acknowledged.set_exception(error)
+                    return
+                if isinstance(error, ProtocolError):
+                    return
+            failures = 0 if heard.done() else failures + 1
+            await asyncio.sleep(reconnect_delay(failures))
+
+
+def _acknowledge(
+    heard: asyncio.Future[None], acknowledged: asyncio.Future[None], missed: Callable[[], Any]
+) -> Callable[[], None]:
+    """Return a function that notes an acknowledgement. After a reconnect, notifications may have been lost."""
+
+    def acknowledge() -> None:
+        if not heard.done():
+            heard.set_result(None)
+            if acknowledged.done():
+                missed()
+            else:
+                acknowledged.set_result(None)
+
+    return acknowledge

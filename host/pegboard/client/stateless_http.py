@@ -1,0 +1,70 @@
+"""Requests of 2026-07-28 over Streamable HTTP: each is one POST without a session."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pegboard.client.client_errors import ConnectionLostError
+from pegboard.client.http_endpoint import HttpEndpoint, is_stream
+from pegboard.client.http_stream import StreamReading
+from pegboard.client.in_flight import InFlight, Message
+from pegboard.client.incoming import Incoming
+from pegboard.client.mirrored_headers import MirroredHeaders
+
+
+class StatelessHttp:
+    """Requests without a session.
+
+    Args:
+        endpoint: the endpoint.
+        incoming: takes the messages of the server.
+        revision: the revision that each request names.
+
+    Attributes:
+        closed: completed when the client has closed the channel.
+    """
+
+    def __init__(self, endpoint: HttpEndpoint, incoming: Incoming, revision: str) -> None:
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._revision = revision
+        self._endpoint = endpoint
+        self._incoming = incoming
+        self._mirrored = MirroredHeaders()
+
+    async def exchange(self, flight: InFlight) -> Message:
+        """Send a request and return its response. If the wait is cancelled, close the response.
+
+        Raises:
+            TransportError: the server cannot be reached, or the connection was lost.
+        """
+        headers = {
+            "MCP-Protocol-Version": self._revision,
+            "Mcp-Method": flight.method,
+            **self._mirrored.of(flight.method, flight.params),
+        }
+        async with self._endpoint.open("POST", headers, flight.encoded()) as reply:
+            if is_stream(reply):
+                reading = StreamReading(self._incoming, self._endpoint.message_bytes, _drop)
+                response = await reading.response_in(reply, flight)
+                if response is None:
+                    raise ConnectionLostError("the stream ended before the response")
+            else:
+                response = await self._endpoint.whole_message(reply)
+        if flight.method == "tools/list":
+            self._mirrored.learn(response)
+        return response
+
+    def notify(self, method: str, params: Message) -> None:
+        """Ignore a notification: the revision has none from clients over HTTP."""
+
+    async def tell(self, method: str, params: Message) -> None:
+        """Ignore a notification."""
+
+    async def close(self) -> None:
+        """Complete `closed`."""
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+
+async def _drop(response: Message) -> None:
+    """Drop a response: the revision has no requests from servers over HTTP."""
