@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from pegboard.client.addresses import ClientLimits, Endpoint
 from pegboard.client.auth import login_required
+from pegboard.client.challenges import demands_login
 from pegboard.client.client_errors import ConnectionLostError, HttpStatusError
 from pegboard.client.http_exchange import HttpExchange, HttpReply
 from pegboard.client.in_flight import Message
@@ -108,8 +109,7 @@ class HttpEndpoint:
         Raises:
             LoginRequiredError: the server requires a login, and there is none.
         """
-        challenge = reply.headers.get("www-authenticate", "")
-        if reply.status == 403 and "insufficient_scope" not in challenge:
+        if not demands_login(reply.status, reply.headers):
             return False
         if self._auth is None or logins or not await self._auth.challenged(self._url, reply.status, reply.headers):
             raise login_required(self._url, reply.headers)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
+from pegboard.client.asked import Asked
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.names import wire_name
-from pegboard.testing.answers import Asked
 from pegboard.testing.client_connection import Message, Traffic
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.in_memory_host import Observed

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pegboard.client.asked import Asked
 from pegboard.errors import ProtocolError
-from pegboard.testing.answers import Answers, Asked
+from pegboard.testing.answers import Answers
 from pegboard.testing.client_connection import ClientConnection, Message, result_or_raise
 from pegboard.testing.replay import Replay
 from pegboard.types.callers import EMPTY, Caller

@@ -7,9 +7,9 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from pegboard.client.asked import Asked
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
-from pegboard.testing.answers import Asked
 from pegboard.testing.client import Logged, Reported, TestClient
 from pegboard.testing.client_connection import Message, Traffic
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
