@@ -105,3 +105,86 @@ async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
     store.may_give.set()
     assert await finding is None
     assert await store.get(session.id) is None
+
+
+class SlowStore(MemorySessionStore):
+    """A store that reads at once and writes late, or fails, as a test decides."""
+
+    def __init__(self) -> None:
+        super().__init__(10, 60)
+        self.reads: list[asyncio.Event] = []
+        self.writes: list[asyncio.Event] = []
+        self.fails = False
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        found = await super().get(session_id)
+        if self.reads:
+            await self.reads.pop(0).wait()
+        return found
+
+    async def put(self, record: SessionRecord) -> bool:
+        if self.writes:
+            await self.writes.pop(0).wait()
+        if self.fails:
+            raise OSError("full")
+        return await super().put(record)
+
+
+async def stored(store: SlowStore, session: HttpSession) -> Any:
+    record = await store.get(session.id)
+    return record and record.data
+
+
+async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
+    store = SlowStore()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    await sessions.release(session)
+    store.reads = [late := asyncio.Event()]
+    finding = asyncio.create_task(sessions.find(session.id, LOCAL, NO_CHANGES))
+    await asyncio.sleep(0)
+    first = await sessions.find(session.id, LOCAL, NO_CHANGES)
+    assert first is not None
+    first.data = {"shop/cart": "1"}
+    await sessions.release(first)
+    late.set()
+    second = await finding
+    assert second is not None
+    assert second.data == await stored(store, session) == {"shop/cart": "1"}
+    await sessions.release(second)
+    assert not sessions._live
+
+
+async def test_a_late_write_does_not_replace_newer_data() -> None:
+    store = SlowStore()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    store.writes = [first, second] = [asyncio.Event(), asyncio.Event()]
+    settling = []
+    for data in ({"shop/cart": "1"}, {"shop/cart": "2"}):
+        session.data = data
+        settling.append(asyncio.create_task(sessions.settle(session)))
+        await asyncio.sleep(0)
+    second.set()
+    await asyncio.sleep(0)
+    first.set()
+    await asyncio.gather(*settling)
+    assert await stored(store, session) == {"shop/cart": "2"}
+    await sessions.release(session)
+    assert not sessions._live
+
+
+async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> None:
+    store = SlowStore()
+    sessions = HttpSessions(store, None, McpConfig())
+    session = await open_session(sessions)
+    for _ in range(2):
+        await sessions.find(session.id, LOCAL, NO_CHANGES)
+    session.data, store.fails = {"shop/cart": "1"}, True
+    with pytest.raises(OSError, match="full"):
+        await sessions.release(session)
+    store.fails = False
+    await sessions.release(session)  # while a further request uses it
+    assert await stored(store, session) == {"shop/cart": "1"}
+    await sessions.release(session)
+    assert not sessions._live

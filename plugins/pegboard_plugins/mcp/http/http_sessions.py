@@ -43,7 +43,8 @@ class HttpSession(Session):
         streams: the streams that a client can resume, by their ids.
         held: the number of requests in progress.
         kept: the last stored record.
-        kept_at: the time at which the last record was stored, on the event loop's clock.
+        kept_at: the time at which the record was last sent to the store, on the event loop's clock.
+        storing: held while the store stores the record, so that no older record replaces it.
         closed: True if the session has ended.
     """
 
@@ -57,6 +58,7 @@ class HttpSession(Session):
         "kept_at",
         "retention",
         "running",
+        "storing",
         "streams",
     )
 
@@ -82,6 +84,7 @@ class HttpSession(Session):
         self.held = 0
         self.kept = record
         self.kept_at = 0.0
+        self.storing = asyncio.Lock()
         self.closed = False
         self._changes = changes
         self._on_idle = on_idle
@@ -245,25 +248,26 @@ class HttpSessions:
             return None
         live = self._live.get(session_id)
         if live is None:
-            record = await self._look_up(session_id)
-            if record is None:
-                return None
-            if record.caller != caller.identity:
-                _log_foreign_session(session_id, record.caller, caller, peer)
-                return None
-            return self._hold(record, changes)
+            return await self._look_up(session_id, caller, changes, peer)
         if live.caller != caller.identity:
             _log_foreign_session(session_id, live.caller, caller, peer)
             return None
         live.held += 1
         return live
 
-    async def _look_up(self, session_id: str) -> SessionRecord | None:
-        """Return the record of a session, None if the session is unknown or is deleted meanwhile."""
+    async def _look_up(
+        self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str
+    ) -> HttpSession | None:
+        """Return a session that was not in use. Return None if it is unknown or is deleted meanwhile."""
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
             record = await self._store.get(session_id)
-            return None if record is None or record.id != session_id or session_id in self._deleted else record
+            if record is None or record.id != session_id or session_id in self._deleted:
+                return None
+            if record.caller != caller.identity:
+                _log_foreign_session(session_id, record.caller, caller, peer)
+                return None
+            return self._hold(record, changes)
         finally:
             self._looked(session_id)
 
@@ -271,8 +275,10 @@ class HttpSessions:
         others = self._looking.pop(session_id) - 1
         if others:
             self._looking[session_id] = others
-        else:
-            self._deleted.discard(session_id)
+            return
+        self._deleted.discard(session_id)
+        if (live := self._live.get(session_id)) is not None:
+            self._drop_unused(live)
 
     def _hold(self, record: SessionRecord, changes: ChangeBroadcaster) -> HttpSession:
         live = self._live.get(record.id)
@@ -298,13 +304,25 @@ class HttpSessions:
 
     async def settle(self, session: HttpSession) -> None:
         """Store the record and so restart the idle time. Drop the session object if unused."""
-        if _is_closed(session):
-            return
-        session.kept, session.kept_at = session.record, asyncio.get_running_loop().time()
-        await self._store.put(session.kept)
+        was_storing = session.storing.locked()
+        async with session.storing:
+            if _is_closed(session) or self._live.get(session.id) is not session:
+                return
+            if session.unsaved or not was_storing:  # else another request has just stored it
+                await self._put(session)
+        self._drop_unused(session)
+
+    async def _put(self, session: HttpSession) -> None:
+        record, session.kept_at = session.record, asyncio.get_running_loop().time()
+        await self._store.put(record)
+        session.kept = record
         if _is_closed(session):  # meanwhile
             await self._store.remove(session.id)
-        elif session.idle and self._live.get(session.id) is session:
+
+    def _drop_unused(self, session: HttpSession) -> None:
+        """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""
+        is_used = not session.idle or session.unsaved or session.storing.locked() or session.id in self._looking
+        if not is_used and self._live.get(session.id) is session:
             del self._live[session.id]
 
     def _settle_soon(self, session: HttpSession) -> None:
