@@ -45,7 +45,7 @@ class SessionData:
         return default if text is None else decode(text.encode())
 
     def set(self, key: str, value: Any) -> None:
-        """Set the value of a key. The value is stored with the session before the response is sent.
+        """Set the value of a key. The value is stored with the session before the response is sent, even an error.
 
         Raises:
             InteractionError: the value is not JSON, or the toolkit exceeds `MAX_SESSION_KEYS` or
@@ -57,7 +57,8 @@ class SessionData:
             if not is_finite((value,)):
                 raise TypeError("JSON cannot express NaN and infinities")
             text = encode(value).decode()
-            decode(text.encode())  # refuses a value that is nested too deeply
+            if decode(text.encode()) != value:  # `encode` converts dates, tuples, models and names that are numbers
+                raise TypeError("use strings, numbers, booleans, None, lists, and dicts with strings as keys")
         except (TypeError, ValueError) as error:
             raise _unkept(f"the value of {key!r} is not JSON: {error}") from error
         with _CHANGE:

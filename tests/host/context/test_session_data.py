@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit
+from pegboard import Context, RetryableToolError, Toolkit
 from pegboard.context.session_data import MAX_SESSION_DATA_BYTES, MAX_SESSION_KEYS
 from pegboard.testing import connect
 from pegboard.types import Call, Failure
@@ -67,9 +68,12 @@ for _ in range(300):
         ({}, "odd", float("nan"), "the value of 'odd' is not JSON"),
         ({}, "odd", NESTED, "the value of 'odd' is not JSON"),
         ({}, "odd", object(), "the value of 'odd' is not JSON"),
+        ({}, "odd", [date(2026, 1, 2)], "the value of 'odd' is not JSON: use strings, numbers, booleans, None, lists"),
+        ({}, "odd", {1: 2}, "the value of 'odd' is not JSON: use strings"),
+        ({}, "odd", (1, 2), "the value of 'odd' is not JSON: use strings"),
         ({}, 5, 1, "the key 5 must be a string"),
     ],
-    ids=["keys", "bytes", "NaN", "depth", "value", "key"],
+    ids=["keys", "bytes", "NaN", "depth", "value", "date", "number", "tuple", "key"],
 )
 async def test_a_value_that_cannot_be_kept_is_refused(
     full: Mapping[str, str], key: Any, given: Any, reason: str, caplog: pytest.LogCaptureFixture
@@ -86,6 +90,20 @@ async def test_a_value_that_cannot_be_kept_is_refused(
         assert "cannot keep" in str((await failure(host, "shop_put", session=session)).error)
         assert session.data is before
     assert reason in caplog.text
+
+
+async def test_a_failed_call_keeps_what_it_has_set() -> None:
+    kit, session = Toolkit("shop"), SimpleNamespace(data={})
+
+    @kit.tool
+    def put(context: Context) -> None:
+        """Keep a value, and fail."""
+        context.session.set("cart", {"tea": 1.5})
+        raise RetryableToolError("There is no tea.")
+
+    async with make_host(kit) as host:
+        await failure(host, "shop_put", session=session)
+    assert session.data == {"shop/cart": '{"tea":1.5}'}
 
 
 async def test_a_call_without_session_names_the_alternative() -> None:

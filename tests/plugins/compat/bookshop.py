@@ -160,7 +160,7 @@ async def sell(
 ) -> str:
     """Sell a book."""
     sold = [*(await ctx.get_state("sold") or []), title]
-    await ctx.set_state("sold", sold)
+    await ctx.set_state("sold", tuple(sold))  # FastMCP keeps it as a list
     if len(sold) > 1:
         await ctx.delete_state("sold")
     return f"{ctx.transport} {clerk}, {till}: {sold}"

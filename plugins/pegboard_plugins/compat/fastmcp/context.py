@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
+
+from pydantic_core import to_jsonable_python
 
 from pegboard import Context as HostContext
 from pegboard import PromptResult, current_context
@@ -141,7 +144,9 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         return self.pegboard.session.get(key)
 
     async def set_state(self, key: str, value: Any, **_: Any) -> None:
-        """Set a value of the session. JSON must be able to express the value."""
+        """Set a value of the session. Values such as models and dates are kept in their JSON form."""
+        with suppress(ValueError):  # `set` refuses the value
+            value = to_jsonable_python(value)
         self.pegboard.session.set(key, value)
 
     async def delete_state(self, key: str) -> None:
