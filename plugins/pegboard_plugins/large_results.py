@@ -68,9 +68,7 @@ class LargeResultsPlugin(Plugin):
 
     async def _read(self, id: str, context: Context) -> ResourceContents | None:
         found = self._kept.get(id, Owner.of(context.caller, context.session_id))
-        if found is None:
-            return None
-        return ResourceContents(URI + id, await asyncio.to_thread(found.data.decode), found.mime_type)
+        return found and ResourceContents(URI + id, found.result.text, found.result.mime_type)
 
 
 class Owner(NamedTuple):
@@ -97,18 +95,34 @@ class Owner(NamedTuple):
         return is_same and self.scopes >= owner.scopes
 
 
+class WholeResult(NamedTuple):
+    """A result without the preview.
+
+    Attributes:
+        text: the string, or JSON.
+        size: its size in UTF-8, in bytes.
+        mime_type: its media type.
+    """
+
+    text: str
+    size: int
+    mime_type: str
+
+    def beginning(self, max_bytes: int) -> str:
+        """Return the beginning of the text."""
+        return self.text[:max_bytes].encode()[:max_bytes].decode(errors="ignore")
+
+
 class Kept(NamedTuple):
     """A kept result.
 
     Attributes:
-        data: a string in UTF-8, or JSON.
-        mime_type: its media type.
+        result: the result.
         owner: the caller that may read it.
         expires_at: the time of the clock when it is dropped.
     """
 
-    data: bytes
-    mime_type: str
+    result: WholeResult
     owner: Owner
     expires_at: float
 
@@ -127,13 +141,13 @@ class KeptResults:
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._bytes = 0
 
-    def add(self, data: bytes, mime_type: str, owner: Owner) -> str:
+    def add(self, result: WholeResult, owner: Owner) -> str:
         """Keep a result, and return its id."""
         self._drop_expired()
-        self._make_room(len(data))
+        self._make_room(result.size)
         key = secrets.token_urlsafe(_ID_BYTES)
-        self._kept[key] = Kept(data, mime_type, owner, self._clock() + self._config.keep_seconds)
-        self._bytes += len(data)
+        self._kept[key] = Kept(result, owner, self._clock() + self._config.keep_seconds)
+        self._bytes += result.size
         return key
 
     def get(self, key: str, owner: Owner) -> Kept | None:
@@ -150,7 +164,7 @@ class KeptResults:
     def _make_room(self, size: int) -> None:
         """Drop results until another one fits. The caller that has the most loses its oldest."""
         while self._bytes + size > self._config.max_total_bytes:
-            self._drop(self._oldest_of_largest(lambda one: len(one.data)))
+            self._drop(self._oldest_of_largest(lambda one: one.result.size))
         while len(self._kept) >= self._config.max_results:
             self._drop(self._oldest_of_largest(lambda one: 1))
 
@@ -162,7 +176,7 @@ class KeptResults:
         return next(key for key, one in self._kept.items() if (one.owner.caller, one.owner.peer) == largest)
 
     def _drop(self, key: str) -> None:
-        self._bytes -= len(self._kept.pop(key).data)
+        self._bytes -= self._kept.pop(key).result.size
 
 
 class LargeResults(Middleware):
@@ -196,35 +210,34 @@ class LargeResults(Middleware):
             if call.path or not self._can_read(call):  # a call with a path was made by another tool
                 raise
             size = min(self._config.max_result_bytes, self._config.max_total_bytes)
-            result = await asyncio.to_thread(_encoded, error, size)
+            result = await asyncio.to_thread(_whole, error, size)
             if result is None:
                 raise
-            return self._linked(call, error, *result)
+            return self._linked(call, error, result)
 
-    def _linked(self, call: Call, error: ResultTooLargeError, data: bytes, mime_type: str) -> ToolResult:
-        key = self._kept.add(data, mime_type, Owner.of(call.caller, call.session_id, call.peer))
+    def _linked(self, call: Call, error: ResultTooLargeError, result: WholeResult) -> ToolResult:
+        key = self._kept.add(result, Owner.of(call.caller, call.session_id, call.peer))
         name = f"result of {call.params.get('name')}"
         seconds = f"{self._config.keep_seconds:g} seconds"
-        beginning = data[: min(self._config.preview_bytes, error.limit)].decode(errors="ignore")
         text = (
-            f"The result is too large: it has {len(data):,} bytes, and the limit is {error.limit:,}. Ask for less, or "
-            f"read all of it from the linked resource within {seconds}. The result begins with:"
+            f"The result is too large: it has {result.size:,} bytes, and the limit is {error.limit:,}. Ask for less, "
+            f"or read all of it from the linked resource within {seconds}. The result begins with:"
         )
-        link = ResourceLink(URI + key, name, mime_type=mime_type, size=len(data))
+        beginning = result.beginning(min(self._config.preview_bytes, error.limit))
+        link = ResourceLink(URI + key, name, mime_type=result.mime_type, size=result.size)
         # a tool with an output schema promises structured content, except in errors (MCP, server/tools)
         return ToolResult(content=(TextContent(text), TextContent(beginning), link), is_error=error.is_structured)
 
 
-def _encoded(error: ResultTooLargeError, max_bytes: int) -> tuple[bytes, str] | None:
-    """Return the bytes and the media type of a result, or None if it is larger or consists of content."""
+def _whole(error: ResultTooLargeError, max_bytes: int) -> WholeResult | None:
+    """Return the whole result, or None if it is larger or consists of content."""
     value = error.build(max_bytes)
     if isinstance(value, ToolResult) and value.content is None:
         value = value.value
     if value is None or isinstance(value, ToolResult):
         return None
-    data, mime_type = (
-        (value.encode(errors="replace"), "text/plain")
-        if isinstance(value, str)
-        else (encode(value), "application/json")
-    )
-    return (data, mime_type) if len(data) <= max_bytes else None
+    is_text = isinstance(value, str)
+    data = value.encode(errors="replace") if is_text else encode(value)
+    if len(data) > max_bytes:
+        return None
+    return WholeResult(data.decode(), len(data), "text/plain" if is_text else "application/json")

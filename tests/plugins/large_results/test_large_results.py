@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from pegboard import Context, ImageContent, ResourceLink, ResourceResult, TextContent, Toolkit
 from pegboard.testing import connect
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Client, Failure
-from pegboard_plugins.large_results import KeptResults, LargeResultsConfig, LargeResultsPlugin, Owner
+from pegboard_plugins.large_results import KeptResults, LargeResultsConfig, LargeResultsPlugin, Owner, WholeResult
 from tests.host.hosting import make_host
 
 LIMIT = 1000
@@ -154,28 +153,16 @@ async def test_no_link_is_sent_if_the_tags_disable_it() -> None:
         assert "pegboard://large-results/{id} is not served (enabled_tags)" in str(problem)
 
 
-async def test_large_results_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads: list[int] = []
-
-    class Data(bytes):
-        def decode(self, *options: Any, **more: Any) -> str:
-            threads.append(get_ident())
-            return super().decode(*options, **more)
-
-    plugin = LargeResultsPlugin(LargeResultsConfig())
-    async with make_host(plugins={"large_of_test": plugin}) as host:
-        key = plugin._kept.add(Data(b"x"), "text/plain", Owner.of(LOCAL, None))
-        assert isinstance(await read(host, f"pegboard://large-results/{key}"), ResourceResult)
-    assert threads
-    assert get_ident() not in threads
+def whole(size: int) -> WholeResult:
+    return WholeResult("x" * size, size, "text/plain")
 
 
 @pytest.mark.parametrize("limit", [{"max_results": 4}, {"max_total_bytes": 40}])
 def test_a_caller_with_many_results_loses_its_own(limit: dict[str, int]) -> None:
     kept = KeptResults(LargeResultsConfig(**limit))
     owners = [Owner.of(ALICE, None), Owner.of(ANONYMOUS, None, "192.0.2.1"), Owner.of(ANONYMOUS, None, "192.0.2.2")]
-    first = [kept.add(b"x" * 10, "text/plain", owner) for owner in owners]
-    many = [kept.add(b"x" * 10, "text/plain", owners[2]) for _ in range(9)]
+    first = [kept.add(whole(10), owner) for owner in owners]
+    many = [kept.add(whole(10), owners[2]) for _ in range(9)]
     assert [kept.get(key, owner) is not None for key, owner in zip(first, owners, strict=True)] == [True, True, False]
     assert [kept.get(key, owners[2]) is not None for key in many] == [False] * 7 + [True, True]
 
@@ -188,13 +175,13 @@ def test_the_store_is_bounded_by_count_bytes_and_time() -> None:
     def present(*keys: str) -> list[bool]:
         return [kept.get(key, owner) is not None for key in keys]
 
-    first, second, third, fourth = (kept.add(b"x" * 10, "text/plain", owner) for _ in range(4))
+    first, second, third, fourth = (kept.add(whole(10), owner) for _ in range(4))
     assert present(first, second, third, fourth) == [False, True, True, True]
     now = 5.0
-    large = kept.add(b"x" * 85, "text/plain", owner)
+    large = kept.add(whole(85), owner)
     assert present(second, third, fourth, large) == [False, False, True, True]
     now = 10.0
     assert present(fourth, large) == [False, True]
     now = 15.0
     assert present(large) == [False]
-    assert present(kept.add(b"x" * 100, "text/plain", owner)) == [True]
+    assert present(kept.add(whole(100), owner)) == [True]
