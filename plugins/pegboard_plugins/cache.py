@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from pydantic import Field
-from pydantic_core import to_json
 
 from pegboard import PluginConfig, ToolResult
 from pegboard.plugin import Middleware, Plugin, encode, hookimpl
@@ -18,6 +17,8 @@ from pegboard.types import Call, CallNext, Inventory, Outcome, Tool
 
 _IRRELEVANT_META = frozenset(("progressToken", "traceparent", "tracestate", "baggage"))
 _PROTOCOL_META = "io.modelcontextprotocol/"
+_ITEM_BYTES = 32
+"""The estimated size in memory of an item of a list, dict or content block, without the characters of strings."""
 
 
 class CacheConfig(PluginConfig):
@@ -27,13 +28,15 @@ class CacheConfig(PluginConfig):
         ttl_seconds: how long a result is used.
         tools: names or globs of tools on the wire. Only tools that declare read_only and idempotent are cached.
         max_results: the maximum number of results. The result that was not used for the longest time is dropped first.
-        max_bytes: the maximum size of all results and their arguments, as JSON.
+        max_bytes: the maximum size of all results and their arguments in memory, estimated.
+        max_result_bytes: the maximum size of one result in memory, estimated. Larger results are not cached.
     """
 
     ttl_seconds: float = Field(60, gt=0)
     tools: tuple[str, ...] = ("*",)
     max_results: int = Field(1000, ge=1)
     max_bytes: int = Field(16 * 1024 * 1024, ge=1)
+    max_result_bytes: int = Field(1024 * 1024, ge=1)
 
 
 class CachePlugin(Plugin):
@@ -84,18 +87,19 @@ class ResultCache(Middleware):
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Receive the current tools. Results of changed tools are not used."""
-        self._tools = {name: tool for name, tool in inventory.tools.items() if self._may_cache(name, tool)}
-        return self._unmatched(inventory) if inventory.is_complete else ()
+        fixed = {name: tool for name, tool in inventory.tools.items() if _changes_nothing(tool)}
+        selected = {name for pattern in self._config.tools for name in _matching(fixed, pattern)}
+        self._tools = {name: fixed[name] for name in selected}
+        return self._unused(inventory)
 
-    def _may_cache(self, name: str, tool: Tool) -> bool:
-        hints = tool.annotations
-        is_fixed = hints is not None and bool(hints.read_only and hints.idempotent)
-        return is_fixed and any(fnmatchcase(name, pattern) for pattern in self._config.tools)
-
-    def _unmatched(self, inventory: Inventory) -> Iterator[str]:
+    def _unused(self, inventory: Inventory) -> Iterator[str]:
+        """Yield a problem for each pattern that selects no tool."""
         for pattern in self._config.tools:
-            if pattern != "*" and not any(fnmatchcase(name, pattern) for name in inventory.tools):
+            named = _matching(inventory.tools, pattern)
+            if not named and pattern != "*" and inventory.is_complete:
                 yield f"tools: no tool matches {pattern!r}"
+            if named and pattern != "*" and self._tools.keys().isdisjoint(named):
+                yield f"tools: {pattern!r} matches no tool that declares both read_only and idempotent"
 
     def wants(self, call: Call) -> bool:
         """Return True for the first round of a client's call of a cacheable tool, if the caller is distinct."""
@@ -138,9 +142,10 @@ class ResultCache(Middleware):
 
     def _keep(self, key: tuple[Any, ...], tool: Tool, result: ToolResult) -> None:
         self._drop(key)
-        data = to_json(tuple(result), bytes_mode="base64", inf_nan_mode="constants", serialize_unknown=True)
-        size = len(data) + sum(len(part) for part in key if isinstance(part, str | bytes))
-        if size > self._config.max_bytes:
+        size = _size(result, self._config.max_result_bytes) + sum(
+            len(one) for one in key if isinstance(one, str | bytes)
+        )
+        if size > min(self._config.max_result_bytes, self._config.max_bytes):
             return
         self._entries[key] = Entry(tool, result, size, monotonic() + self._config.ttl_seconds)
         self._bytes += size
@@ -150,6 +155,30 @@ class ResultCache(Middleware):
     def _drop(self, key: Hashable) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
             self._bytes -= entry.size
+
+
+def _matching(names: Iterable[str], pattern: str) -> list[str]:
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def _changes_nothing(tool: Tool) -> bool:
+    hints = tool.annotations
+    return hints is not None and bool(hints.read_only and hints.idempotent)
+
+
+def _size(result: ToolResult, limit: int) -> int:
+    """Return the estimated size of a result in memory. Stop above the limit, because other calls wait meanwhile."""
+    size = 0
+    left: list[Any] = [result]
+    while left and size <= limit:
+        one = left.pop()
+        if isinstance(one, str | bytes):
+            size += len(one)
+        elif isinstance(one, Mapping | list | tuple):
+            size += len(one) * _ITEM_BYTES
+            if size <= limit:
+                left += (*one, *one.values()) if isinstance(one, Mapping) else one
+    return size
 
 
 def _key(call: Call) -> tuple[Any, ...] | None:

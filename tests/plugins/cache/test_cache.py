@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, Context, Host, RetryableToolError, ToolAnnotations, Toolkit, tool
+from pegboard import Authorization, Context, Host, RetryableToolError, ToolAnnotations, Toolkit, ToolResult, tool
 from pegboard.plugin import Plugin, around, hookimpl
 from pegboard.testing import connect
 from pegboard.types import LOCAL, Caller, Client, Supplied
@@ -208,6 +208,33 @@ async def test_the_size_is_bounded() -> None:
         assert await counts(host, "safe", {"arguments": big}) == [3]
 
 
+SIZES: list[tuple[Any, int]] = [
+    (["x" * 1000], 1),
+    ({"a": ["x" * 500], "y" * 500: 1}, 1),
+    ([0] * 1000, 1),
+    ({str(number): 0 for number in range(100)}, 1),
+    (["x" * 10] * 10, 0),
+]
+
+
+@pytest.mark.parametrize(("made", "again"), SIZES, ids=["text", "nested", "items", "members", "small"])
+async def test_large_results_are_not_cached(made: Any, again: int) -> None:
+    calls = Calls()
+    kit = Toolkit("kit", prefix=False)
+
+    @kit.tool(annotations=SAFE, max_result=0)
+    def make() -> Any:
+        """Make."""
+        calls.add("make")
+        return ToolResult(made)
+
+    config = {"plugins": {"cached": {"max_result_bytes": 1000}}}
+    async with make_host(kit, plugins={"cached": CachePlugin}, config=config) as host:
+        for _ in range(2):
+            await call(host, "make", caller=ANN)
+    assert calls["make"] == 1 + again
+
+
 async def test_a_changed_tool_has_no_results() -> None:
     def answer(text: str) -> Any:
         return tool(name="answer", description="Answer.", annotations=SAFE)(lambda: text)
@@ -220,9 +247,16 @@ async def test_a_changed_tool_has_no_results() -> None:
 
 
 async def test_tools_can_be_selected() -> None:
-    async with hosting(Calls(), tools=["safe", "nope*"]) as host:
+    async with hosting(Calls(), tools=["safe", "nope*", "re*", "[st]*", "outer"]) as host:
         assert await counts(host, "safe", {}, {}) == [1, 1]
-        assert ["no tool matches 'nope*'" in str(problem) for problem in host.problems] == [True]
+        assert [str(problem).partition(", assemble: ")[2] or str(problem) for problem in host.problems] == [
+            f"plugin 'cached': tools: {problem}"
+            for problem in (
+                "no tool matches 'nope*'",
+                "'re*' matches no tool that declares both read_only and idempotent",
+                "'outer' matches no tool that declares both read_only and idempotent",
+            )
+        ]
     async with hosting(Calls(), tools=["slow"]) as host:
         assert await counts(host, "safe", {}, {}) == [1, 2]
 
