@@ -1,0 +1,89 @@
+"""The authorization code grant with PKCE (OAuth 2.1, section 4.1) and the check of its response (RFC 9207)."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_urlsafe
+from typing import NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from pegboard.client.oauth.json_requests import LoginFailedError
+from pegboard.client.oauth.refusals import refusal
+from pegboard.client.oauth.server_metadata import ServerMetadata
+
+
+class AuthorizationRequest(NamedTuple):
+    """A request for the person's consent.
+
+    Attributes:
+        url: the page to open.
+        state: the value that the response must repeat.
+        verifier: the PKCE code verifier.
+        redirect_uri: the redirect URI.
+        server: the authorization server, which must send the response.
+    """
+
+    url: str
+    state: str
+    verifier: str
+    redirect_uri: str
+    server: ServerMetadata
+
+    def __repr__(self) -> str:
+        """Return the redirect URI. The other values must not reach logs."""
+        return f"AuthorizationRequest(redirect_uri={self.redirect_uri!r})"
+
+
+def authorization_request(
+    server: ServerMetadata, client_id: str, redirect_uri: str, state: str, resource: str, scopes: Sequence[str]
+) -> AuthorizationRequest:
+    """Return a request with a new code verifier.
+
+    Raises:
+        LoginFailedError: the authorization server does not support PKCE with S256.
+    """
+    if "S256" not in server.challenge_methods:
+        raise LoginFailedError(f"the authorization server {server.issuer} does not support PKCE with S256.")
+    if not server.authorization_endpoint:
+        raise LoginFailedError(f"the authorization server {server.issuer} has no authorization endpoint.")
+    verifier = token_urlsafe(48)
+    fields = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": redirect_uri,
+        "state": state,
+        "code_challenge": urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode(),
+        "code_challenge_method": "S256",
+        "resource": resource,
+    }
+    if scopes:
+        fields["scope"] = " ".join(scopes)
+        if "offline_access" in scopes:
+            fields["prompt"] = "consent"  # OpenID Connect Core, section 11
+    parts = urlsplit(server.authorization_endpoint)
+    query = "&".join(text for text in (parts.query, urlencode(fields)) if text)
+    return AuthorizationRequest(parts._replace(query=query).geturl(), state, verifier, redirect_uri, server)
+
+
+def received_code(request: AuthorizationRequest, fields: Mapping[str, str]) -> str:
+    """Return the authorization code of a response.
+
+    Raises:
+        LoginFailedError: another server sent the response, or the person or the server refuses.
+    """
+    server = request.server
+    if not compare_digest(fields.get("state", "").encode(), request.state.encode()):
+        raise LoginFailedError("the response belongs to another login.")
+    issuer = fields.get("iss")
+    if issuer is None and server.sends_issuer:
+        raise LoginFailedError(f"the response lacks its issuer, which {server.issuer} promises to send.")
+    if issuer is not None and issuer != server.issuer:
+        raise LoginFailedError("the response comes from another authorization server than the one that was asked.")
+    if "error" in fields:
+        raise LoginFailedError(refusal(f"{server.issuer} does not authorize this client", None, fields))
+    if not fields.get("code"):
+        raise LoginFailedError(f"{server.issuer} sent no authorization code.")
+    return fields["code"]

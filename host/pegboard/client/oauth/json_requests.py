@@ -1,0 +1,124 @@
+"""HTTP requests of a login: JSON documents of limited size, over https. Redirects are not followed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import SplitResult, urlencode, urlsplit
+
+from pegboard.client.http_exchange import HttpExchange
+from pegboard.errors import TransportError
+from pegboard.wire.codec import decode, encode
+
+MAX_DOCUMENT_BYTES = 256 * 1024
+"""The limit of a metadata document and of a token response."""
+MAX_DOCUMENT_SECONDS = 30.0
+"""The limit of one request."""
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_PORTS = {"http": 80, "https": 443}
+
+
+class LoginFailedError(Exception):
+    """A login failed. The message is for the person and has no credentials."""
+
+
+class JsonRequests:
+    """Sends the requests of one login.
+
+    Args:
+        exchange: sends the HTTP requests.
+        allows_loopback: True if plain http to this machine is allowed. Servers elsewhere must not name such addresses.
+    """
+
+    def __init__(self, exchange: HttpExchange, *, allows_loopback: bool) -> None:
+        self._exchange = exchange
+        self._allows_loopback = allows_loopback
+
+    def check(self, url: str) -> None:
+        """Check that a URL uses https, or http to this machine if that is allowed.
+
+        Raises:
+            LoginFailedError: it does not.
+        """
+        parts = split(url)
+        is_local = parts is not None and self._allows_loopback and is_loopback(url)
+        if parts is None or not (parts.scheme == "https" or (parts.scheme == "http" and is_local)):
+            raise LoginFailedError(f"{url!r} is not safe: a login requires an https URL.")
+
+    async def get(self, url: str) -> dict[str, Any] | None:
+        """Return the JSON object at a URL, or None if the response is anything else."""
+        status, document = await self._send("GET", url, {}, None)
+        return document if status == 200 else None
+
+    async def post_form(
+        self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
+    ) -> tuple[int, dict[str, Any] | None]:
+        """Send a form. Return the status, and the body if it is a JSON object."""
+        own = {"Content-Type": "application/x-www-form-urlencoded", **headers}
+        return await self._send("POST", url, own, urlencode(fields).encode())
+
+    async def post_json(self, url: str, value: Mapping[str, Any]) -> tuple[int, dict[str, Any] | None]:
+        """Send a JSON object. Return the status, and the body if it is a JSON object."""
+        return await self._send("POST", url, {"Content-Type": "application/json"}, encode(value))
+
+    async def _send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+    ) -> tuple[int, dict[str, Any] | None]:
+        self.check(url)
+        try:
+            async with asyncio.timeout(MAX_DOCUMENT_SECONDS):
+                given = {"Accept": "application/json", **headers}
+                async with self._exchange(method, url, given, body) as reply:
+                    content = bytearray()
+                    async for chunk in reply.chunks:
+                        content += chunk
+                        if len(content) > MAX_DOCUMENT_BYTES:
+                            raise LoginFailedError(f"the response of {url} has more than {MAX_DOCUMENT_BYTES:,} bytes.")
+                    return reply.status, _object(bytes(content))
+        except TransportError as error:
+            raise LoginFailedError(f"{url} cannot be reached: {error}") from error
+        except TimeoutError:
+            raise LoginFailedError(f"{url} did not respond within {MAX_DOCUMENT_SECONDS:.0f} seconds.") from None
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
+    try:
+        value = decode(content)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def split(url: str) -> SplitResult | None:
+    """Return the parts of a URL, or None if it is invalid or has credentials."""
+    try:
+        parts = urlsplit(url)
+        valid = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return (
+        parts if valid and parts.username is None and url.isascii() and url.isprintable() and " " not in url else None
+    )
+
+
+def is_loopback(url: str) -> bool:
+    """Return True if the host of a URL is a name of this machine."""
+    parts = split(url)
+    return parts is not None and parts.hostname in _LOOPBACK
+
+
+def origin_of(url: str) -> tuple[str, str, int] | None:
+    """Return the scheme, the host and the port of a URL, or None if it is invalid."""
+    parts = split(url)
+    if parts is None or parts.scheme not in _PORTS:
+        return None
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme]
+
+
+def canonical(url: str) -> str:
+    """Return the URL of an MCP server as a resource identifier (RFC 8707, section 2)."""
+    parts = urlsplit(url)
+    path = "" if parts.path == "/" else parts.path
+    return parts._replace(scheme=parts.scheme.lower(), netloc=parts.netloc.lower(), path=path, fragment="").geturl()

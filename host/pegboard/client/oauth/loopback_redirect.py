@@ -1,0 +1,130 @@
+"""The end of a login in the browser: a redirect to this machine (RFC 8252, section 7.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from hmac import compare_digest
+from typing import Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+from pegboard.client.oauth.json_requests import LoginFailedError, is_loopback
+
+MAX_HEAD_BYTES = 16 * 1024
+"""The limit of the head of a request."""
+MAX_HEAD_SECONDS = 10.0
+"""The limit for reading it."""
+MAX_FIELDS = 32
+"""The limit of the parameters of a response."""
+
+_PAGE = """<!doctype html><meta charset="utf-8"><title>{title}</title><p>{title}.</p>"""
+_RESPONSE = (
+    "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {size}\r\nConnection: close\r\n"
+    "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n\r\n{body}"
+)
+
+
+class RedirectReceiver(Protocol):
+    """Receives the authorization response. `OAuth` uses one receiver for one login at a time."""
+
+    async def start(self, state: str, earlier: str) -> str:
+        """Start to receive, and return the redirect URI.
+
+        Args:
+            state: the parameter `state` of the response. Other responses are ignored.
+            earlier: the redirect URI of an earlier login, to use again if possible; "" if there is none.
+
+        Raises:
+            LoginFailedError: responses cannot be received.
+        """
+        ...
+
+    async def receive(self) -> Mapping[str, str]:
+        """Wait for the response, and return its parameters."""
+        ...
+
+    async def close(self) -> None:
+        """Stop receiving."""
+        ...
+
+
+class LoopbackRedirect:
+    """A receiver on a free port of this machine.
+
+    Args:
+        redirect_uri: the redirect URI for a client that is registered with one, such as "http://127.0.0.1:3000/callback".
+
+    Raises:
+        ValueError: it is not an http URL of this machine with a port.
+    """
+
+    def __init__(self, redirect_uri: str = "") -> None:
+        if redirect_uri and not (redirect_uri.startswith("http://") and is_loopback(redirect_uri)):
+            raise ValueError("the redirect URI must begin with http:// and a name of this machine")
+        if redirect_uri and urlsplit(redirect_uri).port is None:
+            raise ValueError("the redirect URI must have a port, such as http://127.0.0.1:3000/callback")
+        self._fixed = redirect_uri
+        self._server: asyncio.Server | None = None
+        self._path = "/callback"
+        self._state = ""
+        self._received: asyncio.Future[Mapping[str, str]] | None = None
+
+    async def start(self, state: str, earlier: str) -> str:
+        """Listen. Without a fixed redirect URI, use the port of an earlier login if it is free."""
+        self._received = asyncio.get_running_loop().create_future()
+        self._state = state
+        for wanted in dict.fromkeys([self._fixed] if self._fixed else [earlier, ""]):
+            parts = urlsplit(wanted)
+            try:
+                self._server = await asyncio.start_server(
+                    self._serve, parts.hostname or "127.0.0.1", parts.port or 0, limit=MAX_HEAD_BYTES
+                )
+            except OSError:
+                continue
+            self._path = parts.path or ("/" if self._fixed else "/callback")
+            port: int = self._server.sockets[0].getsockname()[1]
+            return self._fixed or f"http://127.0.0.1:{port}{self._path}"
+        raise LoginFailedError(f"the port of {self._fixed or '127.0.0.1'} cannot be opened: another program uses it.")
+
+    async def receive(self) -> Mapping[str, str]:
+        """Wait for the browser."""
+        assert self._received is not None
+        return await self._received
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(MAX_HEAD_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            status, title = self._handle(head.partition(b"\r\n")[0].decode("latin-1"))
+            body = _PAGE.format(title=title)
+            writer.write(_RESPONSE.format(status=status, size=len(body), body=body).encode())
+            await writer.drain()
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # not a browser
+        finally:
+            writer.close()
+
+    def _handle(self, line: str) -> tuple[str, str]:
+        """Return the status and the title of the page for a request line."""
+        method, _, rest = line.partition(" ")
+        target = urlsplit(rest.partition(" ")[0])
+        if method != "GET" or target.path != self._path:
+            return "404 Not Found", "There is no such page"
+        try:
+            pairs = parse_qsl(target.query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        except ValueError:
+            pairs = []
+        fields = dict(pairs)
+        is_ours = compare_digest(fields.get("state", "").encode(), self._state.encode())
+        if not is_ours or len(fields) != len(pairs) or self._received is None:
+            return "400 Bad Request", "This page belongs to no login that waits"
+        if not self._received.done():
+            self._received.set_result(fields)
+        return "200 OK", "The login continues in the program that started it. You can close this page"

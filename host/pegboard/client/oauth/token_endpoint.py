@@ -1,0 +1,101 @@
+"""Tokens of an authorization server (RFC 6749, section 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from time import time
+from typing import Any, NamedTuple
+
+from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError
+from pegboard.client.oauth.oauth_client import OAuthClient, credentials
+from pegboard.client.oauth.refusals import error_code, refusal
+
+MAX_EARLY_SECONDS = 30.0
+"""A token is renewed this long before it expires, or after nine tenths of a shorter lifetime."""
+_SENDABLE = re.compile(r"[\x21-\x7e]+")
+
+
+class Token(NamedTuple):
+    """An access token.
+
+    Attributes:
+        access_token: the token.
+        refresh_token: the token that renews it; None if there is none.
+        expires_at: the time from which it must be renewed; None if that is unknown.
+        scopes: the scopes that the authorization server granted; None if it does not name them.
+    """
+
+    access_token: str
+    refresh_token: str | None = None
+    expires_at: float | None = None
+    scopes: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        """Return the scopes. Tokens must not reach logs."""
+        return f"Token(scopes={self.scopes!r})"
+
+
+class TokenRefusedError(LoginFailedError):
+    """The authorization server refuses a token.
+
+    Args:
+        message: the problem.
+        code: its error code, such as "invalid_grant".
+    """
+
+    code: str = ""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+async def request_token(
+    requests: JsonRequests, endpoint: str, issuer: str, client: OAuthClient, fields: Mapping[str, str]
+) -> Token:
+    """Request a token.
+
+    Args:
+        requests: sends the request.
+        endpoint: the token endpoint.
+        issuer: the identifier of the authorization server.
+        client: the client, with its method.
+        fields: the grant and its parameters.
+
+    Raises:
+        TokenRefusedError: the authorization server refuses the token.
+        LoginFailedError: it cannot be reached, or its response is invalid.
+    """
+    headers, own = credentials(client, issuer)
+    status, document = await requests.post_form(endpoint, {**fields, **own}, headers)
+    if status != 200 or document is None:
+        problem = refusal(f"{issuer} refuses a token", status, document)
+        if 400 <= status < 500 and status != 429:
+            raise TokenRefusedError(problem, error_code(document))
+        raise LoginFailedError(problem)
+    return _token(document, issuer)
+
+
+def _token(document: Mapping[str, Any], issuer: str) -> Token:
+    access_token, refresh_token = document.get("access_token"), document.get("refresh_token")
+    if not isinstance(access_token, str) or not _SENDABLE.fullmatch(access_token):
+        raise LoginFailedError(f"{issuer} sent no usable access token.")
+    if str(document.get("token_type", "bearer")).lower() != "bearer":
+        raise LoginFailedError(f"{issuer} sent a token that is not a bearer token.")
+    scope = document.get("scope")
+    return Token(
+        access_token=access_token,
+        refresh_token=refresh_token if isinstance(refresh_token, str) and refresh_token else None,
+        expires_at=_expiry(document.get("expires_in")),
+        scopes=tuple(scope.split()) if isinstance(scope, str) else None,
+    )
+
+
+def _expiry(lifetime: Any) -> float | None:
+    """Return the time from which a token must be renewed, for the member `expires_in`. Some servers send a string."""
+    try:
+        seconds = float(lifetime)
+    except (TypeError, ValueError):
+        return None
+    return time() + seconds - min(MAX_EARLY_SECONDS, seconds / 10)

@@ -1,0 +1,112 @@
+"""A scripted MCP server on loopback with its authorization server, and the browser of a person who agrees."""
+
+from __future__ import annotations
+
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Self
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+import aiohttp
+from aiohttp import web
+
+
+class LoginServer:
+    """Both servers: `async with LoginServer() as server`. Tests change its documents.
+
+    Attributes:
+        url: the MCP server, of which only the metadata exists.
+        resource: its metadata (RFC 9728), at `resource_path`.
+        metadata: the metadata of the authorization server, at `metadata_path`.
+        asked: the method and path of each request.
+        forms: the forms at the token endpoint, with the credentials of the header.
+        registered: the documents at the registration endpoint.
+        pages: the queries of the authorization endpoint.
+        answer: members of the authorization response to change; "" removes one.
+        tokens: the next responses of the token endpoint; without one it sends "token-1", "token-2", and so on.
+    """
+
+    def __init__(self, path: str = "") -> None:
+        self._path = path
+        self.resource_path = "/.well-known/oauth-protected-resource/mcp"
+        self.metadata_path = f"/.well-known/oauth-authorization-server{path}"
+        self.asked: list[str] = []
+        self.forms: list[dict[str, str]] = []
+        self.registered: list[dict[str, Any]] = []
+        self.pages: list[dict[str, str]] = []
+        self.answer: dict[str, str] = {}
+        self.tokens: list[tuple[int, dict[str, Any]]] = []
+        self.registration: dict[str, Any] = {"client_id": "dynamic"}
+
+    async def __aenter__(self) -> Self:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        self._runner = web.AppRunner(application, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        origin = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.url, self.issuer = f"{origin}/mcp", origin + self._path
+        self.resource: dict[str, Any] = {"resource": self.url, "authorization_servers": [self.issuer]}
+        self.metadata: dict[str, Any] = {
+            "issuer": self.issuer,
+            "authorization_endpoint": f"{origin}/authorize?tenant=one",
+            "token_endpoint": f"{origin}/token",
+            "registration_endpoint": f"{origin}/register",
+            "code_challenge_methods_supported": ["S256"],
+        }
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        self.asked.append(f"{request.method} {request.path}")
+        documents = {self.metadata_path: self.metadata, self.resource_path: self.resource}
+        if request.method == "GET" and request.path in documents:
+            return web.json_response(documents[request.path])
+        if request.path == "/authorize":
+            return self._authorize(dict(request.query))
+        if request.path == "/register":
+            self.registered.append(await request.json())
+            return web.json_response(self.registration, status=400 if "error" in self.registration else 201)
+        if request.path == "/token":
+            return self._token(dict(parse_qsl(await request.text())), request.headers)
+        return web.Response(status=404, text="<p>nothing</p>")
+
+    def _authorize(self, query: dict[str, str]) -> web.Response:
+        self.pages.append(query)
+        answer = {"code": "code-1", "state": query["state"], **self.answer}
+        target = f"{query['redirect_uri']}?{urlencode({name: text for name, text in answer.items() if text})}"
+        return web.Response(status=302, headers={"Location": target})
+
+    def _token(self, form: dict[str, str], headers: Mapping[str, str]) -> web.Response:
+        if given := headers.get("Authorization"):
+            form["basic"] = ":".join(map(unquote, b64decode(given.removeprefix("Basic ")).decode().split(":")))
+        self.forms.append(form)
+        if form["grant_type"] == "authorization_code":
+            digest = urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).rstrip(b"=").decode()
+            assert digest == self.pages[-1]["code_challenge"]
+            assert form["redirect_uri"] == self.pages[-1]["redirect_uri"]
+        status, body = self.tokens.pop(0) if self.tokens else (200, {})
+        if status == 200:
+            body = {"access_token": f"token-{len(self.forms)}", "token_type": "Bearer", **body}
+        return web.json_response(body, status=status)
+
+
+class Browser:
+    """The browser of a person who agrees to everything; `opened` has the pages, `shown` the last page at the end."""
+
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+        self.shown: tuple[int, str] = (0, "")
+
+    async def __call__(self, url: str) -> None:
+        self.opened.append(url)
+        async with aiohttp.ClientSession() as session, session.get(url) as response:
+            self.shown = response.status, await response.text()
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters of the last page."""
+        return dict(parse_qsl(urlsplit(self.opened[-1]).query))
