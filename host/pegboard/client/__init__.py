@@ -12,6 +12,11 @@ _HOMES = {
     "client.client_errors": "ServerTimeoutError",
     "client.http_exchange": "HttpExchange HttpReply",
     "client.message_stream": "MessageStream",
+    "client.oauth.browser_login": "OAuth",
+    "client.oauth.client_credentials": "ClientCredentials",
+    "client.oauth.loopback_redirect": "LoopbackRedirect RedirectReceiver",
+    "client.oauth.oauth_client": "OAuthClient",
+    "client.oauth.saved_login": "TokenStore",
     "client.server_description": "ServerDescription",
     "client.wire_client": "Client",
 }

@@ -23,6 +23,22 @@ from pegboard.client.http_exchange import (
 from pegboard.client.message_stream import (
     MessageStream,
 )
+from pegboard.client.oauth.browser_login import (
+    OAuth,
+)
+from pegboard.client.oauth.client_credentials import (
+    ClientCredentials,
+)
+from pegboard.client.oauth.loopback_redirect import (
+    LoopbackRedirect,
+    RedirectReceiver,
+)
+from pegboard.client.oauth.oauth_client import (
+    OAuthClient,
+)
+from pegboard.client.oauth.saved_login import (
+    TokenStore,
+)
 from pegboard.client.server_description import (
     ServerDescription,
 )
@@ -33,16 +49,22 @@ from pegboard.client.wire_client import (
 __all__ = [
     "Asked",
     "Client",
+    "ClientCredentials",
     "ClientLimits",
     "Endpoint",
     "HttpAuth",
     "HttpExchange",
     "HttpReply",
     "LoginRequiredError",
+    "LoopbackRedirect",
     "MessageStream",
+    "OAuth",
+    "OAuthClient",
     "Program",
     "QuestionHandler",
+    "RedirectReceiver",
     "ServerDescription",
     "ServerTimeoutError",
     "Stream",
+    "TokenStore",
 ]

@@ -11,9 +11,9 @@ from pegboard.client.http_exchange import HttpExchange
 from pegboard.errors import TransportError
 from pegboard.wire.codec import decode, encode
 
-MAX_DOCUMENT_BYTES = 256 * 1024
+MAX_LOGIN_DOCUMENT_BYTES = 256 * 1024
 """The limit of a metadata document and of a token response."""
-MAX_DOCUMENT_SECONDS = 30.0
+MAX_LOGIN_REQUEST_SECONDS = 30.0
 """The limit of one request."""
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -43,7 +43,7 @@ class JsonRequests:
             LoginFailedError: it does not.
         """
         parts = split(url)
-        is_local = parts is not None and self._allows_loopback and is_loopback(url)
+        is_local = parts is not None and self._allows_loopback and names_this_machine(url)
         if parts is None or not (parts.scheme == "https" or (parts.scheme == "http" and is_local)):
             raise LoginFailedError(f"{url!r} is not safe: a login requires an https URL.")
 
@@ -68,19 +68,21 @@ class JsonRequests:
     ) -> tuple[int, dict[str, Any] | None]:
         self.check(url)
         try:
-            async with asyncio.timeout(MAX_DOCUMENT_SECONDS):
+            async with asyncio.timeout(MAX_LOGIN_REQUEST_SECONDS):
                 given = {"Accept": "application/json", **headers}
                 async with self._exchange(method, url, given, body) as reply:
                     content = bytearray()
                     async for chunk in reply.chunks:
                         content += chunk
-                        if len(content) > MAX_DOCUMENT_BYTES:
-                            raise LoginFailedError(f"the response of {url} has more than {MAX_DOCUMENT_BYTES:,} bytes.")
+                        if len(content) > MAX_LOGIN_DOCUMENT_BYTES:
+                            raise LoginFailedError(
+                                f"the response of {url} has more than {MAX_LOGIN_DOCUMENT_BYTES:,} bytes."
+                            )
                     return reply.status, _object(bytes(content))
         except TransportError as error:
             raise LoginFailedError(f"{url} cannot be reached: {error}") from error
         except TimeoutError:
-            raise LoginFailedError(f"{url} did not respond within {MAX_DOCUMENT_SECONDS:.0f} seconds.") from None
+            raise LoginFailedError(f"{url} did not respond within {MAX_LOGIN_REQUEST_SECONDS:.0f} seconds.") from None
 
 
 def _object(content: bytes) -> dict[str, Any] | None:
@@ -103,7 +105,7 @@ def split(url: str) -> SplitResult | None:
     )
 
 
-def is_loopback(url: str) -> bool:
+def names_this_machine(url: str) -> bool:
     """Return True if the host of a URL is a name of this machine."""
     parts = split(url)
     return parts is not None and parts.hostname in _LOOPBACK

@@ -8,13 +8,13 @@ from hmac import compare_digest
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-from pegboard.client.oauth.json_requests import LoginFailedError, is_loopback
+from pegboard.client.oauth.json_requests import LoginFailedError, names_this_machine
 
 MAX_HEAD_BYTES = 16 * 1024
 """The limit of the head of a request."""
 MAX_HEAD_SECONDS = 10.0
 """The limit for reading it."""
-MAX_FIELDS = 32
+MAX_REDIRECT_PARAMETERS = 32
 """The limit of the parameters of a response."""
 
 _PAGE = """<!doctype html><meta charset="utf-8"><title>{title}</title><p>{title}.</p>"""
@@ -60,7 +60,7 @@ class LoopbackRedirect:
     """
 
     def __init__(self, redirect_uri: str = "") -> None:
-        if redirect_uri and not (redirect_uri.startswith("http://") and is_loopback(redirect_uri)):
+        if redirect_uri and not (redirect_uri.startswith("http://") and names_this_machine(redirect_uri)):
             raise ValueError("the redirect URI must begin with http:// and a name of this machine")
         if redirect_uri and urlsplit(redirect_uri).port is None:
             raise ValueError("the redirect URI must have a port, such as http://127.0.0.1:3000/callback")
@@ -118,7 +118,7 @@ class LoopbackRedirect:
         if method != "GET" or target.path != self._path:
             return "404 Not Found", "There is no such page"
         try:
-            pairs = parse_qsl(target.query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+            pairs = parse_qsl(target.query, keep_blank_values=True, max_num_fields=MAX_REDIRECT_PARAMETERS)
         except ValueError:
             pairs = []
         fields = dict(pairs)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.messages.texts import escape_invisible
 
-MAX_DESCRIPTION_CHARACTERS = 200
+MAX_REASON_CHARACTERS = 200
 """The limit of a description that is shown."""
 _CODE = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
 
@@ -21,14 +21,14 @@ def refusal(problem: str, status: int | None, document: Mapping[str, Any] | None
         status: the HTTP status; None if the error is not an HTTP response.
         document: the members `error` and `error_description`.
     """
-    code, description = error_code(document), (document or {}).get("error_description")
+    code, description = oauth_error(document), (document or {}).get("error_description")
     said = [code] if code else [] if status is None else [f"status {status}"]
     if isinstance(description, str) and description.strip():
-        said.append(escape_invisible(" ".join(description.split()))[:MAX_DESCRIPTION_CHARACTERS])
+        said.append(escape_invisible(" ".join(description.split()))[:MAX_REASON_CHARACTERS])
     return f"{problem}: {': '.join(said)}" if said else f"{problem}."
 
 
-def error_code(document: Mapping[str, Any] | None) -> str:
+def oauth_error(document: Mapping[str, Any] | None) -> str:
     """Return the error code of a response, or "" if it has none."""
     code = (document or {}).get("error")
     return code if isinstance(code, str) and _CODE.fullmatch(code) else ""

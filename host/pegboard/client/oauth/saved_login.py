@@ -10,7 +10,7 @@ from pegboard.client.oauth.token_endpoint import Token
 
 
 class TokenStore(Protocol):
-    """Keeps logins between starts of a program. What it keeps is secret: only the owner may read it."""
+    """Keeps logins between starts of a program. They are secret: only their owner may read them."""
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server as it was saved, or None if there is none.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pegboard.client.auth import LoginRequiredError, origin
 from pegboard.client.challenges import bearer_challenge
 from pegboard.client.http_exchange import HttpExchange
-from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, is_loopback, origin_of
+from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
 from pegboard.client.oauth.oauth_client import OAuthClient
 from pegboard.client.oauth.saved_login import Login, TokenStore, from_json, to_json
 from pegboard.client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
@@ -24,7 +24,7 @@ MAX_LOGINS_PER_SCOPES = 2
 
 
 class Grant(NamedTuple):
-    """What a login asks for.
+    """The parameters of a login.
 
     Attributes:
         resource: the metadata of the MCP server.
@@ -102,7 +102,9 @@ class TokenAuth:
         may_renew = may_renew and login is not None and login.token.access_token != session.renewed
         if not may_renew and not self._can_log_in:
             return False
-        if origin_of(session.url) is None or not (session.url.startswith("https://") or is_loopback(session.url)):
+        if origin_of(session.url) is None or not (
+            session.url.startswith("https://") or names_this_machine(session.url)
+        ):
             raise LoginFailedError("its URL must begin with https://, because a token would be readable on its way.")
         required = challenge.get("scope", "").split()
         if status != 401:
@@ -230,7 +232,7 @@ class TokenAuth:
 
             exchange = AiohttpExchange()
         try:
-            yield JsonRequests(exchange, allows_loopback=is_loopback(url))
+            yield JsonRequests(exchange, allows_loopback=names_this_machine(url))
         finally:
             if self._exchange is None:
                 await exchange.close()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError
 from pegboard.client.oauth.oauth_client import OAuthClient, credentials
-from pegboard.client.oauth.refusals import error_code, refusal
+from pegboard.client.oauth.refusals import oauth_error, refusal
 
 MAX_EARLY_SECONDS = 30.0
 """A token is renewed this long before it expires, or after nine tenths of a shorter lifetime."""
@@ -72,7 +72,7 @@ async def request_token(
     if status != 200 or document is None:
         problem = refusal(f"{issuer} refuses a token", status, document)
         if 400 <= status < 500 and status != 429:
-            raise TokenRefusedError(problem, error_code(document))
+            raise TokenRefusedError(problem, oauth_error(document))
         raise LoginFailedError(problem)
     return _token(document, issuer)
 

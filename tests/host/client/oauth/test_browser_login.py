@@ -172,7 +172,7 @@ REFUSALS: list[tuple[str, Any, str]] = [
     ("resource", {"authorization_servers": []}, "names no authorization server"),
     ("resource", {"authorization_servers": ["http://as.example"]}, "is not safe"),
     ("resource", {"authorization_servers": ["https://[x"]}, "is not safe"),
-    ("answer", {"error": "access_denied", "error_description": "no \x1b[31m"}, r"access_denied, no \\x1b\[31m"),
+    ("answer", {"error": "access_denied", "error_description": "no \x1b[31m"}, r"access_denied: no \\x1b\[31m"),
     ("answer", {"code": ""}, "sent no authorization code"),
     ("answer", {"iss": EVIL}, "comes from another authorization server"),
     ("answer", {"iss": EVIL, "error": "secret"}, "comes from another authorization server"),
