@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -22,7 +22,7 @@ from pegboard.catalogue.change_listeners import ChangeListeners
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
 from pegboard.catalogue.lists import Lists
-from pegboard.catalogue.pages import may_find
+from pegboard.catalogue.pages import ListKind, may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context.bound_function import HostAccess
@@ -102,6 +102,7 @@ class Host:
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
+        self._added_later: frozenset[str] = frozenset()
         self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
         self._stopping = asyncio.Event()
         self._stores = OpenStores()
@@ -199,7 +200,9 @@ class Host:
         plugins = (*running, self._program)
         absent = self.report.absent(plugins)
         binder = Binder(self.config, plugins, self.report.choices, self._redactor)
-        self._lists, self._offered = None, frozenset(("tools",))
+        self._lists = None
+        self._added_later = frozenset().union(*(getattr(one.instance, "offers", ()) for one in running))
+        self._offered = self._added_later | {"tools"}
         return self._registry.open(
             plugins,
             binder,
@@ -210,10 +213,19 @@ class Host:
         """Serve a new assembly. Calls in flight continue with the previous assembly."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
-        self._methods = method_table(assembly, self._lists, runtime)
+        self._methods = method_table(assembly, self._list, runtime)
         self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
         self._assembly = assembly
         self._offered |= offered(assembly)
+
+    def _list(self, kind: ListKind) -> CallNext:
+        """Return the method that lists one kind. It reads the lists that are served once middleware has let it run."""
+
+        def page(call: Call) -> Awaitable[Outcome]:
+            assert self._lists is not None
+            return self._lists.method(kind)(call)
+
+        return page
 
     async def start(self) -> None:
         """Load the plugins, enter their lifespans and assemble their contributions.
@@ -240,7 +252,7 @@ class Host:
             raise
         for problem in self.problems:
             logger.log(logging.ERROR if problem.level == "error" else logging.WARNING, "%s", problem)
-        if not assembly.tools:
+        if not assembly.tools and "tools" not in self._added_later:
             logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones")
 
     def _refuse_fatal(self, problems: Iterable[LoadProblem]) -> None:

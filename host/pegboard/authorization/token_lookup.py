@@ -64,6 +64,18 @@ async def with_token(
     return call._replace(supplied=supplied._replace(authorization=found))
 
 
+async def token_of(request: TokenRequest, sources: TokenSources, seconds: float) -> Authorization:
+    """Return the token that a request supplies, else the first token of a source.
+
+    Raises:
+        AuthorizationRequiredError: no source has a token.
+    """
+    supplied = request.call.supplied
+    if supplied is not None and supplied.authorization is not None and supplied.authorization.token:
+        return supplied.authorization
+    return await _find(request, sources, seconds, "")
+
+
 def _is_of_this_machine(call: Call) -> bool:
     """Return True if a call comes from this machine's user and names no other user."""
     named = call.caller.subject or (None if call.supplied is None else call.supplied.user_id)

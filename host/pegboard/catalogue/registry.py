@@ -22,6 +22,7 @@ from pegboard.catalogue.inventory import notify_middleware
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
+from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
@@ -30,6 +31,9 @@ from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import is_granted
+from pegboard.types.authorization import TokenRequest, ToolAuthorization
+from pegboard.types.callers import Authorization
+from pegboard.types.calls import Call
 from pegboard.types.catalogue import ItemKind, Resource
 
 logger = logging.getLogger("pegboard")
@@ -59,7 +63,22 @@ class Registry:
         """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
         own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
-        return PluginContext(plugin.origin.name, config, log, own, secret, None if folder is None else str(folder))
+        token = partial(self._token, plugin)
+        return PluginContext(
+            plugin.origin.name, config, log, own, secret, None if folder is None else str(folder), token
+        )
+
+    async def _token(
+        self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
+    ) -> Authorization:
+        from pegboard.authorization.token_lookup import token_of
+
+        with self._lock:
+            sources = () if self._assembly is None else self._assembly.token_sources
+        call = call if isinstance(call, Call) else call._call
+        user = (call.supplied and call.supplied.user_id) or call.caller.subject or self._config.host.user
+        request = TokenRequest(required, plugin.origin.name, user, call)
+        return await token_of(request, sources, self._config.host.token_seconds)
 
     def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:

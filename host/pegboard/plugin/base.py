@@ -1,6 +1,6 @@
 """Plugins, the context of their hooks, and their catalogues."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -9,6 +9,11 @@ from pegboard.types.catalogue import ItemKind
 
 if TYPE_CHECKING:
     import logging
+
+    from pegboard.context import Context
+    from pegboard.types.authorization import ToolAuthorization
+    from pegboard.types.callers import Authorization
+    from pegboard.types.calls import Call
 
 
 class Catalogue(Protocol):
@@ -69,6 +74,13 @@ def _no_secret(name: str) -> None:
     """Return None. Used if no secret store exists."""
 
 
+async def _no_token(required: "ToolAuthorization", call: "Call | Context[Any]") -> "Authorization":
+    """Raise an error. Used outside of a host."""
+    from pegboard.errors import AuthorizationRequiredError
+
+    raise AuthorizationRequiredError(required.name, scopes=required.scopes)
+
+
 class PluginContext(NamedTuple):
     """The context of a plugin's hooks. It lives as long as the host.
 
@@ -82,6 +94,9 @@ class PluginContext(NamedTuple):
             has the secret.
         directory: the directory of the configuration file, in which a plugin may look for files with fixed names. None
             without a configuration file.
+        get_token: an async function that returns the token of a call's user, for middleware and for functions without
+            `requires_auth`. Its arguments are the required token, and the call or its `Context`. It asks the token
+            sources as the host does for a tool, and raises `AuthorizationRequiredError` if no source has the token.
     """
 
     name: str
@@ -90,6 +105,7 @@ class PluginContext(NamedTuple):
     catalogue: Catalogue
     get_secret: Callable[[str], str | None] = _no_secret
     directory: str | None = None
+    get_token: "Callable[[ToolAuthorization, Call | Context[Any]], Awaitable[Authorization]]" = _no_token
 
 
 class Plugin:
@@ -98,10 +114,13 @@ class Plugin:
     Attributes:
         Config: a `PluginConfig` model of the `[plugins.NAME]` section; None for no settings.
         host_api: the version of the hooks that the plugin uses.
+        offers: the kinds of items that the plugin may add while the host runs: "tools", "resources", "prompts" or
+            "completions". Protocols then declare them from the start.
     """
 
     Config: ClassVar[type[Any] | None] = None
     host_api: ClassVar[int] = 1
+    offers: tuple[str, ...] = ()
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pegboard.calls.execute import Runtime, call_tool
@@ -10,8 +10,7 @@ from pegboard.calls.output_schemas import OutputSchemas
 from pegboard.calls.prompt import BoundPrompt, get_prompt
 from pegboard.calls.resource import BoundResource, not_found, read_resource
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.lists import Lists
-from pegboard.catalogue.pages import may_use
+from pegboard.catalogue.pages import ListKind, may_use
 from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, chain
 from pegboard.plugin.methods import NotificationHandler
@@ -20,16 +19,22 @@ from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outco
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 
-def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str, CallNext]:
-    """Return all methods by name, each wrapped in its middleware."""
+def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runtime: Runtime) -> dict[str, CallNext]:
+    """Return all methods by name, each wrapped in its middleware.
+
+    Args:
+        assembly: the assembly.
+        lists: returns the method that lists a kind of items.
+        runtime: the shared objects of calls.
+    """
     methods = _Methods(assembly, runtime)
     table: dict[str, CallNext] = {
         "tools/call": methods.call_tool,
-        "tools/list": lists.method("tools"),
-        "resources/list": lists.method("resources"),
-        "resources/templates/list": lists.method("templates"),
+        "tools/list": lists("tools"),
+        "resources/list": lists("resources"),
+        "resources/templates/list": lists("templates"),
         "resources/read": methods.read_resource,
-        "prompts/list": lists.method("prompts"),
+        "prompts/list": lists("prompts"),
         "prompts/get": methods.get_prompt,
         "completion/complete": methods.complete,
     }
