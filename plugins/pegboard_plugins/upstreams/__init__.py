@@ -6,11 +6,50 @@ caller, connects again after a loss, and passes changes of its lists on.
 
 from __future__ import annotations
 
-from pegboard.plugin import Plugin
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pegboard.plugin import Command, Lifespan, Middleware, Plugin, PluginContext, hookimpl
 from pegboard_plugins.upstreams.server_config import UpstreamsConfig
+
+if TYPE_CHECKING:
+    from pegboard_plugins.upstreams.mounted_servers import MountedServers
 
 
 class UpstreamsPlugin(Plugin):
-    """The mounted servers."""
+    """The mounted servers.
+
+    Attributes:
+        offers: see `Plugin`.
+    """
 
     Config = UpstreamsConfig
+
+    def __init__(self, config: UpstreamsConfig) -> None:
+        super().__init__(config)
+        self.offers = ("tools", "resources", "prompts", "completions") if config.servers else ()
+        self._mounted: MountedServers | None = None
+
+    def _servers(self, context: PluginContext) -> MountedServers:
+        from pegboard_plugins.upstreams.mounted_servers import MountedServers
+
+        if self._mounted is None:
+            self._mounted = MountedServers(self.config, context)
+        return self._mounted
+
+    @hookimpl
+    def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
+        """Return middleware for lists and loops, and a gate for the items of users."""
+        return self._servers(context).middleware() if self.config.servers else []
+
+    @hookimpl
+    def lifespan(self, context: PluginContext) -> Lifespan:
+        """Return the connections, open from the start to the end of the host."""
+        return self._servers(context).lifespan()
+
+    @hookimpl
+    def register_commands(self, context: PluginContext) -> Iterable[Command]:
+        """Return the command `pegboard upstreams`."""
+        from pegboard_plugins.upstreams.status_command import upstreams_command
+
+        return [upstreams_command(self.config, context)]

@@ -45,6 +45,7 @@ class ServerConfig(PluginConfig):
         max_users: the maximum number of open connections of callers. An idle one is closed for another caller.
         idle_seconds: the time without calls after which a caller's connection is closed.
         timeout: the time limit of a request in seconds. Progress extends it.
+        revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both know.
         start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
             start otherwise; "lazy" to connect at the first request for a list.
     """
@@ -65,6 +66,7 @@ class ServerConfig(PluginConfig):
     max_users: int = Field(100, ge=1, le=10_000)
     idle_seconds: float = Field(600, gt=0)
     timeout: float = Field(60, gt=0)
+    revision: str | None = Field(None, pattern=r"^20\d\d-\d\d-\d\d$")
     start: Literal["eager", "lazy", "required"] = "eager"
 
     @field_validator("url")

@@ -2,56 +2,159 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from pegboard import Context
-from pegboard.types import ToolAuthorization
+from pegboard import Context, MCPError, NotFoundError
+from pegboard.plugin import PluginContext
+from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
+from pegboard_plugins.upstreams.hops import next_hop
+from pegboard_plugins.upstreams.link import Link, NotConnectedError, OnNotification
+from pegboard_plugins.upstreams.mounted import Mounted
+from pegboard_plugins.upstreams.questions import CAPABILITIES
+from pegboard_plugins.upstreams.served_items import ServedItems
+from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.upstream_errors import no_response, not_connected
+from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
+from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks
 
-RawItem: TypeAlias = Mapping[str, Any]
-"""An item as the server lists it."""
-RawKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
+if TYPE_CHECKING:
+    from pegboard.client import Client
+
+HOST = "host"
+"""The holder of the lists of a connection for all callers."""
 
 
-class UpstreamLists(NamedTuple):
-    """The lists of one connection, as the server sent them, within the limits."""
+class UpstreamAuthorization(ToolAuthorization):
+    """The token that a user's connection sends."""
 
-    tools: tuple[RawItem, ...] = ()
-    resources: tuple[RawItem, ...] = ()
-    templates: tuple[RawItem, ...] = ()
-    prompts: tuple[RawItem, ...] = ()
+    provider = AuthProvider(id=None, title="the mounted server")
 
 
 class UpstreamServer:
     """One mounted server.
+
+    Args:
+        name: the name of its section.
+        config: its settings.
+        context: the context of the plugin.
+        host_id: a random id of this host.
+        serving: waits until the host serves.
 
     Attributes:
         name: the name of its section.
         config: its settings.
         logger: the log of the plugin.
         authorization: the token that a call needs, or None.
+        items: its items in the catalogue.
+        on_notification: receives the notifications of its connections, except those of changed lists and of progress.
     """
 
-    def __init__(self, name: str, config: ServerConfig, logger: logging.Logger) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: ServerConfig,
+        context: PluginContext,
+        host_id: str,
+        serving: Callable[[], Awaitable[Any]],
+    ) -> None:
         self.name = name
         self.config = config
-        self.logger = logger
-        self.authorization: ToolAuthorization | None = None
+        self.logger = context.logger
+        self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
+        self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
+        self._mounted = Mounted(self)
+        self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger)
+        self._get_token = context.get_token
+        self._folder = Path(context.directory or Path.cwd())
+        self._host_id = host_id
+        self._serving = serving
+        self._link = self._make_link(HOST, None) if config.identity == "host" else None
+        self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
 
-    def use(self, context: Context[Any]) -> AbstractAsyncContextManager[Any]:
-        """Return the connection for the caller, open for one call.
+    # --- life
+
+    @property
+    def state(self) -> str:
+        """The state in words."""
+        return f"{len(self._users)} users" if self._link is None else self._link.state
+
+    def start(self) -> None:
+        """Connect in the background, if the server has one connection for all callers."""
+        if self._link is not None:
+            self._link.start()
+
+    async def connect(self) -> None:
+        """Connect, and wait until the connection is open.
+
+        Raises:
+            NotConnectedError: the connection cannot be opened.
+        """
+        assert self._link is not None
+        await self._link.client()
+
+    def is_settled(self, call: Call, seconds: float) -> bool:
+        """Return False if the lists for a call should wait for a connection, for at most `seconds` after its start."""
+        if self._link is not None:
+            return self._link.is_settled(seconds)
+        if call.caller.service or not call.caller.is_known:
+            return True
+        user = self._users.get(UserKey(call.caller.identity))
+        return user is not None and user.link.is_settled(seconds)
+
+    async def settle(self, call: Call) -> None:
+        """Connect if necessary, for the user of a call if each user has a connection. A failure is logged."""
+        if self._link is not None:
+            await self._link.settle()
+            return
+        try:
+            async with self._users.use(UserKey(call.caller.identity)) as user:
+                await self._authorize(user, call)
+                await user.link.settle()
+        except MCPError as error:
+            self.logger.debug("%s: no lists for %r: %s", self.name, call.caller.subject, error)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._mounted.close()
+        if self._link is not None:
+            await self._link.close()
+        await self._users.close()
+
+    # --- calls
+
+    @asynccontextmanager
+    async def use(self, context: Context[Any]) -> AsyncIterator[Client]:
+        """Return the connection for the caller, for one call.
 
         With `identity = "user"` it is the caller's own connection. It stays open at least until the block ends.
 
         Raises:
-            NetworkTransportError: the server is not connected. The error names the server and the next attempt.
+            NetworkTransportError: the server is not connected, or does not respond to the requests of the block. The
+                error names the server, and the next attempt if it is not connected.
             AuthorizationRequiredError: the caller has no token for the server.
             NotFoundError: the server has a connection for each caller, and the caller is anonymous.
+            RetryableToolError: too many users are using the server.
         """
-        raise NotImplementedError
+        if self._link is not None:
+            client = await self._connected(self._link)
+            with self._typed_errors():
+                yield client
+            return
+        if not context.caller.is_known:
+            raise NotFoundError("This is only for authenticated callers.")
+        key = UserKey(context.caller.identity, context.user_id if context.caller.service else None)
+        if context.caller.service and key.user_id is None:
+            raise NotFoundError("This needs a call that names its user.")
+        async with self._users.use(key) as user:
+            await self._authorize(user, context)
+            client = await self._connected(user.link)
+            with self._typed_errors():
+                yield client
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
         """Return the members of `_meta` for each request that a call sends to the server.
@@ -59,4 +162,71 @@ class UpstreamServer:
         Raises:
             ProtocolError: the request has passed through too many hosts.
         """
-        raise NotImplementedError
+        return next_hop(context.meta, self._host_id)
+
+    async def _connected(self, link: Link) -> Client:
+        try:
+            return await link.client()
+        except NotConnectedError as error:
+            raise not_connected(self.name, error) from error
+
+    @contextmanager
+    def _typed_errors(self) -> Iterator[None]:
+        """Convert errors of the connection to errors for the caller."""
+        try:
+            yield
+        except MCPError as error:
+            if (typed := no_response(self.name, error)) is None:
+                raise
+            raise typed from error
+
+    async def _authorize(self, user: UserLink, call: Call | Context[Any]) -> None:
+        if self.authorization is not None:
+            user.token = (await self._get_token(self.authorization, call)).token
+
+    # --- visibility
+
+    def allows(self, kind: ItemKind, shown: str, caller: Caller) -> bool:
+        """Return True if a caller may see an item of this server."""
+        if self._link is not None:
+            return True
+        if caller.service:
+            return True  # a service acts for all users, and names one with each call
+        return caller.is_known and self.items.sees(UserKey(caller.identity), kind, shown)
+
+    # --- connections
+
+    def _make_user(self, key: UserKey) -> UserLink:
+        return UserLink(partial(self._make_link, key))
+
+    def _make_link(self, holder: Hashable, user: UserLink | None) -> Link:
+        label = self.name if user is None else f"{self.name}, user {len(self._users) + 1}"
+        return Link(
+            label,
+            partial(self._open, user),
+            ListReader(label, self.config, self.logger, next_hop({}, self._host_id)),
+            partial(self._publish, holder),
+            self.logger,
+            self._pass_on,
+            keep=user is None,
+        )
+
+    async def _publish(self, holder: Hashable, lists: UpstreamLists) -> None:
+        await self._serving()
+        await self.items.publish(holder, lists)
+
+    def _pass_on(self, client: Client, method: str, params: dict[str, Any]) -> None:
+        if self.on_notification is not None:
+            self.on_notification(client, method, params)
+
+    def _open(self, user: UserLink | None, on_notification: OnNotification) -> AbstractAsyncContextManager[Client]:
+        from pegboard.client import Client  # it is loaded with the first connection
+
+        address = server_address(self.name, self.config, self._folder, self.logger, user)
+        return Client(
+            address,
+            revision=self.config.revision,
+            capabilities=CAPABILITIES,
+            on_notification=on_notification,
+            timeout=self.config.timeout,
+        )

@@ -1,0 +1,43 @@
+"""The detection of hosts that mount themselves. Each request to a server names the hosts that it has passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.plugin import INVALID_REQUEST, ProtocolError
+
+VIA = "pegboard/via"
+"""The member of `_meta` with the random ids of the hosts that a request has passed."""
+LOOP = "pegboard/loop"
+"""The member of an error's data that tells a host that the request is its own."""
+MAX_HOSTS = 8
+"""The maximum number of hosts that a request may pass."""
+
+
+def passed_hosts(meta: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the hosts that a request has passed."""
+    via = meta.get(VIA)
+    return [one for one in via if isinstance(one, str)] if isinstance(via, list) else []
+
+
+def next_hop(meta: Mapping[str, Any], host_id: str) -> dict[str, Any]:
+    """Return the members of `_meta` for a request that continues another one.
+
+    Raises:
+        ProtocolError: the request has passed too many hosts.
+    """
+    passed = passed_hosts(meta)
+    if len(passed) >= MAX_HOSTS:
+        raise ProtocolError(INVALID_REQUEST, f"The request has passed {MAX_HOSTS} hosts, which is the limit.")
+    return {VIA: [*passed, host_id]}
+
+
+def refuse_loop(meta: Mapping[str, Any], host_id: str) -> None:
+    """Refuse a request that has passed this host already.
+
+    Raises:
+        ProtocolError: the request has passed this host.
+    """
+    if host_id in passed_hosts(meta):
+        raise ProtocolError(INVALID_REQUEST, "The request has passed this host already.", {LOOP: True})

@@ -1,0 +1,282 @@
+"""One connection to a server, opened again after a loss."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pegboard import MCPError
+from pegboard.plugin import ProtocolError
+from pegboard_plugins.upstreams.backoff import Backoff
+from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, LoopError, RawKind, UpstreamLists
+
+if TYPE_CHECKING:
+    from pegboard.client import Client
+
+OnNotification: TypeAlias = Callable[[str, dict[str, Any]], None]
+"""Receives the method and the parameters of a notification."""
+OpenClient: TypeAlias = "Callable[[OnNotification], AbstractAsyncContextManager[Client]]"
+"""Returns a connection that its context manager opens and closes."""
+
+STABLE_SECONDS = 5.0
+"""A connection that ends earlier counts as a failed attempt."""
+PATIENT_SECONDS = 1.0
+"""Calls wait for the next attempt if it is due within this time."""
+MIN_LIST_SECONDS = 0.2
+"""The minimum time between two readings of changed lists."""
+
+_CHANGES: dict[str, frozenset[RawKind]] = {
+    "notifications/tools/list_changed": frozenset(("tools",)),
+    "notifications/resources/list_changed": frozenset(("resources", "templates")),
+    "notifications/prompts/list_changed": frozenset(("prompts",)),
+}
+
+
+class NotConnectedError(Exception):
+    """The server is not connected.
+
+    Attributes:
+        reason: the reason.
+        seconds: the seconds until the next attempt; None if there is none.
+    """
+
+    def __init__(self, reason: str, seconds: float | None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.seconds = seconds
+
+
+class Link:
+    """One connection to a server.
+
+    One task opens the connection, reads the lists, and closes the connection. Calls share it.
+
+    Args:
+        label: the name of the server, and of its user, for the log.
+        open: returns a new connection.
+        reader: reads the lists.
+        publish: receives the lists after each reading, and returns when they are served.
+        logger: the log.
+        on_notification: receives notifications that are not changes of lists.
+        keep: True to connect again after a loss; False to connect again with the next use.
+
+    Attributes:
+        lists: the lists as last read.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        open: OpenClient,
+        reader: ListReader,
+        publish: Callable[[UpstreamLists], Awaitable[None]],
+        logger: logging.Logger,
+        on_notification: Callable[[Client, str, dict[str, Any]], None],
+        *,
+        keep: bool,
+    ) -> None:
+        self.lists = UpstreamLists()
+        self._label = label
+        self._open = open
+        self._reader = reader
+        self._publish = publish
+        self._logger = logger
+        self._on_notification = on_notification
+        self._keep = keep
+        self._backoff = Backoff()
+        self._task: asyncio.Task[None] | None = None
+        self._attempt: asyncio.Future[Client] | None = None
+        self._client: Client | None = None
+        self._next_attempt: float | None = None
+        self._changed: set[RawKind] = set()
+        self._wake = asyncio.Event()
+        self._was_open = False
+        self._settled = asyncio.Event()
+        self._started = 0.0
+        self._reported = ""
+
+    @property
+    def connected(self) -> Client | None:
+        """The connection, or None."""
+        return self._client
+
+    @property
+    def state(self) -> str:
+        """The state in words."""
+        if self._client is not None:
+            return "connected"
+        if self._attempt is None:
+            return "not connected yet"
+        error = self._attempt.exception() if self._attempt.done() and not self._attempt.cancelled() else None
+        return "connecting" if error is None else f"not connected: {error}"
+
+    def start(self) -> None:
+        """Connect in the background, unless a connection is open or the next attempt is not due."""
+        if self._task is not None and not self._task.done():
+            return
+        if self._next_attempt is not None and monotonic() < self._next_attempt:
+            return
+        self._begin_attempt()
+        self._settled.clear()
+        self._started = monotonic()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def client(self) -> Client:
+        """Return the connection. Wait for an attempt that is under way.
+
+        Raises:
+            NotConnectedError: the attempt failed, or the next one is not due.
+        """
+        if self._client is not None:
+            return self._client
+        self.start()
+        assert self._attempt is not None
+        if self._attempt.done() and self._client is None:
+            error = self._attempt.exception()
+            assert isinstance(error, NotConnectedError)
+            raise self._failure(error.reason)
+        return await asyncio.shield(self._attempt)
+
+    def is_settled(self, seconds: float) -> bool:
+        """Return False if lists should wait: a first attempt is possible, or began less than `seconds` ago."""
+        if self._task is None or self._task.done():
+            return self._next_attempt is not None and monotonic() < self._next_attempt
+        return self._settled.is_set() or monotonic() >= self._started + seconds
+
+    async def settle(self) -> None:
+        """Connect if no connection is open. Wait until the lists are served, or the attempt has failed."""
+        self.start()
+        await self._settled.wait()
+
+    async def close(self) -> None:
+        """Close the connection and make no further attempts."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait((self._task,))
+        self._fail("the host has closed the connection")
+
+    # --- the task of the connection
+
+    async def _run(self) -> None:
+        while True:
+            began = monotonic()
+            self._was_open = False
+            try:
+                reason = await self._connect_and_follow()
+            except LoopError as error:
+                self._logger.error("%s is not mounted: %s", self._label, error)
+                self._next_attempt = inf
+                self._fail(str(error))
+                return
+            except (MCPError, OSError) as error:
+                reason = _first_line(error)
+            except Exception as error:
+                self._logger.exception("%s: the connection failed", self._label)
+                reason = type(error).__name__
+            if self._was_open and monotonic() - began >= STABLE_SECONDS:
+                self._backoff.reset()
+            delay = self._backoff.next_delay()
+            self._next_attempt = monotonic() + delay
+            what = "the connection is lost" if self._was_open else "cannot connect"
+            after = f"; next attempt in {delay:.1f} s" if self._keep else ""
+            is_news = self._was_open or reason != self._reported
+            self._reported = reason
+            level = logging.WARNING if is_news else logging.DEBUG
+            self._logger.log(level, "%s: %s: %s%s", self._label, what, reason, after)
+            if not self._keep:
+                self._fail(reason)
+                return
+            await self._wait(reason, delay)
+
+    async def _wait(self, reason: str, delay: float) -> None:
+        """Wait for the next attempt. Calls wait too if it is due soon, and fail otherwise."""
+        if delay < PATIENT_SECONDS and self._was_open:
+            await asyncio.sleep(delay)
+        else:
+            self._fail(reason)
+            await asyncio.sleep(delay)
+            self._begin_attempt()
+
+    async def _connect_and_follow(self) -> str:
+        """Open the connection and follow changes until it is lost. Return the reason of the loss."""
+        self._changed.clear()
+        async with self._open(self._notified) as client:
+            with suppress(ProtocolError):  # a server need not tell its changes
+                await client.listen()
+            self.lists = await self._reader.read(client, ALL_KINDS, self.lists)
+            self._opened(client)
+            try:
+                await self._publish(self.lists)
+                self._settled.set()
+                await self._follow(client)
+            finally:
+                self._client = None
+                self._begin_attempt()
+        return "the server has closed it"
+
+    def _opened(self, client: Client) -> None:
+        self._client = client
+        self._was_open = True
+        assert self._attempt is not None
+        if not self._attempt.done():
+            self._attempt.set_result(client)
+        tools, resources, templates, prompts = map(len, self.lists)
+        self._logger.info(
+            "%s: connected (%s): %s tools, %s resources, %s prompts",
+            self._label,
+            client.revision,
+            tools,
+            resources + templates,
+            prompts,
+        )
+
+    async def _follow(self, client: Client) -> None:
+        """Read changed lists until the connection is lost."""
+        closed = asyncio.ensure_future(client.wait_closed())
+        closed.add_done_callback(lambda _: self._wake.set())
+        try:
+            while not closed.done():
+                await self._wake.wait()
+                self._wake.clear()
+                if self._changed:
+                    kinds, self._changed = self._changed, set()
+                    self.lists = await self._reader.read(client, kinds, self.lists)
+                    await self._publish(self.lists)
+                    await asyncio.wait((closed,), timeout=MIN_LIST_SECONDS)
+        finally:
+            closed.cancel()
+            self._wake.clear()
+
+    def _notified(self, method: str, params: dict[str, Any]) -> None:
+        if method in _CHANGES:
+            self._changed |= _CHANGES[method]
+            self._wake.set()
+        elif self._client is not None:
+            self._on_notification(self._client, method, params)
+
+    # --- attempts
+
+    def _begin_attempt(self) -> None:
+        if self._attempt is None or self._attempt.done():
+            self._attempt = asyncio.get_running_loop().create_future()
+
+    def _fail(self, reason: str) -> None:
+        self._client = None
+        self._settled.set()
+        self._begin_attempt()
+        assert self._attempt is not None
+        self._attempt.set_exception(self._failure(reason))
+        self._attempt.exception()  # it may have no awaiter
+
+    def _failure(self, reason: str) -> NotConnectedError:
+        due = inf if self._next_attempt is None else self._next_attempt
+        return NotConnectedError(reason, None if due == inf else max(0.0, due - monotonic()))
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

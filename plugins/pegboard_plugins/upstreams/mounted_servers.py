@@ -1,0 +1,72 @@
+"""All mounted servers of one host, from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from pegboard.plugin import Middleware, PluginContext, TransportError
+from pegboard_plugins.upstreams.link import NotConnectedError
+from pegboard_plugins.upstreams.server_config import UpstreamsConfig
+from pegboard_plugins.upstreams.upstream_requests import UpstreamRequests, UserItems
+from pegboard_plugins.upstreams.upstream_server import UpstreamServer
+
+
+class MountedServers:
+    """The mounted servers of one host.
+
+    Args:
+        config: the settings.
+        context: the context of the plugin.
+
+    Attributes:
+        servers: the servers.
+    """
+
+    def __init__(self, config: UpstreamsConfig, context: PluginContext) -> None:
+        self._config = config
+        self._name = context.name
+        self._host_id = secrets.token_hex(8)
+        self._serving = asyncio.Event()
+        self.servers: Sequence[UpstreamServer] = [
+            UpstreamServer(name, one, context, self._host_id, self._serving.wait)
+            for name, one in sorted(config.servers.items())
+        ]
+
+    def middleware(self) -> list[Middleware]:
+        """Return the middleware that the servers need."""
+        requests = UpstreamRequests(self._host_id, self.servers, self._config.first_list_seconds, self._serve)
+        for_users = any(server.config.identity == "user" for server in self.servers)
+        return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
+
+    def _serve(self) -> None:
+        if not self._serving.is_set():  # later changes of the catalogue come from threads
+            self._serving.set()
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Connect in the background, and wait for required servers.
+
+        Raises:
+            TransportError: a required server is not available.
+        """
+        try:
+            for server in self.servers:
+                if server.config.start != "lazy":
+                    server.start()
+            await asyncio.gather(*(_require(one) for one in self.servers if one.config.start == "required"))
+            yield
+        finally:
+            await asyncio.gather(*(server.close() for server in self.servers))
+
+
+async def _require(server: UpstreamServer) -> None:
+    try:
+        await server.connect()
+    except NotConnectedError as error:
+        raise TransportError(
+            f"the required server {server.name!r} is not available: {error.reason}; "
+            f'mend it, or set start = "eager" in [plugins.upstreams.servers.{server.name}]'
+        ) from None

@@ -1,0 +1,201 @@
+"""The items of one server in the catalogue, and the connections that list them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from pegboard import ToolDefinitionError
+from pegboard.plugin import Catalogue, PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.types import ItemKind
+from pegboard_plugins.upstreams.upstream_lists import RawItem, RawKind, UpstreamLists
+
+Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+Define: TypeAlias = Callable[[RawKind, RawItem], Definition]
+"""Returns the definition of an item. Raises ToolDefinitionError for an item that cannot be served."""
+
+KINDS: Mapping[RawKind, ItemKind] = {
+    "tools": "tools",
+    "resources": "resources",
+    "templates": "resources",
+    "prompts": "prompts",
+}
+
+Change: TypeAlias = Callable[..., tuple[str, ...]]
+"""A method of the catalogue that adds or updates definitions."""
+
+
+class ItemKey(NamedTuple):
+    """The kind of an item, and the server's own name or URI of it."""
+
+    kind: RawKind
+    own: str
+
+
+Items: TypeAlias = Mapping[ItemKey, RawItem]
+
+
+class ServedItem(NamedTuple):
+    """An item in the catalogue: as the server lists it, and its name on the wire or URI."""
+
+    raw: RawItem
+    shown: str
+
+
+class ServedItems:
+    """The items of one server.
+
+    Several connections may list items: one for each user. An item is in the catalogue once. A connection sees it only
+    if it lists exactly this definition.
+
+    Args:
+        server: the name of the server, for the log.
+        catalogue: the catalogue of the plugin.
+        define: returns definitions.
+        logger: the log.
+
+    Attributes:
+        version: a number that changes with the items, and with their visibility.
+    """
+
+    def __init__(self, server: str, catalogue: Catalogue, define: Define, logger: logging.Logger) -> None:
+        self._server = server
+        self._catalogue = catalogue
+        self._define = define
+        self._logger = logger
+        self._listed: dict[Hashable, dict[ItemKey, RawItem]] = {}
+        self._served: dict[ItemKey, ServedItem] = {}
+        self._shown: dict[tuple[ItemKind, str], ItemKey] = {}
+        self._refused: dict[ItemKey, str] = {}
+        self._changing = asyncio.Lock()
+        self.version = 0
+
+    def has(self, kind: ItemKind, shown: str) -> bool:
+        """Return True if an item of the catalogue comes from this server."""
+        return (kind, shown) in self._shown
+
+    def sees(self, holder: Hashable, kind: ItemKind, shown: str) -> bool:
+        """Return True if a connection lists an item as it is served."""
+        key = self._shown.get((kind, shown))
+        if key is None or (served := self._served.get(key)) is None:
+            return False
+        return self._listed.get(holder, {}).get(key) == served.raw
+
+    async def publish(self, holder: Hashable, lists: UpstreamLists) -> None:
+        """Serve the lists of a connection, in place of its previous lists.
+
+        Args:
+            holder: the key of the connection.
+            lists: its lists.
+        """
+        now = {ItemKey(kind, own): raw for kind, items in zip(KINDS, lists, strict=True) for own, raw in items.items()}
+        async with self._changing:
+            before = self._listed.get(holder)
+            self._listed[holder] = now
+            await self._change(before or {}, now, is_first=before is None)
+
+    async def forget(self, holder: Hashable) -> None:
+        """Remove the lists of a connection, and the items that no other connection lists."""
+        async with self._changing:
+            if (before := self._listed.pop(holder, None)) is not None:
+                await self._change(before, {}, is_first=False)
+
+    async def _change(self, before: Items, now: Items, *, is_first: bool) -> None:
+        """Change the catalogue by the difference. The work is done in a thread, for lists may be long."""
+        changed = [key for key in {**before, **now} if before.get(key) != now.get(key) or key not in self._served]
+        wanted = {key: self._wanted(key) for key in changed}
+        removed = [key for key, raw in wanted.items() if raw is None]
+        added = {key: raw for key, raw in wanted.items() if raw is not None and key not in self._served}
+        kept = {key: raw for key, raw in wanted.items() if raw is not None and key in self._served}
+        updated = {key: raw for key, raw in kept.items() if raw != self._served[key].raw}
+        if not is_first:  # only the view of this connection changes, and its client must hear of it
+            for kind in {key.kind for key in kept} - {key.kind for key in (*removed, *added, *updated)}:
+                updated |= dict([next((key, raw) for key, raw in kept.items() if key.kind == kind)])
+        if removed or updated or added:
+            await asyncio.to_thread(self._apply, removed, updated, added)
+        self.version += 1
+
+    def _wanted(self, key: ItemKey) -> RawItem | None:
+        """Return the definition to serve: the served one while a connection lists it, else the first that is listed."""
+        listed = [items[key] for items in self._listed.values() if key in items]
+        served = self._served.get(key)
+        if served is not None and served.raw in listed:
+            return served.raw
+        return listed[0] if listed else None
+
+    # --- the catalogue
+
+    def _apply(self, removed: Iterable[ItemKey], updated: Items, added: Items) -> None:
+        self._remove(removed)
+        self._put(self._catalogue.update, self._defined(updated))
+        self._put(self._catalogue.add, self._defined(added))
+
+    def _defined(self, items: Items) -> list[tuple[ItemKey, RawItem, Definition]]:
+        """Return the definitions of items. Report and remove those that cannot be served."""
+        found = []
+        for key, raw in items.items():
+            try:
+                found.append((key, raw, self._define(key.kind, raw)))
+            except ToolDefinitionError as error:
+                self._refuse(key, error)
+        return found
+
+    def _put(self, change: Change, entries: Sequence[tuple[ItemKey, RawItem, Definition]]) -> None:
+        """Add or update items in one change. If one is invalid, find it by halves and serve the others."""
+        if not entries:
+            return
+        before = [self._served.get(key) for key, _, _ in entries]
+        for key, raw, definition in entries:  # first, so that a gate knows the items when the change begins
+            self._register(key, ServedItem(raw, _expected_name(definition)))
+        try:
+            names = change(*(definition for _, _, definition in entries))
+        except ToolDefinitionError as error:
+            for (key, _, _), served in zip(entries, before, strict=True):
+                self._register(key, served)
+            if len(entries) == 1:
+                self._refuse(entries[0][0], error)
+                return
+            half = len(entries) // 2
+            self._put(change, entries[:half])
+            self._put(change, entries[half:])
+            return
+        for (key, raw, _), shown in zip(entries, names, strict=True):
+            self._refused.pop(key, None)
+            self._register(key, ServedItem(raw, shown))
+
+    def _register(self, key: ItemKey, item: ServedItem | None) -> None:
+        """Note how an item is served; None if it is not served."""
+        if (before := self._served.pop(key, None)) is not None:
+            self._shown.pop((KINDS[key.kind], before.shown), None)
+        if item is not None:
+            self._served[key] = item
+            self._shown[KINDS[key.kind], item.shown] = key
+
+    def _refuse(self, key: ItemKey, error: ToolDefinitionError) -> None:
+        """Report an item that cannot be served, and remove its former definition."""
+        reported = self._refused.get(key)
+        self._remove((key,))
+        self._refused[key] = str(error)
+        if reported != str(error):
+            what = key.kind.removesuffix("s")
+            self._logger.warning("%s: %s %.100r is not served: %s", self._server, what, key.own, error)
+
+    def _remove(self, keys: Iterable[ItemKey]) -> None:
+        names: dict[ItemKind, list[str]] = {}
+        removed = []
+        for key in keys:
+            self._refused.pop(key, None)
+            if key in self._served:
+                removed.append(key)
+        for key in removed:
+            names.setdefault(KINDS[key.kind], []).append(self._served[key].shown)
+        for kind, shown in names.items():
+            self._catalogue.remove(kind, *shown)
+        for key in removed:
+            self._register(key, None)
+
+
+def _expected_name(definition: Definition) -> str:
+    return definition.uri if isinstance(definition, ResourceDefinition) else definition.name or ""

@@ -1,0 +1,125 @@
+"""The lists of a server, read within limits. A server is not trusted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from pegboard.plugin import METHOD_NOT_FOUND, ProtocolError, encode
+from pegboard_plugins.upstreams.hops import LOOP
+from pegboard_plugins.upstreams.server_config import ServerConfig
+
+if TYPE_CHECKING:
+    from pegboard.client import Client
+
+RawItem: TypeAlias = Mapping[str, Any]
+"""An item as the server lists it."""
+RawKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
+
+ALL_KINDS: frozenset[RawKind] = frozenset(("tools", "resources", "templates", "prompts"))
+MAX_ITEMS = 2_000
+"""The maximum number of items of one list. Further items are not served."""
+MAX_LIST_BYTES = 16 * 1024 * 1024
+"""The maximum size of the definitions of one list as JSON. Further items are not served."""
+MAX_PAGES = 200
+"""The maximum number of pages of one list."""
+
+_METHODS: Mapping[RawKind, tuple[str, str, str, str]] = {
+    "tools": ("tools/list", "tools", "tools", "name"),
+    "resources": ("resources/list", "resources", "resources", "uri"),
+    "templates": ("resources/templates/list", "resourceTemplates", "resources", "uriTemplate"),
+    "prompts": ("prompts/list", "prompts", "prompts", "name"),
+}
+"""For each kind: the method, the member of the result, the capability, and the member that identifies an item."""
+
+
+class UpstreamLists(NamedTuple):
+    """The lists of one connection by kind. Each maps the server's own names or URIs to items."""
+
+    tools: Mapping[str, RawItem] = {}
+    resources: Mapping[str, RawItem] = {}
+    templates: Mapping[str, RawItem] = {}
+    prompts: Mapping[str, RawItem] = {}
+
+
+class LoopError(Exception):
+    """The server is this host, or mounts this host."""
+
+
+class ListReader:
+    """Reads the lists of one server.
+
+    Args:
+        server: the name of the server, for the log.
+        config: the settings of the server.
+        logger: the log.
+        meta: the members of `_meta` of each request.
+    """
+
+    def __init__(self, server: str, config: ServerConfig, logger: logging.Logger, meta: Mapping[str, Any]) -> None:
+        self._server = server
+        self._config = config
+        self._logger = logger
+        self._meta = meta
+
+    async def read(self, client: Client, kinds: Collection[RawKind], before: UpstreamLists) -> UpstreamLists:
+        """Return the lists, of which those of `kinds` are read again. A list that fails stays as it was.
+
+        Raises:
+            TransportError, ServerTimeoutError: the connection failed.
+            LoopError: the server is this host, or mounts this host.
+        """
+        found: dict[str, Mapping[str, RawItem]] = {}
+        for kind in sorted(kinds):
+            if _METHODS[kind][2] in client.server.capabilities:
+                try:
+                    found[kind] = await self._read(client, kind)
+                except ProtocolError as error:
+                    self._judge(error, kind)
+            else:
+                found[kind] = {}
+        return before._replace(**found)
+
+    def _judge(self, error: ProtocolError, kind: RawKind) -> None:
+        if isinstance(error.data, dict) and LOOP in error.data:
+            raise LoopError("it is this host, or mounts this host; remove the section") from error
+        level = logging.DEBUG if error.code == METHOD_NOT_FOUND else logging.WARNING
+        self._logger.log(level, "%s: the list of %s failed: %s", self._server, kind, error)
+
+    async def _read(self, client: Client, kind: RawKind) -> Mapping[str, RawItem]:
+        """Return the items of all pages, up to the limits."""
+        method, member, _, key = _METHODS[kind]
+        found: dict[str, RawItem] = {}
+        params: dict[str, Any] = {}
+        room = MAX_LIST_BYTES
+        for _ in range(MAX_PAGES):
+            page = await client.request(method, params, meta=self._meta)
+            items = page.get(member)
+            for item in items if isinstance(items, list) else ():
+                if not self._is_served(item, key):
+                    continue
+                room -= len(encode(item))
+                if room < 0 or len(found) >= MAX_ITEMS:
+                    self._logger.warning(
+                        "%s lists more than %s %s or %s bytes; the others are not served",
+                        self._server,
+                        MAX_ITEMS,
+                        kind,
+                        MAX_LIST_BYTES,
+                    )
+                    return found
+                found[item[key]] = item
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str) or cursor == params.get("cursor"):
+                return found
+            params = {"cursor": cursor}
+        self._logger.warning("%s has more than %s pages of %s", self._server, MAX_PAGES, kind)
+        return found
+
+    def _is_served(self, item: Any, key: str) -> bool:
+        """Return True if an item has a name or URI that the settings include."""
+        if not isinstance(item, dict) or not isinstance(item.get(key), str):
+            return False
+        name = item.get("name")
+        return self._config.serves(item[key], *([name] if isinstance(name, str) else ()))

@@ -1,0 +1,121 @@
+"""Middleware for hosts with mounted servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pegboard import NotFoundError, RetryableToolError
+from pegboard.plugin import Gate, Middleware
+from pegboard.types import (
+    Call,
+    Caller,
+    CallNext,
+    Inventory,
+    ItemKind,
+    Outcome,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+)
+from pegboard_plugins.upstreams.hops import VIA, refuse_loop
+
+if TYPE_CHECKING:
+    from pegboard_plugins.upstreams.upstream_server import UpstreamServer
+
+LIST_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
+USE_METHODS = frozenset(("tools/call", "resources/read", "prompts/get", "completion/complete"))
+
+
+class UpstreamRequests(Middleware):
+    """Refuses loops, and lets the first lists wait for servers.
+
+    Args:
+        host_id: the random id of this host.
+        servers: the mounted servers.
+        seconds: the time limit of waiting.
+        on_serving: called when the host begins to serve.
+    """
+
+    def __init__(
+        self, host_id: str, servers: Sequence[UpstreamServer], seconds: float, on_serving: Callable[[], None]
+    ) -> None:
+        self._host_id = host_id
+        self._servers = servers
+        self._seconds = seconds
+        self._on_serving = on_serving
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Note that the host serves from now on."""
+        self._on_serving()
+        return ()
+
+    def wants(self, call: Call) -> bool:
+        """Return True for requests of other hosts, and while a server has neither connected nor failed."""
+        return VIA in call.meta or not all(server.is_settled(call, self._seconds) for server in self._servers)
+
+    async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
+        """Refuse loops. Let lists wait for servers. Let callers repeat calls of items that are not known yet."""
+        refuse_loop(call.meta, self._host_id)
+        if call.method in LIST_METHODS:
+            await self._settle(call)
+        elif call.method in USE_METHODS:
+            return await self._use(call, call_next)
+        return await call_next(call)
+
+    async def _settle(self, call: Call) -> bool:
+        """Wait until each server has connected or failed, or until the time is up. Return True if a server has."""
+        waiting = [one for one in self._servers if not one.is_settled(call, self._seconds)]
+        if not waiting:
+            return False
+        done, late = await asyncio.wait(
+            [asyncio.ensure_future(one.settle(call)) for one in waiting], timeout=self._seconds
+        )
+        for task in late:
+            task.cancel()
+        return bool(done)
+
+    async def _use(self, call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except NotFoundError as error:
+            if not await self._settle(call):
+                raise
+            raise RetryableToolError(f"{error}. More servers are connected now: repeat the request.") from error
+
+
+class UserItems(Gate):
+    """Hides the items of other users' connections.
+
+    Args:
+        plugin: the name of the plugin.
+        servers: the mounted servers.
+    """
+
+    _inventory: Inventory
+
+    def __init__(self, plugin: str, servers: Sequence[UpstreamServer]) -> None:
+        self._owners = {plugin, *(server.name for server in servers)}
+        self._servers = servers
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Keep the inventory."""
+        self._inventory = inventory
+        return ()
+
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
+        """Return True if an item is of another plugin, or if the connection for the caller lists it."""
+        items: Mapping[str, Tool | Resource | ResourceTemplate | Prompt] = getattr(self._inventory, kind)
+        if name in items:
+            return items[name].owner not in self._owners or self._sees(kind, name, caller)
+        found = self._inventory.answering(name) if kind == "resources" else ()
+        return not found or any(self.allows(kind, template, caller) for template in found)
+
+    def _sees(self, kind: ItemKind, name: str, caller: Caller) -> bool:
+        return any(server.items.has(kind, name) and server.allows(kind, name, caller) for server in self._servers)
+
+    def view(self, call: Call) -> Hashable:
+        """Return the caller, and the state of the lists."""
+        return call.caller.identity, tuple([server.items.version for server in self._servers])

@@ -1,0 +1,145 @@
+"""The connections of users to one server: one for each, which no other user shares."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import NamedTuple
+
+from pegboard import RetryableToolError
+from pegboard.types import Caller
+from pegboard_plugins.upstreams.link import Link
+
+
+class UserKey(NamedTuple):
+    """The user of a connection.
+
+    Attributes:
+        caller: the identity of the caller.
+        user_id: the user that a service names with its call; None for other callers.
+    """
+
+    caller: Caller
+    user_id: str | None = None
+
+
+class UserLink:
+    """The connection of one user.
+
+    Args:
+        make: returns the connection, which reads `token` from this object.
+
+    Attributes:
+        link: the connection.
+        token: the current token of the user; None for none.
+        uses: the number of running calls.
+        used_at: the time of the last use.
+    """
+
+    def __init__(self, make: Callable[[UserLink], Link]) -> None:
+        self.token: str | None = None
+        self.uses = 0
+        self.used_at = monotonic()
+        self.link = make(self)
+
+
+class UserLinks:
+    """The connections of users, least recently used first.
+
+    Args:
+        server: the name of the server, for errors.
+        most: the maximum number of users.
+        idle_seconds: the time without calls after which a connection is closed. Its lists are kept.
+        make: returns a new connection.
+        forget: removes the lists of a user.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        most: int,
+        idle_seconds: float,
+        make: Callable[[UserKey], UserLink],
+        forget: Callable[[UserKey], Awaitable[None]],
+    ) -> None:
+        self._server = server
+        self._most = most
+        self._idle_seconds = idle_seconds
+        self._make = make
+        self._forget = forget
+        self._links: OrderedDict[UserKey, UserLink] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    def get(self, key: UserKey) -> UserLink | None:
+        """Return the connection of a user, or None if the user has none yet."""
+        return self._links.get(key)
+
+    @asynccontextmanager
+    async def use(self, key: UserKey) -> AsyncIterator[UserLink]:
+        """Return the connection of a user. It is not closed before the block ends.
+
+        Raises:
+            RetryableToolError: too many other users have running calls.
+        """
+        user = self._links.get(key)
+        if user is None:
+            self._make_room()
+            user = self._links[key] = self._make(key)
+        self._links.move_to_end(key)
+        user.uses += 1
+        self._watch()
+        try:
+            yield user
+        finally:
+            user.uses -= 1
+            user.used_at = monotonic()
+
+    def _make_room(self) -> None:
+        if len(self._links) < self._most:
+            return
+        key = next((key for key, user in self._links.items() if not user.uses), None)
+        if key is None:
+            raise RetryableToolError(
+                f"Too many users are using the server {self._server!r} at the moment.", retry_after_ms=1000
+            )
+        self._end(self._drop(key, self._links.pop(key)))
+
+    async def _drop(self, key: UserKey, user: UserLink) -> None:
+        await user.link.close()
+        if key not in self._links:
+            await self._forget(key)
+
+    # --- idle connections
+
+    def _watch(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._idle_seconds / 2, self._close_idle)
+
+    def _close_idle(self) -> None:
+        """Close idle connections, and examine the others later."""
+        self._timer = None
+        oldest = monotonic() - self._idle_seconds
+        for user in self._links.values():
+            if not user.uses and user.used_at <= oldest and user.link.connected is not None:
+                self._end(user.link.close())
+        if any(user.link.connected is not None or user.uses for user in self._links.values()):
+            self._watch()
+
+    def _end(self, closing: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(closing)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._timer is not None:
+            self._timer.cancel()
+        links, self._links = self._links, OrderedDict()
+        await asyncio.gather(*(user.link.close() for user in links.values()), *self._closing)

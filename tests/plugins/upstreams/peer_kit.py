@@ -1,0 +1,72 @@
+"""The toolkit of a peer: a `pegboard` process that tests mount."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import Any
+
+from pegboard import Context, Toolkit
+from pegboard.plugin import ToolDefinition
+
+kit = Toolkit("peer", prefix=False)
+
+
+@kit.tool
+async def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@kit.tool
+async def die(delay: float = 0) -> str:
+    """End the process as `kill -9` does."""
+    await asyncio.sleep(delay)
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "never"
+
+
+@kit.tool
+async def pid() -> int:
+    """Return the process id."""
+    return os.getpid()
+
+
+@kit.tool
+async def grow(context: Context[Any], name: str) -> str:
+    """Add a tool."""
+
+    def grown() -> str:
+        """Grown."""
+        return name
+
+    context.catalogue.add(ToolDefinition(grown, name=name))
+    return name
+
+
+@kit.tool
+async def shrink(context: Context[Any], name: str) -> str:
+    """Remove a tool."""
+    context.catalogue.remove("tools", name)
+    return name
+
+
+@kit.tool
+async def complain(text: str) -> str:
+    """Write to standard error."""
+    print(text, file=sys.stderr, flush=True)
+    return text
+
+
+@kit.tool
+async def whoami(context: Context[Any]) -> dict[str, str | None]:
+    """Return the caller and its session."""
+    return {"subject": context.caller.subject, "session": context.session_id}
+
+
+@kit.tool(scopes=["secret"])
+async def private(context: Context[Any]) -> str | None:
+    """Return the caller; only for callers with a scope."""
+    return context.caller.subject

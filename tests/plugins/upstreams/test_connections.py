@@ -1,0 +1,129 @@
+"""Connections with mounted servers: loss, retries, dead servers, changes of lists, loops and processes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard.plugin import LifespanError
+from tests.host.hosting import until
+from tests.plugins.upstreams.mounts import ERAS, mounting, names, peer, scripted, tools
+
+LOST = "was lost before it responded"
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_killed_server_fails_its_calls_and_is_connected_again(revision: str, tmp_path: Path) -> None:
+    servers = {"one": peer(revision=revision), "two": scripted(tmp_path, tools("env"))}
+    async with mounting(servers) as client:
+        before = int((await client.call("one_pid")).text)
+        calls = [client.call("one_add", a=1, b=number) for number in range(50)]
+        others = [client.call("two_env", name="PATH") for _ in range(50)]
+        results = await asyncio.gather(client.call("one_die"), *calls, client.call("one_die"), *others)
+        for result in results[:52]:
+            assert not result.is_error or LOST in result.text or "not available" in result.text
+            assert not result.is_error or "'one'" in result.text
+        assert LOST in results[0].text
+        assert all(not result.is_error for result in results[52:])
+        assert (await client.call("one_add", a=1, b=2)).text == "3"
+        assert (await client.call("one_pid")).text != str(before)
+        assert not alive(before)
+
+
+async def test_three_dead_servers_of_eighteen_do_not_delay_the_others(tmp_path: Path) -> None:
+    dead = {
+        "hangs": scripted(tmp_path, {"initialize": "hang", "server/discover": "hang"}),
+        "exits": {"command": "/bin/false"},
+        "absent": {"url": "http://127.0.0.1:9/mcp"},
+    }
+    servers = {f"server{number}": scripted(tmp_path, tools("env")) for number in range(15)}
+    async with mounting({**servers, **dead}, first_list_seconds=10) as client:
+        await until_names(client, 15)
+        results = await asyncio.gather(*(client.call(f"{name}_env", name="PATH") for name in servers))
+        assert all(result.text == os.environ["PATH"] for result in results)
+
+
+async def until_names(client: Any, number: int) -> None:
+    """Wait for a number of tools, with the notifications of the host."""
+    await client.listen()
+    while len(await names(client)) < number:
+        await client.heard("notifications/tools/list_changed")
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_change_of_a_servers_list_reaches_clients(revision: str) -> None:
+    async with mounting({"one": peer(revision=revision)}) as client:
+        await client.listen()
+        assert "one_grown" not in await names(client)
+        await client.call("one_grow", name="grown")
+        await client.heard("notifications/tools/list_changed")
+        assert (await client.call("one_grown")).text == "grown"
+        client.notifications.clear()
+        await client.call("one_shrink", name="grown")
+        await client.heard("notifications/tools/list_changed")
+        assert "one_grown" not in await names(client)
+
+
+async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attempt(tmp_path: Path) -> None:
+    marker = tmp_path / "once"
+    script = f'test -e {marker} && exit 1; touch {marker}; exec "$@"'
+    server = scripted(tmp_path, {**tools("env"), "tools/call": "exit"})
+    once = {"command": "/bin/sh", "args": ["-c", script, "sh", server["command"], *server["args"]]}
+    async with mounting({"one": once}) as client:
+        assert await names(client) == ["one_env"]
+        assert LOST in (await client.call("one_env")).text
+        while "not available" not in (result := await client.call("one_env")).text:
+            assert result.is_error
+        assert result.error.can_retry
+        assert "The next attempt to connect is in" in result.text
+        assert await names(client) == ["one_env"]
+
+
+async def test_a_required_server_must_connect() -> None:
+    with pytest.raises(LifespanError, match="the required server 'one' is not available: /bin/false ended with code 1"):
+        async with mounting({"one": {"command": "/bin/false", "start": "required"}}):
+            pass
+
+
+async def test_a_required_server_is_connected_at_the_start(tmp_path: Path) -> None:
+    async with mounting({"one": scripted(tmp_path, tools("env"), start="required")}, first_list_seconds=0) as client:
+        await until_names(client, 1)
+
+
+async def test_a_lazy_server_connects_with_the_first_list_or_call(tmp_path: Path) -> None:
+    lazy = scripted(tmp_path, tools("env"), start="lazy")
+    async with mounting({"one": lazy}) as client:
+        assert await names(client) == ["one_env"]
+    async with mounting({"one": lazy}, listed=False) as client:
+        result = await client.request("tools/call", {"name": "one_env", "arguments": {}})
+        assert "repeat" in str(result)
+        assert not (await client.call("one_env", name="X")).is_error
+
+
+async def test_standard_error_reaches_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with mounting({"one": peer()}) as client:
+        await client.call("one_complain", text="a complaint " + "x" * 5000)
+        await until(lambda: "one, standard error: a complaint" in caplog.text)
+    assert "x" * 2000 not in caplog.text
+
+
+async def test_a_command_gets_only_its_own_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_CANARY", "canary")
+    async with mounting({"one": scripted(tmp_path, tools("env"), env={"OWN": "value"})}) as client:
+        assert (await client.call("one_env", name="OWN")).text == "value"
+        assert (await client.call("one_env", name="PEGBOARD_CANARY")).text == ""
