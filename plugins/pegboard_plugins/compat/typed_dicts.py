@@ -13,30 +13,37 @@ from pydantic import Field
 from typing_extensions import TypedDict, is_typeddict
 
 
-def plain_type(annotation: Any) -> Any:
-    """Return a type whose TypedDicts pydantic accepts on each Python, with the docstrings of their fields."""
+def plain_type(annotation: Any, within: tuple[Any, ...] = ()) -> Any:
+    """Return a type whose TypedDicts pydantic accepts on each Python, with the docstrings of their fields.
+
+    Args:
+        annotation: the type.
+        within: the TypedDicts that contain the type. A recursive TypedDict refers to its original.
+    """
     if is_typeddict(annotation):
-        return _typed_dict(annotation)
-    origin, parts = get_origin(annotation), get_args(annotation)
+        return annotation if annotation in within else _typed_dict(annotation, (*within, annotation))
+    origin = get_origin(annotation)
     if origin is Annotated:
-        return Annotated[(plain_type(parts[0]), *parts[1:])]
+        return Annotated[(plain_type(get_args(annotation)[0], within), *get_args(annotation)[1:])]
+    parts = tuple(plain_type(part, within) for part in get_args(annotation))
     if origin in (Union, UnionType):
-        return Union[tuple(map(plain_type, parts))]  # noqa: UP007 - the parts are not known here
+        return Union[parts]  # noqa: UP007 - the parts are not known here
     if origin in (list, dict, tuple, set, Required, NotRequired):
-        return origin[tuple(map(plain_type, parts)) if len(parts) > 1 else plain_type(parts[0])]
+        return origin[parts if len(parts) > 1 else parts[0]]
     return annotation
 
 
-def _typed_dict(cls: Any) -> Any:
+def _typed_dict(cls: Any, within: tuple[Any, ...]) -> Any:
     """Return a TypedDict of `typing_extensions`."""
     notes = {name: note for base in reversed(_bases(cls)) for name, note in _docstrings(base).items()}
     members: dict[str, Any] = {}
     for name, hint in typing.get_type_hints(cls, include_extras=True).items():
-        kind = plain_type(get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint)
+        kind = plain_type(get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint, within)
         if name in notes:
             kind = Annotated[kind, Field(description=notes[name])]
         members[name] = NotRequired[kind] if name in cls.__optional_keys__ else kind
-    return TypedDict(cls.__name__, members)  # type: ignore[operator]
+    create: Any = TypedDict
+    return create(cls.__name__, members)
 
 
 def _bases(cls: Any) -> list[Any]:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 from weakref import WeakSet
 
 import pytest
+from typing_extensions import TypedDict as RecursiveTypedDict
 
 from pegboard.testing import PlainClient, accept, connect, decline, reply
 from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve
@@ -43,6 +44,26 @@ def test_its_schemas_come_from_its_annotations(client: PlainClient) -> None:
     assert tools["checked"]["outputSchema"]["properties"] == {"copies": {"type": "integer"}}
     assert "outputSchema" not in tools["mixed"]
     assert tools["cover"]["_meta"]["pegboard/tags"] == ["shop"]
+
+
+class Leaf(TypedDict):
+    color: str
+
+
+class Tree(RecursiveTypedDict):
+    branches: list[Tree]
+
+
+def test_typed_dicts_of_typing_are_accepted_at_any_depth() -> None:
+    server = FastMCP()
+
+    @server.tool()
+    def grow(trees: list[Tree], leaves: dict[str, list[Leaf]]) -> tuple[list[Tree], dict[str, list[Leaf]]]:
+        return trees, leaves
+
+    grown: dict[str, Any] = {"trees": [{"branches": [{"branches": []}]}], "leaves": {"a": [{"color": "red"}]}}
+    with connect(server) as client:
+        assert json.loads(client.call("grow", grown).text) == list(grown.values())
 
 
 def test_its_results_become_content(client: PlainClient) -> None:

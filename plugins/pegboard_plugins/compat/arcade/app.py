@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from pegboard.plugin import ToolDefinition, ToolFunction
 from pegboard_plugins.compat.arcade.decorators import ArcadeToolOptions, P, R, tool_definition
@@ -18,6 +18,8 @@ from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_h
 from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, ToolsAPI
 from pegboard_plugins.compat.arcade.types import Prompt
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 logger = logging.getLogger("pegboard.plugins.compat.arcade")
 
@@ -149,10 +151,10 @@ class MCPApp(ChangingToolkit):
 
     # --- resources and prompts ---
 
-    def resource(self, uri: str, **options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:  # type: ignore[override]
+    def resource(self, uri: str, **options: Any) -> Callable[[Decorated], Decorated]:
         """Turn a function of the URI and its variables into a resource. `add_resource` has the options."""
 
-        def record(function: Callable[P, R]) -> Callable[P, R]:
+        def record(function: Decorated) -> Decorated:
             self.add_resource(uri, handler=function, **{"name": function.__name__, **options})
             return function
 

@@ -15,7 +15,7 @@ from pegboard_plugins.compat.fastmcp.session import ServerSession, preferences
 from pegboard_plugins.compat.fastmcp.types import plain
 
 if TYPE_CHECKING:
-    from pegboard.types import Prompt, Resource, Root, Sampled
+    from pegboard.types import Headers, Prompt, Resource, Root, Sampled
     from pegboard_plugins.compat.fastmcp.server import FastMCP
 
 if TYPE_CHECKING:
@@ -132,10 +132,9 @@ class Context(Generic[SessionT, LifespanT, RequestT]):
         return "stdio" if self.pegboard.headers is None else "streamable-http"
 
     @property
-    def headers(self) -> Mapping[str, str] | None:
-        """The headers of the HTTP request; None for other transports."""
-        headers: Mapping[str, str] | None = self.pegboard.headers  # type: ignore[assignment]
-        return headers
+    def headers(self) -> Headers | None:
+        """The headers of the HTTP request without credentials; None for other transports."""
+        return self.pegboard.headers
 
     # --- the session ---
 

@@ -15,6 +15,7 @@ from pegboard import Context as HostContext
 from pegboard import Depends as HostDepends
 from pegboard_plugins.compat.adapting import called, is_of_class, signed
 from pegboard_plugins.compat.fastmcp.context import Context
+from pegboard_plugins.compat.typed_dicts import plain_type
 
 if TYPE_CHECKING:
     from pegboard_plugins.compat.fastmcp.server import FastMCP
@@ -71,7 +72,7 @@ class Filled:
         if is_of_class(hint, Context, HostContext) or isinstance(one.default, _CurrentContext):
             self._contexts.append(one.name)
             return one.replace(annotation=HostContext)
-        return one.replace(annotation=hint)
+        return one.replace(annotation=plain_type(hint))
 
     def keywords(self, **given: Any) -> dict[str, Any]:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""

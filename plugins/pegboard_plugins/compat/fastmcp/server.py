@@ -289,5 +289,6 @@ def _decorator(add: Callable[..., None], name_or_function: Any, options: dict[st
 def _manager(entered: Any) -> AbstractAsyncContextManager[Any]:
     """Return the context manager of a lifespan, which may be an async generator."""
     if not isasyncgen(entered):
-        return entered  # type: ignore[no-any-return]
+        manager: AbstractAsyncContextManager[Any] = entered
+        return manager
     return asynccontextmanager(lambda: entered)()
