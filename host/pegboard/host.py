@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
@@ -27,21 +27,18 @@ from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context.bound_function import HostAccess
 from pegboard.errors import (
-    ConfigError,
-    LifespanError,
     MCPError,
-    PluginError,
     ProtocolError,
     ServerError,
     TransportError,
 )
 from pegboard.loading.discovery import ProgramPlugins, Selection, defaults
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, without_secrets
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, refuse_fatal, without_secrets
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.gate import Gate, hides
 from pegboard.middleware.time_limit import MiddlewareTime
-from pegboard.plugin.base import Catalogue, Lifespan, PluginContext
+from pegboard.plugin.base import Catalogue, PluginContext
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import DEFAULT_POLICY
@@ -49,6 +46,7 @@ from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
 from pegboard.runtime.call_counter import CallCounter
+from pegboard.runtime.lifespans import Entered, leave_all
 from pegboard.runtime.method_table import method_table
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
@@ -60,6 +58,9 @@ from pegboard.types.calls import Call, CallNext, Failure, MethodResult, Outcome
 from pegboard.types.catalogue import Change, Identity, ItemKind, Tool
 from pegboard.types.http import EventStream, Request, Response
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
+
+if TYPE_CHECKING:
+    from pegboard.runtime.asgi_application import AsgiApplication
 
 logger = logging.getLogger("pegboard")
 
@@ -73,6 +74,9 @@ class Host:
         plugins: plugins of the program, by name: `Plugin` subclasses or modules.
         toolkits: toolkits of the program, by name.
         selection: the command line's selection of plugins.
+
+    Attributes:
+        started: True from the start to the end of the stop.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -91,7 +95,7 @@ class Host:
         self._given = ProgramPlugins(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         threads = Threads(self.config.host.threads)
-        self._entered: list[tuple[str, Lifespan]] = []
+        self._entered: Entered = []
         host_access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {})
         host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
         self._runtime = Runtime(threads, Deadlines(), host_access, token_seconds=host.token_seconds, middleware=time)
@@ -106,7 +110,8 @@ class Host:
         self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
         self._stopping = asyncio.Event()
         self._stores = OpenStores()
-        self._started = False
+        self.started = False
+        self._asgi: AsgiApplication | None = None
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.standard_output = 1
         self._operator: OperatorToken | None = None
@@ -234,19 +239,21 @@ class Host:
             ConfigError, PluginError: the operator's configuration cannot be fulfilled. The error lists all reasons.
             ServerError: the host is started already.
         """
-        if self._started:
+        if self.started:
             raise ServerError("the host is started already")
-        self._started = True
+        self.started = True
         self._stopping.clear()
         self._changes.open()
         try:
             self.report = self._load()
-            self._refuse_fatal(self.report.problems)
+            refuse_fatal(self.report.problems, self._redactor)
             started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
-            self._refuse_fatal(self.report.problems)
+            refuse_fatal(self.report.problems, self._redactor)
             assembly = self._use(started)
-            self._refuse_fatal(self.problems)
+            refuse_fatal(self.problems, self._redactor)
             self._entered.append(("the stores", self._stores))
+            if self._asgi is not None:
+                await self._asgi.open()
         except BaseException:
             await self.stop()
             raise
@@ -255,17 +262,8 @@ class Host:
         if not assembly.tools and "tools" not in self._added_later:
             logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones")
 
-    def _refuse_fatal(self, problems: Iterable[LoadProblem]) -> None:
-        fatal = [without_secrets(problem, self._redactor) for problem in problems if problem.fatal]
-        if not fatal:
-            return
-        if all(problem.stage == "config" for problem in fatal):
-            raise ConfigError(fatal)
-        kind = LifespanError if all(problem.stage == "lifespan" for problem in fatal) else PluginError
-        raise kind("\n".join(str(problem) for problem in fatal))
-
     async def _enter(self, plugin: LoadedPlugin) -> bool:
-        """Enter a plugin's lifespan. Return False if it fails, and report the reason."""
+        """Enter the lifespan of a plugin. Return False if it fails, and report the reason."""
         for lifespan in plugin.contributions["lifespan"]:
             try:
                 plugin.state = await lifespan.__aenter__()
@@ -293,20 +291,10 @@ class Host:
         Raises:
             asyncio.CancelledError: the task was cancelled. Everything that needs no waiting has been left.
         """
-        cancelled = False
-        while self._entered:
-            owner, lifespan = self._entered.pop()
-            try:
-                await lifespan.__aexit__(None, None, None)
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                cancelled = cancelled or bool(task and task.cancelling())
-                logger.warning("the lifespan of %s was cancelled while it ended", owner)
-            except (Exception, SystemExit):
-                logger.exception("the lifespan of %s failed to end", owner)
+        cancelled = await leave_all(self._entered)
         for one in (self._changes, self._redactor, self._runtime, self._in_flight.watchdog):
             one.close()
-        self._started = False
+        self.started = False
         if cancelled:
             raise asyncio.CancelledError
 
@@ -336,6 +324,17 @@ class Host:
             if name not in available:
                 raise TransportError(f"no enabled plugin provides the transport {name!r}")
         await run_all([available[name] for name in names], self)
+
+    def asgi(self) -> AsgiApplication:
+        """Return the ASGI application that serves all routes.
+
+        Under an ASGI server, it starts and stops the host. If it is mounted in another application, enter the host in
+        the lifespan of that application: `async with host:`.
+        """
+        from pegboard.runtime.asgi_application import AsgiApplication
+
+        self._asgi = self._asgi or AsgiApplication(self, self._entered)
+        return self._asgi
 
     def admit_operator(self, token: str) -> None:
         """Treat the caller of requests with this token as the operator. Logs never show the token."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from pegboard.errors import ConfigError, LifespanError, PluginError
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.secrets.redaction import Redactor, redacted
@@ -72,6 +73,21 @@ class LoadProblem(NamedTuple):
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
     """Return a problem with the secrets in its message masked."""
     return problem._replace(message=redacted(problem.message, redactor))
+
+
+def refuse_fatal(problems: Iterable[LoadProblem], redactor: Redactor) -> None:
+    """Raise an error that lists the fatal problems, if there are any.
+
+    Raises:
+        ConfigError, LifespanError, PluginError: there are fatal problems.
+    """
+    fatal = [without_secrets(problem, redactor) for problem in problems if problem.fatal]
+    if not fatal:
+        return
+    if all(problem.stage == "config" for problem in fatal):
+        raise ConfigError(fatal)
+    kind = LifespanError if all(problem.stage == "lifespan" for problem in fatal) else PluginError
+    raise kind("\n".join(str(problem) for problem in fatal))
 
 
 class LoadedPlugin:

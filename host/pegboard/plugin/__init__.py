@@ -18,7 +18,10 @@ _HOMES = {
     "plugin.middleware": "Middleware MiddlewareFunction",
     "plugin.sessions": "EventStore SessionRecord SessionStore",
     "plugin.stores": "Store StoreName",
-    "plugin.transports": "Connection ProtocolContext StreamProtocol Transport TransportContext",
+    "plugin.transports": """
+        AsgiCallable AsgiContext AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
+        TransportContext
+    """,
     "catalogue.extensions": "require_declared",
     "catalogue.similar_tools": "with_similar_tool",
     "middleware.around": "around",

@@ -131,6 +131,11 @@ from pegboard.plugin.token_sources import (
     TokenSource,
 )
 from pegboard.plugin.transports import (
+    AsgiCallable,
+    AsgiContext,
+    AsgiReceive,
+    AsgiScope,
+    AsgiSend,
     Connection,
     ProtocolContext,
     StreamProtocol,
@@ -184,6 +189,11 @@ from pegboard.wire.session_codec import (
 )
 
 __all__ = [
+    "AsgiCallable",
+    "AsgiContext",
+    "AsgiReceive",
+    "AsgiScope",
+    "AsgiSend",
     "Authenticator",
     "AuthorizationRequiredError",
     "BearerScheme",

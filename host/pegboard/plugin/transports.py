@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection, MutableMapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.routes import DEFAULT_POLICY
@@ -14,6 +15,17 @@ from pegboard.types.http import EventStream, Request, Response
 
 if TYPE_CHECKING:
     from pegboard.errors import MCPError
+
+AsgiScope: TypeAlias = MutableMapping[str, Any]
+"""The scope of a connection to an ASGI application."""
+AsgiReceive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+"""Return the next event of the client."""
+AsgiSend: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+"""Send an event to the client."""
+AsgiCallable: TypeAlias = Callable[[AsgiScope, AsgiReceive, AsgiSend], Awaitable[None]]
+"""An ASGI 3 application."""
+AsgiContext: TypeAlias = AbstractAsyncContextManager[AsgiCallable]
+"""A context in which an ASGI application serves."""
 
 
 class Connection(Protocol):
@@ -119,6 +131,10 @@ class TransportContext(Protocol):
 
 class Transport(Protocol):
     """Brings connections or HTTP requests to the host.
+
+    A transport for HTTP may have a method `asgi(host: TransportContext) -> AsgiContext`. `Host.asgi` serves with the
+    application of the context, which receives only scopes of the type "http". The host enters the context when it
+    starts, and leaves it when it stops. `[host] transports` need not contain the transport.
 
     Attributes:
         name: the name in `[host] transports`.

@@ -1,4 +1,4 @@
-"""An HTTP server on aiohttp. It serves the routes of all plugins, with the same checks for every route.
+"""The HTTP server on aiohttp, and the ASGI application of `Host.asgi`. Both check every request to every route.
 
 This module only describes the plugin. aiohttp is imported when the transport runs.
 """
@@ -27,6 +27,9 @@ def _is_owners(mode: int) -> bool:
 
 class HttpConfig(PluginConfig):
     """The settings `[plugins.http]`.
+
+    For the ASGI application of `Host.asgi`, the addresses, TLS, headers and idle connections are the ASGI server's, and
+    `loopback_is_operator` has no effect. It serves other machines only under the names in `allowed_hosts`.
 
     Attributes:
         host: the address to listen on; any address but loopback opens the server to other machines.

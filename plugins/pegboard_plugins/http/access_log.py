@@ -5,11 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from aiohttp import web
-from aiohttp.abc import AbstractAccessLogger
-
 from pegboard.plugin import decode
-from pegboard.types import Response
+from pegboard.types import Caller, Headers, Response
 
 logger = logging.getLogger("pegboard.plugins.http")
 access_logger = logging.getLogger("pegboard.access")
@@ -20,9 +17,6 @@ MAX_LOGGED_CHARACTERS = 200
 MAX_REASON_BYTES = 4096
 """The largest body that is searched for the reason."""
 
-REQUEST_NOTES = "pegboard.notes"
-"""The key of a request that stores its `caller` and `peer`."""
-
 _DECISIVE_HEADERS = {403: "Origin", 421: "Host"}
 """The header fields that are logged for a status, because they can cause it."""
 
@@ -32,18 +26,31 @@ def wants_access_log() -> bool:
     return access_logger.level != logging.NOTSET and access_logger.isEnabledFor(logging.INFO)
 
 
-def log_refusal(request: web.BaseRequest, answer: Response, peer: str) -> None:
+def log_refusal(
+    method: str, path: str, headers: Headers, answer: Response, *, peer: str, caller: Caller | None
+) -> None:
     """Log a rejected request with the reason and the peer."""
     if not logger.isEnabledFor(logging.INFO):
         return
-    method, path, reason = request.method, _short(request.path), _reason(answer)
+    path, reason = _short(path), _reason(answer)
     data = {"method": method, "path": path, "status": answer.status, "reason": reason}
     field = _DECISIVE_HEADERS.get(answer.status, "")
-    if value := request.headers.get(field):
+    if value := headers.get(field):
         data[field.lower()] = _short(value)
         reason += f" ({field}: {_short(value)})"
-    about = {"peer": peer, "caller": _notes(request).get("caller"), "data": data}
+    about = {"peer": peer, "caller": caller, "data": data}
     logger.info("refused %s %s: %d %s", method, path, answer.status, reason, extra=about)
+
+
+def log_access(
+    method: str, path: str, status: int, size: int, seconds: float, *, peer: str | None, caller: Caller | None
+) -> None:
+    """Log a request after its response."""
+    path, milliseconds = _short(path), round(seconds * 1000, 3)
+    data: dict[str, Any] = {"method": method, "path": path, "status": status, "bytes": size}
+    about = {"peer": peer, "caller": caller, "data": {**data, "duration_ms": milliseconds}}
+    text = "%s %s %d %d bytes in %.1f ms"
+    access_logger.info(text, method, path, status, size, milliseconds, extra=about)
 
 
 def _reason(answer: Response) -> str:
@@ -64,30 +71,3 @@ def _reason(answer: Response) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= MAX_LOGGED_CHARACTERS else f"{text[:MAX_LOGGED_CHARACTERS]}..."
-
-
-def _notes(request: web.BaseRequest) -> dict[str, Any]:
-    notes: dict[str, Any] = request.get(REQUEST_NOTES, {})
-    return notes
-
-
-class AccessLogger(AbstractAccessLogger):
-    """A logger of requests after their response. The logged size includes the head of the response."""
-
-    @property
-    def enabled(self) -> bool:
-        """True if access lines are logged."""
-        return access_logger.isEnabledFor(logging.INFO)
-
-    def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
-        """Log a request that took `time` seconds."""
-        method, path, size = request.method, _short(request.path), request.writer.output_size
-        milliseconds, notes = round(time * 1000, 3), _notes(request)
-        data: dict[str, Any] = {"method": method, "path": path, "status": response.status, "bytes": size}
-        about = {
-            "peer": notes.get("peer") or request.remote,
-            "caller": notes.get("caller"),
-            "data": {**data, "duration_ms": milliseconds},
-        }
-        text = "%s %s %d %d bytes in %.1f ms"
-        access_logger.info(text, method, path, response.status, size, milliseconds, extra=about)

@@ -3,57 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from pegboard.plugin import TransportContext
-from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Response, ServerSentEvent
+from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Response
 from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.access_log import REQUEST_NOTES, log_refusal, wants_access_log
+from pegboard_plugins.http.access_log import log_refusal, wants_access_log
+from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
+from pegboard_plugins.http.event_stream import PING, close_messages, encode_event, next_message
 from pegboard_plugins.http.fast_response import MAX_FAST_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
 from pegboard_plugins.http.http_connection import HttpConnection
+from pegboard_plugins.http.large_bodies import LargeBodies
+from pegboard_plugins.http.refusals import (
+    BROKEN,
+    BUSY,
+    ENCODED,
+    HEALTH_PATHS,
+    NO_ROOM,
+    STOPPING,
+    TOO_SLOW,
+    TOOK_TOO_LONG,
+    too_large,
+)
 from pegboard_plugins.http.request_guard import RequestGuard
-
-_CLOSE = {"Connection": "close"}
-_BUSY = Response(status=503, body=b"The server is busy.\n", content_type="text/plain", headers={"Retry-After": "1"})
-_STOPPING = Response(
-    status=503,
-    body=b"The server is stopping; the request was cut before its end.\n",
-    content_type="text/plain",
-    headers=_CLOSE,
-)
-"""The response to a request that was stopped. It has no Retry-After, because the request may have had effects."""
-_TOO_SLOW = Response(status=408, body=b"The body arrived too slowly.\n", content_type="text/plain", headers=_CLOSE)
-_BROKEN = Response(
-    status=400, body=b"The framing of the body is not valid HTTP.\n", content_type="text/plain", headers=_CLOSE
-)
-_ENCODED = Response(
-    status=415,
-    body=b"Send the body without a content encoding.\n",
-    content_type="text/plain",
-    headers={"Accept-Encoding": "identity"},
-)
-_TOOK_TOO_LONG = Response(status=504, body=b"The request took too long.\n", content_type="text/plain")
-
-_NO_ROOM = Response(
-    status=503,
-    body=b"There are too many large bodies.\n",
-    content_type="text/plain",
-    headers={"Retry-After": "1", **_CLOSE},
-)
-
-LARGE_BODY_BYTES = 64 * 1024
-"""Bodies above this size count as large."""
-MAX_LARGE_BODIES_BYTES = 512 * 1024 * 1024
-"""The maximum total size of the large bodies of all requests and streams. Their parsed values take memory too."""
-
-_PING = b": ping\n\n"
-
-_HEALTH_PATHS = frozenset(("/healthz", "/readyz"))
-"""The paths that are served even if the limit of requests is reached."""
 
 
 class Handler:
@@ -72,13 +47,13 @@ class Handler:
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._streaming: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
-        self._large_bodies: dict[asyncio.Task[Any], int] = {}
+        self._large_bodies = LargeBodies(config.max_body_bytes)
         self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
         self._keeps_log = wants_access_log()
         self._written_response = WrittenResponse()
-        self._too_large = _too_large(config.max_body_bytes)
+        self._too_large = too_large(config.max_body_bytes)
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Return aiohttp's request, with the configured limit on its body."""
@@ -87,8 +62,8 @@ class Handler:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        if len(self._in_flight) >= self._config.max_requests and request.path not in _HEALTH_PATHS:
-            return self._response(request, _BUSY)
+        if len(self._in_flight) >= self._config.max_requests and request.path not in HEALTH_PATHS:
+            return self._response(request, BUSY)
         task = asyncio.current_task(self._loop)
         assert task is not None
         self._in_flight.add(task)
@@ -104,7 +79,7 @@ class Handler:
             return response
         finally:
             self._in_flight.discard(task)
-            self._large_bodies.pop(task, None)
+            self._large_bodies.forget(task)
 
     async def finish(self, seconds: float) -> None:
         """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""
@@ -141,7 +116,7 @@ class Handler:
         except asyncio.CancelledError:
             if self._aborted.done() and request.transport is not None:
                 task.uncancel()
-                return _STOPPING
+                return STOPPING
             raise
         finally:
             self._waiting.discard(task)
@@ -151,51 +126,36 @@ class Handler:
             async with asyncio.timeout(self._config.call_seconds):
                 return await self._host.respond(request)
         except TimeoutError:
-            return _TOOK_TOO_LONG
+            return TOOK_TOO_LONG
 
     def _received(self, request: web.BaseRequest) -> bytes | Response:
         """Return a body that arrived with the headers, or the error response if the body is too large."""
         body = request.content.read_nowait()
         if body and _is_encoded(request):
-            return _ENCODED
+            return ENCODED
         return body if len(body) <= self._config.max_body_bytes else self._too_large
 
     async def _body(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> bytes | Response:
         """Read the whole body within the limits on size and time. Read nothing if Content-Length exceeds the limit."""
         if _is_encoded(request):
-            return _ENCODED
+            return ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
             return self._too_large
-        if not self._has_room(request.content_length, task):
-            return _NO_ROOM
+        if not self._large_bodies.has_room(request.content_length, task):
+            return NO_ROOM
         try:
             async with asyncio.timeout(self._config.body_seconds):
                 if request.headers.get("Expect", "").lower() == "100-continue":
                     await self._invite(request)
                 body = await request.read()
-                self._has_room(len(body), task)
+                self._large_bodies.has_room(len(body), task)
                 return body
         except web.HTTPRequestEntityTooLarge:
             return self._too_large
         except TimeoutError:
-            return _TOO_SLOW
+            return TOO_SLOW
         except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
-            return _BROKEN
-
-    def _has_room(self, size: int | None, task: asyncio.Task[Any]) -> bool:
-        """Count a large body until its request ends.
-
-        Return False if the total would exceed the limit. A body of unknown size counts as the largest body.
-        """
-        self._large_bodies.pop(task, None)
-        size = self._config.max_body_bytes if size is None else size
-        if size <= LARGE_BODY_BYTES:
-            return True
-        others = sum(self._large_bodies.values())
-        if others and others + size > MAX_LARGE_BODIES_BYTES:
-            return False
-        self._large_bodies[task] = size
-        return True
+            return BROKEN
 
     async def _invite(self, request: web.BaseRequest) -> None:
         """Send 100 Continue (RFC 9110 section 10.1.1)."""
@@ -204,7 +164,13 @@ class Handler:
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         if answer.status >= 400:
-            log_refusal(request, answer, self._guard.peer(request.headers, request.remote))
+            method, path, headers, caller = (
+                request.method,
+                request.path,
+                request.headers,
+                notes_of(request).get("caller"),
+            )
+            log_refusal(method, path, headers, answer, peer=self._guard.peer(headers, request.remote), caller=caller)
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers or None)
         if answer.body:
             response.headers[hdrs.CONTENT_TYPE] = answer.content_type
@@ -238,8 +204,8 @@ class Handler:
     ) -> web.StreamResponse:
         """Answer with a stream. A stream may stay open for long and does not count as a request in flight."""
         if len(self._streaming) >= self._config.max_streams:
-            await _close(answer.messages)
-            return self._response(request, _BUSY)
+            await close_messages(answer.messages)
+            return self._response(request, BUSY)
         self._in_flight.discard(task)
         self._streaming.add(task)
         try:
@@ -258,13 +224,13 @@ class Handler:
             with _SendTimeout(request, self._config.send_seconds):
                 await response.write_eof()
         finally:
-            await _close(messages)
+            await close_messages(messages)
         return response
 
     async def _write(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
         """Write each message as an event. Write a comment after each interval without messages."""
         messages = answer.messages
-        following = _following(messages)
+        following = next_message(messages)
         try:
             while True:
                 await asyncio.wait(
@@ -276,12 +242,12 @@ class Handler:
                     if self._aborted.done():
                         await self._cut(request, response, answer)
                         return
-                    data = _PING
+                    data = PING
                 elif (message := following.result()) is None:
                     return
                 else:
-                    data = _encoded(message)
-                    following = _following(messages)
+                    data = encode_event(message)
+                    following = next_message(messages)
                 with _SendTimeout(request, self._config.send_seconds):
                     await response.write(data)
         finally:
@@ -291,38 +257,11 @@ class Handler:
     async def _cut(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
         if answer.cut is not None:
             with _SendTimeout(request, self._config.send_seconds):
-                await response.write(_encoded(answer.cut()))
-
-
-def _too_large(limit: int) -> Response:
-    text = f"The body is larger than {limit} bytes. Raise [plugins.http] max_body_bytes to accept it.\n"
-    return Response(status=413, body=text.encode(), content_type="text/plain", headers=_CLOSE)
+                await response.write(encode_event(answer.cut()))
 
 
 def _is_encoded(request: web.BaseRequest) -> bool:
     return request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity"
-
-
-def _encoded(event: bytes | ServerSentEvent) -> bytes:
-    if isinstance(event, bytes):
-        return b"data: %b\n\n" % event
-    fields = b"" if event.id is None else b"id: %b\n" % event.id.encode()
-    if event.retry_ms is not None:
-        fields += b"retry: %d\n" % event.retry_ms
-    return b"%bdata: %b\n\n" % (fields, event.data)
-
-
-async def _close(messages: AsyncIterator[bytes | ServerSentEvent]) -> None:
-    close = getattr(messages, "aclose", None)
-    if close is not None:
-        await close()
-
-
-def _following(messages: AsyncIterator[bytes | ServerSentEvent]) -> asyncio.Future[bytes | ServerSentEvent | None]:
-    async def following() -> bytes | ServerSentEvent | None:
-        return await anext(messages, None)
-
-    return asyncio.ensure_future(following())
 
 
 class _SendTimeout:

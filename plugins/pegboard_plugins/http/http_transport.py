@@ -1,10 +1,10 @@
-"""The HTTP transport. A running transport imports the server and aiohttp."""
+"""The HTTP transport. A running transport imports the server and aiohttp; the ASGI application imports neither."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import TransportContext
+from pegboard.plugin import AsgiContext, TransportContext
 
 if TYPE_CHECKING:
     from pegboard_plugins.http import HttpConfig
@@ -27,3 +27,14 @@ class HttpTransport:
         from pegboard_plugins.http.server import serve_http
 
         await serve_http(self._config, host)
+
+    def asgi(self, host: TransportContext) -> AsgiContext:
+        """Return a context with the ASGI application that serves the same routes.
+
+        Raises:
+            ConfigError: the server has names beyond loopback, but a route has no authenticator.
+            PluginError: a configured store cannot be opened.
+        """
+        from pegboard_plugins.http.asgi_server import serve_asgi
+
+        return serve_asgi(self._config, host)

@@ -11,11 +11,14 @@ import socket
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
-from aiohttp import hdrs
+from multidict import istr
 
 from pegboard.types import Headers, Response
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.authority import is_same_host, parse_authority, parse_origin
+
+_HOST, _ORIGIN = istr("Host"), istr("Origin")  # a lookup by an istr is faster than by a string
+_FORWARDED_FOR, _FORWARDED_HOST = istr("X-Forwarded-For"), istr("X-Forwarded-Host")
 
 _MCP_HEADERS = (
     "Accept",
@@ -33,8 +36,8 @@ _PATH = re.compile(r"[/?#].*", re.DOTALL)
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
 _FORWARDING_HEADERS = (
-    *(hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA),
-    *(hdrs.ORIGIN, "Sec-Fetch-Site"),
+    *(_FORWARDED_FOR, _FORWARDED_HOST, istr("Forwarded"), istr("X-Real-IP"), istr("Via")),
+    *(_ORIGIN, istr("Sec-Fetch-Site")),
 )
 """The headers that proxies and browsers add to the requests that they pass on."""
 
@@ -91,7 +94,7 @@ class RequestGuard:
         host = self.host(headers, remote)
         if not (self._is_own(host) or (self._any_host and parse_authority(host) is not None)):
             return _FOREIGN_HOST
-        origins = headers.getall(hdrs.ORIGIN, ())
+        origins = headers.getall(_ORIGIN, ())
         if origins and not (len(origins) == 1 and self._allows(origins[0], host)):
             return _FOREIGN_ORIGIN
         return None
@@ -101,18 +104,18 @@ class RequestGuard:
         for name in _FORWARDING_HEADERS:
             if headers.get(name) is not None:
                 return False
-        return _names_loopback(headers.get(hdrs.HOST) or "")
+        return _names_loopback(headers.get(_HOST) or "")
 
     def host(self, headers: Headers, remote: str | None) -> str:
         """Return the requested host: the forwarded host of a trusted proxy, otherwise the Host header."""
-        forwarded = headers.get(hdrs.X_FORWARDED_HOST)
+        forwarded = headers.get(_FORWARDED_HOST)
         if forwarded and self._is_behind(remote):
             return forwarded.rpartition(",")[2].strip()
-        return (headers.get(hdrs.HOST) or "").strip()
+        return (headers.get(_HOST) or "").strip()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """Return the client's address for logs: the last address that is not a trusted proxy."""
-        forwarded = headers.getall(hdrs.X_FORWARDED_FOR, ())
+        forwarded = headers.getall(_FORWARDED_FOR, ())
         if forwarded and self._is_behind(remote):
             hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
             return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
@@ -159,7 +162,7 @@ class RequestGuard:
         """Return the header fields that allow a page to read the response. Empty for other requests."""
         if not (self._origins or self._any_origin):
             return {}
-        origin = headers.get(hdrs.ORIGIN)
+        origin = headers.get(_ORIGIN)
         if origin is None:
             return {"Vary": "Origin"}
         listed = _origin(origin) in self._origins
@@ -192,7 +195,7 @@ def _mirrored(headers: Headers) -> Sequence[str]:
 
 def _is_whole(target: str, headers: Headers) -> bool:
     """Return True if a request has one Host that matches its target (RFC 9112 section 3.2)."""
-    hosts = headers.getall(hdrs.HOST, ())
+    hosts = headers.getall(_HOST, ())
     if len(hosts) != 1:
         return False
     return target.startswith("/") or target == "*" or _names_host(target, hosts[0])

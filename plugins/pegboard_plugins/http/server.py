@@ -11,7 +11,8 @@ from aiohttp import web
 
 from pegboard.plugin import TransportContext, TransportError
 from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.access_log import AccessLogger, access_logger, wants_access_log
+from pegboard_plugins.http.access_log import access_logger, wants_access_log
+from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_connection import HttpServer, IsOperator
 from pegboard_plugins.http.port_owner import owner_of_port
