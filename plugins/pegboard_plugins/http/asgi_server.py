@@ -19,7 +19,6 @@ from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_access, log_refusal, wants_access_log
 from pegboard_plugins.http.asgi_exchange import AsgiExchange, BodyTooLargeError, DisconnectedError
 from pegboard_plugins.http.authority import parse_authority
-from pegboard_plugins.http.event_stream import PING, close_messages, encode_event, next_message
 from pegboard_plugins.http.large_bodies import LargeBodies
 from pegboard_plugins.http.refusals import (
     BUSY,
@@ -32,6 +31,7 @@ from pegboard_plugins.http.refusals import (
     too_large,
 )
 from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.sent_events import PING, close_messages, encode_event, next_message
 
 FINISH_SECONDS = 0.2
 """The time limit for the end of running requests after the host has stopped accepting calls."""

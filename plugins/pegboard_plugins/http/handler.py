@@ -13,7 +13,6 @@ from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Respon
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_refusal, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
-from pegboard_plugins.http.event_stream import PING, close_messages, encode_event, next_message
 from pegboard_plugins.http.fast_response import MAX_FAST_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
 from pegboard_plugins.http.http_connection import HttpConnection
 from pegboard_plugins.http.large_bodies import LargeBodies
@@ -29,6 +28,7 @@ from pegboard_plugins.http.refusals import (
     too_large,
 )
 from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.sent_events import PING, close_messages, encode_event, next_message
 
 
 class Handler:

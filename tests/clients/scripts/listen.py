@@ -18,13 +18,14 @@ async def serve(server: str, app: Any, listener: socket.socket) -> None:
         import uvicorn  # type: ignore[import-not-found]  # of the server's environment
 
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE_SECONDS)
-        return await uvicorn.Server(config).serve(sockets=[listener])
+        await uvicorn.Server(config).serve(sockets=[listener])
+        return
     from hypercorn.asyncio import serve as serve_app  # type: ignore[import-not-found]  # of the server's environment
     from hypercorn.config import Config  # type: ignore[import-not-found]  # of the server's environment
 
     own = Config()
     own.bind, own.graceful_timeout = [f"fd://{listener.fileno()}"], GRACE_SECONDS
-    return await serve_app(app, own)
+    await serve_app(app, own)
 
 
 if __name__ == "__main__":
