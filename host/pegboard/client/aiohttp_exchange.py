@@ -38,19 +38,23 @@ class AiohttpExchange:
 class AiohttpReply:
     """One request and its response."""
 
-    __slots__ = ("_request", "_response")
+    __slots__ = ("_body", "_headers", "_method", "_response", "_session", "_url")
 
     def __init__(
         self, session: aiohttp.ClientSession, method: str, url: str, headers: Mapping[str, str], body: bytes | None
     ) -> None:
-        self._request = session.request(
-            method, url, data=body, headers={**headers, "Accept-Encoding": "identity"}, allow_redirects=False
-        )
+        self._session = session
+        self._method = method
+        self._url = url
+        self._headers = {**headers, "Accept-Encoding": "identity"}
+        self._body = body
         self._response: aiohttp.ClientResponse | None = None
 
     async def __aenter__(self) -> HttpReply:
         try:
-            self._response = response = await self._request
+            self._response = response = await self._session.request(
+                self._method, self._url, data=self._body, headers=self._headers, allow_redirects=False
+            )
         except aiohttp.ClientConnectorError as error:
             raise TransportError(f"cannot connect: {error}") from None
         except aiohttp.InvalidURL as error:

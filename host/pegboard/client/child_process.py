@@ -21,8 +21,8 @@ MAX_EXIT_SECONDS = 2.0
 """How long a process may take to exit after the end of its input, and again after SIGTERM."""
 MAX_STDERR_LINE_BYTES = 64 * 1024
 
-_GUARD = 'read -r _ || { sleep 2; kill -s KILL -- "-$1"; }'
-"""Kills a process group 2 seconds after the client died. Its input ends with the client, even after SIGKILL."""
+_GUARD = 'read -r _ || { sleep 1; kill -s KILL -- "-$1"; }'
+"""Kills a process group one second after the client died. Its input ends with the client, even after SIGKILL."""
 
 
 class ChildProcess:
@@ -88,6 +88,8 @@ class ChildProcess:
     async def close(self) -> None:
         """End the process: close its input, wait, send SIGTERM to its group, wait, send SIGKILL."""
         self._stdin.close()
+        # a process that waits for room in its output cannot exit
+        discarding = asyncio.get_running_loop().create_task(_drain(self._stdout, _ignore))
         try:
             for number in (signal.SIGTERM, signal.SIGKILL):
                 if await self._exits():
@@ -100,8 +102,9 @@ class ChildProcess:
             assert self._guard.stdin is not None
             self._guard.stdin.close()
         await self._exits()
+        await asyncio.wait((discarding, self._draining), timeout=MAX_EXIT_SECONDS)
+        discarding.cancel()
         self._draining.cancel()
-        await asyncio.wait((self._draining,))
 
     async def _exits(self) -> bool:
         """Wait for the exit of the process. Return False if it takes too long."""
@@ -171,6 +174,10 @@ async def _drain(stderr: asyncio.StreamReader, take: Callable[[str], None]) -> N
             _pass_line(line, take)
     if rest:
         _pass_line(rest, take)
+
+
+def _ignore(line: str) -> None:
+    """Take a line that is not needed."""
 
 
 def _pass_line(line: bytes, take: Callable[[str], None]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from pegboard.client.in_flight import InFlight, Message
@@ -25,6 +25,7 @@ class Connected(Protocol):
 
     def standing_flight(self, method: str, params: Message) -> InFlight: ...
     async def send(self, flight: InFlight) -> Message: ...
+    async def in_time(self, waiting: Awaitable[None], what: str) -> None: ...
     def report_changes(self) -> None: ...
 
 
@@ -59,13 +60,14 @@ class Listening:
         Raises:
             ProtocolError: the server refused the subscriptions.
             TransportError: the connection was lost.
+            ServerTimeoutError: the server did not acknowledge them in time.
         """
         previous, self._standing = self._standing, None
         if self.lists or self._connection.uris:
             acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             task = asyncio.get_running_loop().create_task(self._stand(self._filter(), acknowledged))
             try:
-                await acknowledged
+                await self._connection.in_time(acknowledged, "subscriptions/listen")
             except BaseException:
                 task.cancel()
                 self._standing = previous

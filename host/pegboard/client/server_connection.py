@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import count
-from math import inf
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from pegboard.client.addresses import ClientLimits, Endpoint, Program, Stream
@@ -185,6 +185,18 @@ class ServerConnection:
             del in_flight[flight.id]
         return result_in(response, flight.method, self._address.label)
 
+    async def in_time(self, waiting: Awaitable[None], what: str) -> None:
+        """Wait no longer than for a response.
+
+        Raises:
+            ServerTimeoutError: it takes longer.
+        """
+        try:
+            async with asyncio.timeout(self._timeout if isfinite(self._timeout) else None):
+                await waiting
+        except TimeoutError:
+            raise ServerTimeoutError(f"{self._address.label} did not respond to {what} in time") from None
+
     def _meta(self, options: RequestOptions) -> Message:
         capabilities = options.get("capabilities")
         if capabilities is None:
@@ -291,7 +303,7 @@ class ServerConnection:
         self.revision, self.server = selected_revision(label, result), described(result)
         if self._session is not None:
             self._session.revision = self.revision
-        await self.channel.tell("notifications/initialized", {})
+        await self.in_time(self.channel.tell("notifications/initialized", {}), "notifications/initialized")
 
     async def _renew(self, expired: str) -> None:
         """Open a session in place of an expired one, unless another task has done so."""
@@ -300,7 +312,11 @@ class ServerConnection:
             if session is None or session.id != expired:
                 return
             session.id = session.revision = ""
-            await self._initialize(self.revision)
+            try:
+                await self._initialize(self.revision)
+            except BaseException:
+                session.id = expired  # the next request tries again
+                raise
             for uri in sorted(self.uris):
                 with suppress(ProtocolError):
                     await self.send(self.new_flight("resources/subscribe", {"uri": uri}, {}))
@@ -319,7 +335,7 @@ class ServerConnection:
     async def listen(self) -> None:
         """Wait until the standing stream of a session is open, or the server has refused it."""
         if self._session is not None:
-            await self._session.listen()
+            await self.in_time(asyncio.shield(self._session.listen()), "the request for its standing stream")
 
     def report_changes(self) -> None:
         """Report all lists and all subscribed resources as changed, as notifications may have been lost."""
