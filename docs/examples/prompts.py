@@ -1,4 +1,4 @@
-"""Prompts are what a person picks from a menu; their arguments are checked, converted and completed."""
+"""Prompts are what a user picks from a menu; their arguments are checked, converted and completed."""
 
 from typing import Literal
 

@@ -139,7 +139,7 @@ def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     The token of the request itself comes first. Then, at each call, the host asks the plugins in `[host]
     token_sources`, and the others in the order of names. The first token counts. A source that raises, or that does not
     respond within `[host] token_seconds`, is logged and skipped. Without a token the call fails with an
-    `AuthorizationRequiredError`: the first that a source raised, since it may tell the person where to authorize. The
+    `AuthorizationRequiredError`: the first that a source raised, since it may tell the user where to authorize. The
     host keeps no token.
 
     A source that reads a secret of the host may name it with a method `secret`. If all sources name secrets that are

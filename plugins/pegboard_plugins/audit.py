@@ -164,7 +164,7 @@ class Audit(Middleware):
     async def _record_call(self, call: Call, call_next: CallNext) -> Outcome:
         if self._config.required and not self._write_kept():
             raise FatalToolError(
-                "This server refuses calls because it cannot record them. Tell the person that the operator must "
+                "This server refuses calls because it cannot record them. Tell the user that the operator must "
                 "make room for the audit file."
             )
         began, started = time.time(), time.perf_counter()

@@ -197,7 +197,7 @@ def _is_service(call: Call) -> bool:
 
 
 def _caller_key(call: Call) -> Hashable:
-    """Return the key of a caller: a person or a program, and the user it acts for."""
+    """Return the key of a caller: a user or a program, and the user it acts for."""
     caller = call.caller
     program = caller.client_id if caller.subject is None else None
     user = None if call.supplied is None else call.supplied.user_id

@@ -19,7 +19,7 @@ class SecretsKeyringConfig(PluginConfig):
 
     Attributes:
         service: the service name of the secrets in the keyring.
-        timeout_seconds: the time limit for a response of the keyring, which may wait for a person to unlock it. After a
+        timeout_seconds: the time limit for a response of the keyring, which may wait for a user to unlock it. After a
             timeout the keyring is not used again.
     """
 

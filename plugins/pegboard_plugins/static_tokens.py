@@ -36,7 +36,7 @@ class IssuersUser(PluginConfig):
 
     Attributes:
         subject: the user's subject at the issuer.
-        issuer: the issuer. Another issuer may use the same subject for another person.
+        issuer: the issuer. Another issuer may use the same subject for another user.
     """
 
     subject: str = Field(min_length=1)

@@ -94,7 +94,7 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
 
 
 def _is_interactive() -> bool:
-    """Return True if a person can answer questions at a terminal."""
+    """Return True if a user can answer questions at a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 

@@ -81,7 +81,7 @@ def host_from_options(
     toolkits = _toolkits(files)
     lowest = defaults_for(toolkits)
     config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
-    if toolkits and config.trusted_directory is None:  # a person who runs code of a folder trusts the folder
+    if toolkits and config.trusted_directory is None:  # a user who runs code of a folder trusts the folder
         config = replace(config, trusted_directory=files[0].resolve().parent)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     for warning in config.warnings:

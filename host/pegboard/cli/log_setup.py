@@ -1,6 +1,6 @@
 """The log of the process: to standard error or a file, as text or JSON, as `[plugins.logging]` configures.
 
-Only servers use that section. Commands that a person runs log text to standard error.
+Only servers use that section. Commands that a user runs log text to standard error.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _LEFT_OUT = object()
 
 
 class Terminal:
-    """The person at standard input and standard error, as an `Ask`. Questions are asked one at a time."""
+    """The user at standard input and standard error, as an `Ask`. Questions are asked one at a time."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()

@@ -140,21 +140,21 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         if self.url is not None:
             return (
                 f"{needed}. To allow it, open {self.url}",
-                "Show the person this address as it is, and ask them to open it. Call the tool again once they have.",
+                "Show the user this address as it is, and ask the user to open it. Call the tool again afterwards.",
             )
         if self.status == "failed":
             return (
                 f"{needed}, and none could be had just now.",
-                "Try again later. If that does not help, tell the person that the operator of this server has to.",
+                "Try again later. If that does not help, tell the user that the operator of this server has to.",
             )
         if hint:
             return (
                 f"{needed}, and there is none: {hint}.",
-                "Do not try again before that has changed. Tell the person; it takes a new start of this server.",
+                "Do not try again before that has changed. Tell the user; it takes a new start of this server.",
             )
         return (
             f"{needed}, and there is none for you.",
-            "Do not try again before that has changed. Tell the person that the operator of this server provides it.",
+            "Do not try again before that has changed. Tell the user that the operator of this server provides it.",
         )
 
 

@@ -214,7 +214,7 @@ def _host_section(
         # a section would enable it as a second plugin of that name
         if origin.name in targets[f"{origin.kind}s"]:
             off[f"{origin.kind}s"].append(f"{origin.distribution}:{origin.name}")
-    # replaces the default stores, which read the secrets of the person who runs the tests
+    # replaces the default stores, which read the secrets of the user who runs the tests
     first = {key: [OWN, *given.get(key, ())] for key in ("secret_stores", "token_sources")}
     disabled = {f"disabled_{kind}": patterns for kind, patterns in off.items()}
     return {"autoload": False, **given, **disabled, **first}

@@ -9,7 +9,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class Caller(NamedTuple):
-    """The person or program that makes a call, as authenticated by the transport.
+    """The user or program that makes a call, as authenticated by the transport.
 
     Attributes:
         subject: a stable id of the authenticated user; None without authentication.
@@ -39,7 +39,7 @@ class Caller(NamedTuple):
     def identity(self) -> "Caller":
         """The caller without details of the current token. Use it as a key for data of the caller.
 
-        A person has the same identity with every client program. A program has its own identity if no person is
+        A user has the same identity with every client program. A program has its own identity if no user is
         authenticated.
         """
         program = self.client_id if self.subject is None else None
@@ -47,7 +47,7 @@ class Caller(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """True for the operator and for an authenticated person or program."""
+        """True for the operator and for an authenticated user or program."""
         return self.trusted or self.subject is not None or self.client_id is not None
 
     def allows(self, scopes: Iterable[str]) -> bool:

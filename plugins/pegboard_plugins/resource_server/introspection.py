@@ -35,7 +35,7 @@ MAX_CONCURRENT = 10
 MAX_CONCURRENT_PER_PEER = 5
 """The number of concurrent requests about unknown tokens of one peer."""
 CLIENT_PREFIX = "client:"
-"""The prefix of subjects of programs that act for no person."""
+"""The prefix of subjects of programs that act for no user."""
 _RESPONSE_MEMBERS = frozenset(("active", "token_type"))
 """Members of a response that do not describe the caller."""
 
@@ -176,7 +176,7 @@ def _time(response: Mapping[str, Any], name: str, default: float) -> float:
 
 
 def _subject(response: Mapping[str, Any]) -> str:
-    """Return the subject: a person, or else a program with a prefix that no person has."""
+    """Return the subject: a user, or else a program with a prefix that no user has."""
     subject, client = response.get("sub"), response.get("client_id")
     if subject is None and isinstance(client, str) and client:
         return CLIENT_PREFIX + client

@@ -133,7 +133,7 @@ def _descriptor(number: int, stand_in: int) -> Iterator[int]:
 def _standard_error_apart(output: int, empty: int) -> Iterator[None]:
     """Silence standard error if it is the pipe to the client (`2>&1`), which would read the log as messages.
 
-    A terminal stays unchanged, because a person reads both.
+    A terminal stays unchanged, because a user reads both.
     """
     if sys.__stderr__ is not None and os.path.samestat(os.fstat(output), os.fstat(2)) and not os.isatty(output):
         with _descriptor(2, empty):

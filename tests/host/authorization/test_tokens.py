@@ -191,9 +191,7 @@ async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(capl
     assert error.message == (
         "Authorization required: this tool needs a token of Acme Inc. that allows read, and there is none for you."
     )
-    assert str(error.additional_prompt_content).endswith(
-        "Tell the person that the operator of this server provides it."
-    )
+    assert str(error.additional_prompt_content).endswith("Tell the user that the operator of this server provides it.")
     assert (error.kind, error.can_retry) == (ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED, False)
     assert (error.provider, error.scopes, error.url, error.status) == ("acme", ("read",), None, "not_started")
     assert "work requires a token of acme (scopes: read), and user 'ann' has none: not_started" in caplog.text

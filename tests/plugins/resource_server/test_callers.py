@@ -132,7 +132,7 @@ async def test_events_and_questions_belong_to_their_session(two: Two, stranger: 
     assert named
     last = ("Last-Event-ID", named[1].decode())
     answer = await two.served.request("GET", "/mcp", own.fields(EVENTS, last))
-    assert b"The response is lost" in answer.body
+    assert b"There is no response" in answer.body
     assert b"ann [" not in answer.body
     asking = Streaming(await two.served.connect(), session.conversation)
     await asking.begin(call("door_name", token="p"), session.fields())

@@ -61,7 +61,7 @@ async def told(streaming: Streaming, many: int = 1) -> list[str]:
 
 
 LOST = (200, -32603)
-"""A stream that only says that the response is lost."""
+"""A stream that only says that there is no response."""
 
 
 async def refused(session: Session, *last: str) -> tuple[int, int]:
@@ -103,6 +103,16 @@ async def test_events_have_unique_ids_from_which_a_stream_is_resumed(asking: Ser
     streaming = await stream(asking, modern(log("a"), **{"io.modelcontextprotocol/logLevel": "error"}))
     assert await rest(streaming) == ["told"]
     assert all(event.id is None and event.retry is None and event.data for event in streaming.events)
+
+
+async def test_the_stream_of_a_cancelled_call_ends_with_an_error_that_names_the_reason(asking: Served) -> None:
+    session = await opened(asking)
+    gone = await session.begin({**log("a", stay=True), "id": "gone"})
+    await session.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "gone"}})
+    assert [one async for one in gone.rest()] == []
+    back = await session.listen(gone.events[-1].id)
+    [error] = [one["error"]["message"] async for one in back.rest()]
+    assert error.startswith("There is no response: the call was cancelled, ")
 
 
 @pytest.mark.requirement("SESS-16")

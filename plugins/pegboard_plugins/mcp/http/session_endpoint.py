@@ -37,7 +37,8 @@ MAX_RUNNING_CALLS = 1000
 """The largest number of running calls of one session. Calls continue when their client disconnects."""
 
 _LOST = (
-    "The response is lost: the server that ran the call has ended, or did not store its stream. Call again if needed."
+    "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored. "
+    "Call again if needed."
 )
 
 _NOT_ASKED = (
