@@ -29,7 +29,7 @@ class CacheConfig(PluginConfig):
         tools: names or globs of tools on the wire. Only tools that declare read_only and idempotent are cached.
         max_results: the maximum number of results. The result that was not used for the longest time is dropped first.
         max_bytes: the maximum size of all results and their arguments in memory, estimated.
-        max_result_bytes: the maximum size of one result in memory, estimated. Larger results are not cached.
+        max_result_bytes: the maximum size of one result and its arguments. Larger results are not cached.
     """
 
     ttl_seconds: float = Field(60, gt=0)
@@ -96,10 +96,12 @@ class ResultCache(Middleware):
         """Yield a problem for each pattern that selects no tool."""
         for pattern in self._config.tools:
             named = _matching(inventory.tools, pattern)
-            if not named and pattern != "*" and inventory.is_complete:
-                yield f"tools: no tool matches {pattern!r}"
-            if named and pattern != "*" and self._tools.keys().isdisjoint(named):
+            if pattern == "*" or not self._tools.keys().isdisjoint(named):
+                continue
+            if named:
                 yield f"tools: {pattern!r} matches no tool that declares both read_only and idempotent"
+            elif inventory.is_complete:
+                yield f"tools: no tool matches {pattern!r}"
 
     def wants(self, call: Call) -> bool:
         """Return True for the first round of a client's call of a cacheable tool, if the caller is distinct."""
@@ -142,14 +144,14 @@ class ResultCache(Middleware):
 
     def _keep(self, key: tuple[Any, ...], tool: Tool, result: ToolResult) -> None:
         self._drop(key)
-        size = _size(result, self._config.max_result_bytes) + sum(
-            len(one) for one in key if isinstance(one, str | bytes)
-        )
-        if size > min(self._config.max_result_bytes, self._config.max_bytes):
+        config = self._config
+        size = sum(len(part) for part in key if isinstance(part, str | bytes))
+        size += _size(result, config.max_result_bytes)
+        if size > min(config.max_result_bytes, config.max_bytes):
             return
-        self._entries[key] = Entry(tool, result, size, monotonic() + self._config.ttl_seconds)
+        self._entries[key] = Entry(tool, result, size, monotonic() + config.ttl_seconds)
         self._bytes += size
-        while len(self._entries) > self._config.max_results or self._bytes > self._config.max_bytes:
+        while len(self._entries) > config.max_results or self._bytes > config.max_bytes:
             self._drop(next(iter(self._entries)))
 
     def _drop(self, key: Hashable) -> None:

@@ -101,12 +101,11 @@ class ProfileHost:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
         if not isinstance(name, str):
             return await self.host.dispatch(call)
-        is_served = self._profile.has(kind, name)
-        outcome = await self.host.dispatch(call._replace(serves=self._profile.has)) if is_served else None
-        if outcome is None or (call.method == "tools/call" and _names_unknown_tool(outcome, name)):
-            refusal = Gate().refusal(kind, name, call)
-            return Failure(await with_similar_tool(refusal, call, self._list))
-        return outcome
+        if self._profile.has(kind, name):
+            outcome = await self.host.dispatch(call._replace(serves=self._profile.has))
+            if call.method != "tools/call" or not _names_unknown_tool(outcome, name):
+                return outcome
+        return Failure(await with_similar_tool(Gate().refusal(kind, name, call), call, self._list))
 
     async def _list(self, call: Call) -> Outcome:
         outcome = await self.host.dispatch(call)
