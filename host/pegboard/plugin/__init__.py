@@ -35,7 +35,7 @@ _HOMES = {
         INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY PARSE_ERROR
         RESOURCE_NOT_FOUND jsonrpc_error jsonrpc_notification jsonrpc_result
     """,
-    "schemas.subschemas": "subschemas",
+    "schemas.subschemas": "map_subschemas subschemas",
     "routing.bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "routing.refusal_log": "RefusalLog fingerprint",
     "secrets.redaction": "redact_logs redacted redacted_data",

@@ -158,6 +158,7 @@ from pegboard.runtime.line_file import (
     LineFile,
 )
 from pegboard.schemas.subschemas import (
+    map_subschemas,
     subschemas,
 )
 from pegboard.secrets.redaction import (
@@ -299,6 +300,7 @@ __all__ = [
     "jsonrpc_error",
     "jsonrpc_notification",
     "jsonrpc_result",
+    "map_subschemas",
     "others_can_change",
     "redact_logs",
     "redacted",

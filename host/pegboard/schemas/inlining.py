@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from typing import Any
 
 from pydantic_core import to_json
 
 from pegboard.schemas.plain_types import JsonObject
-from pegboard.schemas.subschemas import subschemas
+from pegboard.schemas.subschemas import map_subschemas, subschemas
 
 MAX_GROWTH_FACTOR = 2
 """The limit of an inlined schema: this many times the size of the schema with references."""
 _DEFINITIONS = "#/$defs/"
-_NAMED = frozenset(("patternProperties", "properties"))
-"""Keywords whose value is an object with a schema for each name."""
-_DATA = frozenset(("const", "default", "enum", "examples"))
-"""Keywords that never contain schemas."""
-_ANNOTATIONS = frozenset(("default", "deprecated", "description", "examples", "title"))
+_ANNOTATIONS = frozenset(
+    ("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly")
+)
 """Keywords that replace those of the definition if they are beside a reference to it."""
 
 
@@ -36,11 +35,8 @@ def inlined(schema: JsonObject) -> JsonObject:
     If that exceeds `MAX_GROWTH_FACTOR`, keep all references.
     """
     plain = with_plain_root(schema)
-    inliner = _Inliner(schema["$defs"], MAX_GROWTH_FACTOR * len(to_json(schema)))
     try:
-        kept = {name: inliner.inlined(schema["$defs"][name]) for name in inliner.recursive}
-        found = inliner.inlined({key: value for key, value in plain.items() if key != "$defs"})
-        return inliner.checked({"$defs": kept, **found} if kept else found)
+        return _Inliner(schema, MAX_GROWTH_FACTOR * len(to_json(schema))).whole(plain)
     except _TooLargeError:
         return plain
 
@@ -52,53 +48,48 @@ class _TooLargeError(Exception):
 class _Inliner:
     """Inlines each definition of one schema once.
 
-    Attributes:
-        recursive: the names of recursive definitions.
+    Raises:
+        _TooLargeError: a definition exceeds the limit.
     """
 
-    def __init__(self, definitions: JsonObject, max_bytes: int) -> None:
-        self._definitions = definitions
+    def __init__(self, schema: JsonObject, max_bytes: int) -> None:
+        definitions: JsonObject = schema["$defs"]
         self._max_bytes = max_bytes
-        self._inlined: dict[str, JsonObject] = {}
         uses = {name: set(_references(about)) & definitions.keys() for name, about in definitions.items()}
-        self.recursive = [name for name in uses if name in _reachable(name, uses)]
+        recursive = {name for name in uses if name in _reachable(name, uses)}
+        order = TopologicalSorter({name: uses[name] - recursive for name in uses.keys() - recursive})
+        self._inlined: JsonObject = {}
+        for name in order.static_order():
+            # checked one by one: definitions that use each other twice grow exponentially
+            self._inlined[name] = self._checked(self._with_definitions(definitions[name]))
+        # a schema with its own base URI keeps its references
+        kept = recursive | {_name(one.schema.get("$ref")) for one in subschemas(schema) if one.base}
+        self._kept = {name: self._with_definitions(about) for name, about in definitions.items() if name in kept}
 
-    def checked(self, schema: JsonObject) -> JsonObject:
+    def whole(self, root: JsonObject) -> JsonObject:
+        """Return the schema with its root inlined, and the definitions that are still used."""
+        found = self._with_definitions({key: value for key, value in root.items() if key != "$defs"})
+        return self._checked({"$defs": self._kept, **found} if self._kept else found)
+
+    def _with_definitions(self, schema: JsonObject) -> JsonObject:
+        return dict(map_subschemas(schema, self._replaced))
+
+    def _replaced(self, schema: JsonObject) -> JsonObject:
+        definition = self._inlined.get(_name(schema.get("$ref")))
+        if definition is None:
+            return schema
+        del schema["$ref"]
+        return _merged(definition, schema)
+
+    def _checked(self, schema: JsonObject) -> JsonObject:
         if len(to_json(schema)) > self._max_bytes:
             raise _TooLargeError
         return schema
 
-    def inlined(self, schema: Any, *, are_names: bool = False) -> Any:
-        """Return a value of a schema with the definitions in place of the references.
-
-        Args:
-            schema: the value.
-            are_names: True if its members are schemas by name, not keywords.
-        """
-        if isinstance(schema, list):
-            return [self.inlined(one) for one in schema]
-        if not isinstance(schema, dict):
-            return schema
-        found = {
-            key: one if key in _DATA and not are_names else self.inlined(one, are_names=key in _NAMED and not are_names)
-            for key, one in schema.items()
-        }
-        name = _name(found.get("$ref"))
-        if name not in self._definitions or name in self.recursive:
-            return found
-        del found["$ref"]
-        return _merged(self._definition(name), found)
-
-    def _definition(self, name: str) -> JsonObject:
-        # checked one by one: definitions that use each other twice grow exponentially
-        if name not in self._inlined:
-            self._inlined[name] = self.checked(self.inlined(self._definitions[name]))
-        return self._inlined[name]
-
 
 def _merged(definition: JsonObject, beside: JsonObject) -> JsonObject:
     """Return a definition with the keywords that are beside a reference to it."""
-    if any(key in definition for key in beside.keys() - _ANNOTATIONS):
+    if not all(key in _ANNOTATIONS or key.startswith("x-") for key in beside):
         return {"allOf": [definition], **beside}
     return dict(sorted({**definition, **beside}.items()))
 

@@ -1,8 +1,8 @@
-"""The subschemas of a JSON Schema, and the work that the schema can cause for a validator."""
+"""The subschemas of a JSON Schema, their replacement, and the work that the schema can cause for a validator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -52,9 +52,8 @@ def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
     waiting = [Subschema((), schema)]
     while waiting:
         one = waiting.pop()
-        identifier = one.schema.get("$id")
-        if isinstance(identifier, str) and not identifier.startswith("#"):
-            one = one._replace(base=urldefrag(urljoin(one.base, identifier)).url)
+        if has_own_base(one.schema):
+            one = one._replace(base=urldefrag(urljoin(one.base, one.schema["$id"])).url)
         yield one
         for keyword, value in one.schema.items():
             if keyword not in _DATA:
@@ -74,6 +73,34 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[FieldPath, dict[str, Any
     for name, inner in members:
         if isinstance(inner, dict):
             yield (name,), inner
+
+
+def map_subschemas(schema: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Mapping[str, Any]:
+    """Return a schema in which the results of `change` replace the subschemas, inner ones first, and then the root.
+
+    A schema with its own base URI is left as it is, because its references have another meaning.
+    """
+    if has_own_base(schema):
+        return schema
+    return change({keyword: _mapped(keyword, value, change) for keyword, value in schema.items()})
+
+
+def _mapped(keyword: str, value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    if keyword in _DATA:
+        return value
+    if isinstance(value, list):
+        return [map_subschemas(one, change) if isinstance(one, dict) else one for one in value]
+    if not isinstance(value, dict):
+        return value
+    if keyword not in _NAMED:
+        return map_subschemas(value, change)
+    return {name: map_subschemas(one, change) if isinstance(one, dict) else one for name, one in value.items()}
+
+
+def has_own_base(schema: Mapping[str, Any]) -> bool:
+    """Return True if a schema has an `$id` that is a base URI. In draft-07, `$id` may also be an anchor."""
+    identifier = schema.get("$id")
+    return isinstance(identifier, str) and not identifier.startswith("#")
 
 
 def effort(schema: dict[str, Any]) -> Effort:

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pegboard.plugin import map_subschemas
 from pegboard.types import Tool
 from pegboard_plugins.mcp.revisions import STATELESS_REVISIONS, since
 
 MEMBER = "result"
 _ROOT_KEYWORDS = ("$schema", "$defs", "definitions")
 """Keywords that stay at the root."""
-_NAMED = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
-"""Keywords whose value is an object with a schema for each name."""
-_DATA = frozenset(("const", "default", "enum", "examples"))
-"""Keywords that never contain schemas."""
 _KEPT_REFERENCES = ("#/$defs/", "#/definitions/")
 
 
@@ -35,33 +32,19 @@ def is_wrapped(tool: Tool) -> bool:
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
-    is_base = not str(schema.get("$id", "#")).startswith("#")  # references inside then do not depend on the root
-    outer = {key: schema[key] for key in (_ROOT_KEYWORDS[:1] if is_base else _ROOT_KEYWORDS) if key in schema}
-    inner = {key: value for key, value in schema.items() if key not in outer}
-    if not is_base:
-        outer, inner = _moved(outer), _moved(inner)
+    # a schema with its own base URI keeps its definitions and references
+    moved = map_subschemas(schema, _moved)
+    outer = {key: moved[key] for key in (_ROOT_KEYWORDS[:1] if moved is schema else _ROOT_KEYWORDS) if key in moved}
+    inner = {key: value for key, value in moved.items() if key not in outer}
     return {**outer, "type": "object", "properties": {MEMBER: inner}, "required": [MEMBER]}
 
 
-def _moved(schema: Any, *, are_names: bool = False) -> Any:
-    """Return a value of a schema with its references adjusted to a place one level below the root.
-
-    Args:
-        schema: the value.
-        are_names: True if its members are schemas by name, not keywords.
-    """
-    if isinstance(schema, list):
-        return [_moved(one) for one in schema]
-    if not isinstance(schema, dict) or not str(schema.get("$id", "#")).startswith("#"):
-        return schema
-    return {
-        key: one
-        if key in _DATA and not are_names
-        else _moved_reference(one)
-        if key in ("$ref", "$dynamicRef") and isinstance(one, str)
-        else _moved(one, are_names=key in _NAMED and not are_names)
-        for key, one in schema.items()
-    }
+def _moved(schema: dict[str, Any]) -> dict[str, Any]:
+    """Adjust the references of a subschema to a place one level below the root. Return the subschema."""
+    for keyword in ("$ref", "$dynamicRef"):
+        if isinstance(schema.get(keyword), str):
+            schema[keyword] = _moved_reference(schema[keyword])
+    return schema
 
 
 def _moved_reference(reference: str) -> str:

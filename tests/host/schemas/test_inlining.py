@@ -28,8 +28,11 @@ def root(definitions: dict[str, Any], **properties: Any) -> dict[str, Any]:
     [
         ({"A": LONG}, ref("A"), LONG),
         ({"A": LONG}, ref("A", description="d"), {**LONG, "description": "d"}),
+        ({"A": LONG}, ref("A", **{"x-b": 1}), {**LONG, "x-b": 1}),
         ({"A": LONG}, ref("A", type="number"), {"allOf": [LONG], "type": "number"}),
-        ({"A": {"items": ref("B")}, "B": LONG}, [ref("A")], [{"items": LONG}]),
+        ({"A": LONG}, ref("A", multipleOf=2), {"allOf": [LONG], "multipleOf": 2}),
+        ({"A": LONG}, {"dependentSchemas": {"default": ref("A")}}, {"dependentSchemas": {"default": LONG}}),
+        ({"A": {"items": ref("B")}, "B": LONG}, {"allOf": [ref("A")]}, {"allOf": [{"items": LONG}]}),
         ({"A": LONG}, {"properties": {"default": ref("A")}}, {"properties": {"default": LONG}}),
         ({"A": LONG}, {"properties": {"$ref": ref("A")}}, {"properties": {"$ref": LONG}}),
         ({"A": LONG}, {"default": ref("A")}, {"default": ref("A")}),
@@ -47,6 +50,12 @@ def test_recursive_definitions_keep_their_references() -> None:
     found = inlined({"$defs": definitions, **ref("Tree", description="d")})
     plain = {"properties": {"others": ref("Others"), "mark": LONG}}
     assert found == {"$defs": {"Others": {"items": ref("Tree")}, "Tree": plain}, **plain, "description": "d"}
+
+
+def test_references_of_a_schema_with_its_own_id_are_kept() -> None:
+    own = {"$id": "https://example.com/own", "items": ref("A")}
+    schema = root({"A": LONG, "B": LONG}, a=own, b=ref("B"))
+    assert inlined(schema) == root({"A": LONG}, a=own, b=LONG)
 
 
 @pytest.mark.parametrize("uses", [2, 4, 60])
