@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from heapq import nlargest
+from operator import eq
 
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.messages.hints import MAX_NAME_CHARACTERS, SUGGESTION
@@ -18,7 +20,9 @@ from pegboard.types.calls import Call, CallNext, Listing
 MIN_SIMILARITY = 0.75
 """The similarity of words that may be the same: `isues` and `issues`, but not `create` and `delete`."""
 MAX_COMPARED_TOOLS = 2_000
-"""The number of tools that are compared with an unknown name."""
+"""The number of tools that are compared with an unknown name, letter by letter."""
+MAX_SIMILAR_TOOLS = 50
+"""The number of these tools whose words are compared. The comparison of words blocks the event loop longer."""
 
 
 async def with_similar_tool(error: MCPError, call: Call, list_tools: CallNext) -> MCPError:
@@ -53,7 +57,9 @@ async def _names(call: Call, list_tools: CallNext) -> list[str]:
 
 def closest_tool(name: str, names: Sequence[str]) -> str | None:
     """Return the tool whose words are similar to the words of a name, or that only lacks or adds a prefix."""
-    wanted = words(name[:MAX_NAME_CHARACTERS])
+    name = name[:MAX_NAME_CHARACTERS]
+    wanted = words(name)
+    names = nlargest(MAX_SIMILAR_TOOLS, names, key=lambda one: _equal_letters(name.casefold(), one.casefold()))
     known = {one: words(one) for one in names}
     if same := [one for one in names if "".join(known[one]) == "".join(wanted)]:
         return same[0]
@@ -66,3 +72,8 @@ def closest_tool(name: str, names: Sequence[str]) -> str | None:
         return max(left, key=lambda one: len(set(known[one]) & set(wanted)))
     same = [one for one in names if known[one][-len(wanted) :] == wanted or wanted[-len(known[one]) :] == known[one]]
     return same[0] if len(same) == 1 else None
+
+
+def _equal_letters(one: str, other: str) -> int:
+    """Return how many letters of two names are equal at the same place, counted from the start and from the end."""
+    return sum(map(eq, one, other)) + sum(map(eq, reversed(one), reversed(other)))

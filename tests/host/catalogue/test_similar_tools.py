@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit
+from pegboard.catalogue import similar_tools
 from pegboard.middleware.gate import Gate
+from pegboard.names import words
 from pegboard.types import ANONYMOUS, Call, Caller, CallNext, ItemKind, Outcome
 from tests.host.hosting import failure, make_host, plugin_of
 
@@ -74,3 +76,11 @@ async def test_the_error_for_a_hidden_tool_is_the_error_for_a_missing_one() -> N
 
 async def test_a_list_that_fails_does_not_replace_the_error() -> None:
     assert await suggestion("add", broken=plugin_of(middleware=(Broken(),))) == ""
+
+
+def test_few_names_of_a_large_catalogue_are_compared_word_by_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr(similar_tools, "words", lambda name: compared.append(name) or words(name))
+    names = [f"shop_{'item' * 10}{number:04}" for number in range(2_000)]
+    assert similar_tools.closest_tool(f"shop_{'item' * 9}iten1234", names) == names[1234]
+    assert len(compared) <= similar_tools.MAX_SIMILAR_TOOLS + 1

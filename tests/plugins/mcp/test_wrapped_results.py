@@ -88,7 +88,11 @@ async def test_content_may_accompany_a_wrapped_result(revision: str) -> None:
         ({"$id": "urn:a", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"const": 1}}}, [1], [2]),
         ({"$schema": OLD, "definitions": {"a": {"const": 1}}, "$ref": "#/definitions/a"}, 1, 2),
         ({"items": {"$id": "urn:b", "prefixItems": [{"const": 1}, {"$ref": "#/prefixItems/0"}]}}, [[1, 1]], [[1, 2]]),
-        ({"dependentSchemas": {"const": {"$ref": "#/not"}}, "not": {"required": ["a"]}}, {"const": 1}, {"a": 1}),
+        (
+            {"dependentSchemas": {"const": {"$ref": "#/properties/b"}}, "properties": {"b": {"required": ["a"]}}},
+            {"const": 1, "a": 1},
+            {"const": 1},
+        ),
         ({"enum": [{"$ref": "#"}, 1]}, {"$ref": "#"}, {"$ref": "#/properties/result"}),
     ],
 )
