@@ -150,15 +150,18 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
             del detail["developer_message"], detail["stacktrace"]
         print_json({"error": detail | {"error_id": outcome.error_id}})
         return
+    from pegboard.context.interaction import CANNOT_BE_ASKED  # most calls succeed
+
     lines = [error.message or type(error).__name__, getattr(error, "additional_prompt_content", None)]
     if outcome.error_id:
         lines.append(f"error {outcome.error_id}; see the log above")
     if isinstance(error, ToolInputError):
         files = [word for file in options.file for word in ("--file", str(file))]
         config = ["--config", str(options.config)] if options.config else []
-        again = shlex.join(["pegboard", "show", *config, *files, options.tool])
+        only = ["--only", ",".join(options.only)] if options.only else []
+        again = shlex.join(["pegboard", "show", *config, *only, *files, options.tool])
         lines.append(f"`{again}` lists the parameters; write other types as key:=json")
-    if isinstance(error, InteractionError) and not _is_interactive():
+    if isinstance(error, InteractionError) and error.message == CANNOT_BE_ASKED and not _is_interactive():
         lines.append("call tools that ask questions at a terminal or from an MCP client")
     for line in "\n".join(line for line in lines if line).splitlines():
         say(line)

@@ -158,7 +158,7 @@ def _meaning(schema: Mapping[str, Any]) -> str:
     """Return the description and the limits of a parameter, worded as in error messages."""
     found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
     limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
-    said = first_line(schema.get("description", ""))
+    said = schema.get("description", "").strip()
     return f"{said} ({limits})" if said and limits else said or limits
 
 

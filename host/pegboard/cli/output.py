@@ -84,12 +84,14 @@ def print_result(text: str) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in aligned columns. The last column is not padded."""
+    """Print rows in aligned columns. The last column is not padded, and may have several lines."""
     shown = [[printable(_redacted(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)] if shown else []
-    for row in shown:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        _write("  ".join([*cells, row[-1]]).rstrip())
+    for *start, last in shown:
+        before = "".join(f"{cell:{width}}  " for cell, width in zip(start, widths, strict=True))
+        first, *others = last.splitlines() or [""]
+        for line in (before + first, *(" " * len(before) + one for one in others)):
+            _write(line.rstrip())
 
 
 def _redacted(text: str) -> str:

@@ -26,6 +26,9 @@ ANSWER_SECONDS = 300.0
 """The default time limit for answers of a client in a session, in seconds."""
 
 
+CANNOT_BE_ASKED = "This tool needs input, but this client cannot be asked."
+
+
 class _TimedContext(Protocol):
     """The fields of a context that pause its deadline."""
 
@@ -85,9 +88,7 @@ class Interaction:
             InteractionError: the function cannot ask, or there is no session.
         """
         if self.refusal is not None or self.call.ask is None:
-            raise InteractionError(
-                "This tool needs input, but this client cannot be asked.", self.refusal or "there is no session"
-            )
+            raise InteractionError(CANNOT_BE_ASKED, self.refusal or "there is no session")
         return await self.call.ask(method, params, **options)
 
     async def ask_all(self, requests: Mapping[str, QuestionKind]) -> dict[str, Any]:
@@ -115,7 +116,7 @@ class Interaction:
                 "a function passed to once() cannot ask the client: ask before or after the once() call",
             )
         if self.rounds is None and self.call.ask is None:
-            raise InteractionError("This tool needs input, but this client cannot be asked.")
+            raise InteractionError(CANNOT_BE_ASKED)
         if not declares(self.call.client, request.needs()):
             raise ClientCapabilityError(request.needs())
         return request.question()

@@ -51,7 +51,13 @@ def echo(text: Annotated[str, "what to say"]) -> str:
 
 
 @kit.tool
-def add(a: int, b: Annotated[int, "the second"] = 1, *, color: Color = Color.RED, mode: Literal["x", "y"] = "x") -> int:
+def add(
+    a: int,
+    b: Annotated[int, Field(ge=0, description="the second\n\nor nothing")] = 1,
+    *,
+    color: Color = Color.RED,
+    mode: Literal["x", "y"] = "x",
+) -> int:
     """Add two numbers."""
     return a + b
 
@@ -128,6 +134,12 @@ async def order(context: Context) -> dict[str, Any]:
     """Ask for a form."""
     answer = await context.ui.elicit("What will it be?\nerror: forged", Order)
     return {"action": answer.action, "order": answer.content and answer.content.model_dump()}
+
+
+@kit.tool
+def visits(context: Context) -> int:
+    """Count the visits in this session."""
+    return int(context.session.get("visits", 0))
 
 
 @kit.tool

@@ -70,13 +70,19 @@ def test_a_failure_is_told(line: str, told: list[str], pegboard: Command) -> Non
     assert (done.code, done.out, done.err.splitlines()) == (1, "", [f"pegboard: {text}" for text in told])
 
 
+def test_the_hint_for_questions_is_not_given_to_tools_with_session_data(pegboard: Command) -> None:
+    told = pegboard("call", "demo_visits").err
+    assert "This tool keeps data in a session." in told
+    assert "questions" not in told
+
+
 def test_invalid_arguments_and_missing_secrets_are_named(pegboard: Command) -> None:
-    done = pegboard("call", "demo_add", "a=x", "c=1")
+    done = pegboard("call", "demo_add", "a=x", "c=1", "--only", "demo,math")
     first, second, third, fourth = done.err.splitlines()
     assert (done.code, done.out, first) == (1, "", "pegboard: Invalid arguments:")
     assert second.startswith("pegboard: a: must be an integer")
     assert third == "pegboard: c is not a parameter of this tool"
-    assert "`pegboard show demo_add`" in fourth
+    assert "`pegboard show --only demo,math demo_add`" in fourth
     unset = pegboard("call", "demo_secret", env={"DEMO_KEY": ""})
     assert (unset.code, unset.out, "DEMO_KEY" in unset.err) == (1, "", True)
 

@@ -69,9 +69,11 @@ def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
 def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command) -> None:
     add = pegboard("show", "Demo.Add").out
     assert add.startswith("demo_add\n\nAdd two numbers.\n")
-    assert rows(add)[4:8] == [
+    assert rows(add)[4:10] == [
         ["a", "integer", "required"],
         ["b", "integer", "=1", "the second"],
+        [],
+        ["or nothing (at least 0)"],
         ["color", "red|green", "=red"],
         ["mode", "x|y", "=x"],
     ]
