@@ -42,11 +42,11 @@ class Documented(NamedTuple):
     """The descriptions of a function and of its parameters.
 
     Attributes:
-        description: the description of the function, or None.
+        description: the description of the function.
         parameters: the descriptions of parameters, by the names of the parameters.
     """
 
-    description: str | None
+    description: str
     parameters: Mapping[str, str] = EMPTY
 
 
