@@ -76,4 +76,4 @@ def closest_tool(name: str, names: Sequence[str]) -> str | None:
 
 def _equal_letters(one: str, other: str) -> int:
     """Return how many letters of two names are equal at the same place, counted from the start and from the end."""
-    return sum(map(eq, one, other)) + sum(map(eq, reversed(one), reversed(other)))
+    return [*map(eq, one, other), *map(eq, reversed(one), reversed(other))].count(True)
