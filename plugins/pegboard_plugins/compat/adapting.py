@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from functools import update_wrapper
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def adapter(
@@ -60,7 +62,7 @@ def signed(run: Callable[..., Any], signature: inspect.Signature) -> Callable[..
     return run
 
 
-async def called(function: Callable[..., Any], *given: Any, **keywords: Any) -> Any:
+async def called(function: Callable[..., Any], /, *given: Any, **keywords: Any) -> Any:
     """Return the result of the author's function. A sync function runs in a thread."""
     if is_async(function):
         return await function(*given, **keywords)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from pegboard import NotFoundError, Toolkit
 from pegboard.plugin import (
@@ -15,9 +15,9 @@ from pegboard.plugin import (
     ToolDefinition,
     hookimpl,
 )
+from pegboard.types import ItemKind
 
-Definition = TypeVar("Definition", ToolDefinition, ResourceDefinition, PromptDefinition)
-ItemKind: TypeAlias = Literal["tools", "resources", "prompts"]
+ItemDefinition = TypeVar("ItemDefinition", ToolDefinition, ResourceDefinition, PromptDefinition)
 
 
 class ChangingToolkit(Toolkit):
@@ -37,7 +37,7 @@ class ChangingToolkit(Toolkit):
         items, key = self._items(kind)
         return any(getattr(one, key) == name for one in items)
 
-    def put(self, kind: ItemKind, definition: Definition) -> None:
+    def put(self, kind: ItemKind, definition: ItemDefinition) -> None:
         """Add a definition, or replace the definition of the same name or URI."""
         items, key = self._items(kind)
         name = getattr(definition, key)
@@ -60,7 +60,7 @@ class ChangingToolkit(Toolkit):
         for context in self._running:
             context.catalogue.remove(kind, name)
 
-    def completed(self, definition: Definition) -> Definition:
+    def completed(self, definition: ItemDefinition) -> ItemDefinition:
         """Return a definition as hosts serve it."""
         return definition
 

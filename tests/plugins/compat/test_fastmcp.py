@@ -203,6 +203,24 @@ def test_sync_resolvers_run_in_threads() -> None:
         assert client.call("resolved").text == "true"
 
 
+def twice(function: str) -> str:
+    return function * 2
+
+
+def test_arguments_may_have_any_name() -> None:
+    server = FastMCP()
+
+    @server.tool()
+    def join(self: str, function: str, given: str, twice: Annotated[str, Resolve(twice)]) -> str:
+        return self + function + given + twice
+
+    server.prompt("ask")(lambda typed, chosen: typed)
+    server.completion(lambda reference, argument, context: Completion(values=[f"{argument.name} {argument.value}"]))
+    with connect(server) as client:
+        assert client.call("join", {"self": "a", "function": "b", "given": "c"}).text == "abcbb"
+        assert client.complete("ask", "typed", "k").values == ("typed k",)
+
+
 def test_dropped_servers_are_forgotten() -> None:
     servers: WeakSet[FastMCP] = WeakSet()
     for _ in range(300):

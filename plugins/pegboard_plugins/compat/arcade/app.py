@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, Unpack, overload
 
 from pegboard.plugin import ToolDefinition, ToolFunction
+from pegboard_plugins.compat.adapting import Decorated
 from pegboard_plugins.compat.arcade.decorators import ArcadeToolOptions, P, R, tool_definition
 from pegboard_plugins.compat.arcade.modules import defined_in
 from pegboard_plugins.compat.arcade.names import checked_name, full_version, pascal_case
@@ -18,8 +19,6 @@ from pegboard_plugins.compat.arcade.resources import ResourceDeclaration, file_h
 from pegboard_plugins.compat.arcade.running import PromptsAPI, ResourcesAPI, ToolsAPI
 from pegboard_plugins.compat.arcade.types import Prompt
 from pegboard_plugins.compat.changing_toolkit import ChangingToolkit
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 logger = logging.getLogger("pegboard.plugins.compat.arcade")
 

@@ -42,16 +42,16 @@ def completions_of(
 
 
 def _function(handler: Callable[..., Any], reference: object, name: str, others: list[str]) -> Callable[..., Any]:
-    async def complete(typed: str, **chosen: str | None) -> Completion:
+    async def complete(_typed: str, **chosen: str | None) -> Completion:
         given = {other: value for other, value in chosen.items() if value is not None}
         context = CompletionContext(arguments=given) if given else None
-        found = await called(handler, reference, CompletionArgument(name=name, value=typed), context)
+        found = await called(handler, reference, CompletionArgument(name=name, value=_typed), context)
         if found is None:
             return Completion(())
         values = getattr(found, "values", found)
         return Completion(values, getattr(found, "total", None), bool(getattr(found, "has_more", False)))
 
     text = str | None
-    first = inspect.Parameter("typed", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
+    first = inspect.Parameter("_typed", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
     rest = [inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, annotation=text, default=None) for one in others]
     return signed(complete, inspect.Signature([first, *rest]))

@@ -74,7 +74,7 @@ class Filled:
             return one.replace(annotation=HostContext)
         return one.replace(annotation=plain_type(hint))
 
-    def keywords(self, **given: Any) -> dict[str, Any]:
+    def keywords(self, /, **given: Any) -> dict[str, Any]:
         """Return the keyword arguments for the function, with a Context of the class that the function declares."""
         found = {name: given[name] for name in self._contexts if isinstance(given.get(name), HostContext)}
         return given | {name: Context(context, self._server) for name, context in found.items()}

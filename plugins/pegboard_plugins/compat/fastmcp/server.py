@@ -6,22 +6,22 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from inspect import isasyncgen
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 from weakref import WeakValueDictionary
 
 from pegboard.plugin import PromptDefinition, ResourceDefinition, Route, ToolDefinition, hookimpl
-from pegboard_plugins.compat.changing_toolkit import ChangingToolkit, Definition, ItemKind
+from pegboard.types import ItemKind
+from pegboard_plugins.compat.adapting import Decorated
+from pegboard_plugins.compat.changing_toolkit import ChangingToolkit, ItemDefinition
 from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
-from pegboard_plugins.compat.fastmcp.definitions import prompt_of, resource_of, tool_of
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
+from pegboard_plugins.compat.fastmcp.item_definitions import prompt_of, resource_of, tool_of
 from pegboard_plugins.compat.fastmcp.options import check_options
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http"}
 
@@ -232,7 +232,7 @@ class FastMCP(ChangingToolkit):
         address = {key: given[key] for key in ("host", "port") if given[key] is not None}
         super().run(known, plugins={"mcp": {"path": path}} if path else {}, **address)
 
-    def put(self, kind: ItemKind, definition: Definition) -> None:
+    def put(self, kind: ItemKind, definition: ItemDefinition) -> None:
         """Add a definition. If its name or URI is in use, one of the two definitions is kept."""
         name: str = getattr(definition, "uri" if kind == "resources" else "name")
         if self.has(kind, name):
@@ -241,7 +241,7 @@ class FastMCP(ChangingToolkit):
                 return
         super().put(kind, definition)
 
-    def completed(self, definition: Definition) -> Definition:
+    def completed(self, definition: ItemDefinition) -> ItemDefinition:
         """Return a definition with the completion of its arguments or variables."""
         if isinstance(definition, ToolDefinition):
             return definition
