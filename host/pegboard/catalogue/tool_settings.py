@@ -92,9 +92,8 @@ class ChangedTools:
             return bind(definition)
         path = ("host", "tools", names[-1])
         if len(names) > 1:
-            first = ("host", "tools", names[0])
-            other = f"{dotted(first)} ({self._config.source(first)})"
-            return self._config.problem(f"{other} changes the same tool: keep one of the two sections", path)
+            others = [self._place(name) for name in names[:-1]]
+            return self._config.problem(f"the same tool is changed by {' and '.join(others)}: keep one section", path)
         options = _options(self._settings[names[0]])
         try:
             found = bind(transformed(definition, **options))
@@ -102,6 +101,10 @@ class ChangedTools:
             bind(definition)  # an author's mistake
             return self._config.problem(str(error), (*path, *_culprit(definition, options, bind, str(error))))
         return found._replace(where=f" ({self._config.source(path)})") if isinstance(found, BoundDefinition) else found
+
+    def _place(self, name: str) -> str:
+        path = ("host", "tools", name)
+        return f"{dotted(path)} ({self._config.source(path)})"
 
     def unmatched(self, forms: Collection[str], absent: Iterable[str]) -> Iterator[ConfigProblem]:
         """Yield a problem for each section that names no tool."""

@@ -37,8 +37,8 @@ class SessionRecord(NamedTuple):
 class SessionStore(Protocol):
     """Stores sessions and removes unused sessions. If a method raises, the current request fails.
 
-    The methods run on the event loop and may run concurrently. Only one process uses a store at a time. Sessions
-    survive a restart of the process. Running calls do not.
+    The methods run on the event loop and may run concurrently, except for `put` of one session. Only one process uses a
+    store at a time. Sessions survive a restart of the process. Running calls do not.
     """
 
     async def put(self, record: SessionRecord) -> bool:

@@ -215,12 +215,15 @@ disabled_plugins = ["pegboard:*"]
             "7: host.tools.x_work.arguments.sizes: a fixed value does not fit",
         ),
         ("name = 'é'", "6: host.tools.x_work.name: its name on the wire, 'x_é', is invalid"),
-        ("name = 'rest'", "tool 'x_rest' is claimed 2 times by toolkit 'x'; neither is served ({}:5)"),
+        ("name = 'rest'", "tool 'x_rest' is claimed 2 times by toolkit 'x'; neither is served ({0}:5)"),
         (
             "arguments = {sizes.name = 'same', when.name = 'same'}",
             "5: host.tools.x_work: argument 'sizes' is renamed to 'same', which is taken",
         ),
-        ("[host.tools.'X::Work']", '6: host.tools."X::Work": host.tools.x_work ({}:5) changes the same tool'),
+        (
+            "[host.tools.'X::Work']\n[host.tools.'X.Work']",
+            'the same tool is changed by host.tools.x_work ({0}:5) and host.tools."X::Work" ({0}:6): keep one section',
+        ),
     ],
 )
 def test_impossible_changes_name_the_line_of_the_setting(tmp_path: Path, lines: str, complaint: str) -> None:
