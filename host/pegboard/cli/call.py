@@ -16,10 +16,11 @@ from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_result, print_result_json, say
 from pegboard.cli.tool_lookup import find_tool
-from pegboard.errors import InteractionError, ToolInputError, ToolkitError
+from pegboard.errors import InteractionError, NotFoundError, ToolInputError, ToolkitError
 from pegboard.host import Host
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
+from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import decode
 
 
@@ -82,7 +83,7 @@ def _json(text: str, key: str, value: str) -> Any:
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
     async with host:
         gc.enable()
-        tool = find_tool(host.assembly, name).tool
+        tool = await _find(host, name)
         client, ask = Client("pegboard call", host.identity.version), None
         if _is_interactive():
             from pegboard.cli.terminal import TERMINAL_CAPABILITIES, Terminal
@@ -91,6 +92,15 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         notify = _show_progress if show_progress else None
         params = {"name": tool.name, "arguments": arguments}
         return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
+
+
+async def _find(host: Host, name: str) -> Tool:
+    """Return a tool. Middleware may complete the catalogue before the first list."""
+    try:
+        return find_tool(host.assembly, name).tool
+    except NotFoundError:
+        await host.dispatch(Call("tools/list"))
+        return find_tool(host.assembly, name).tool
 
 
 def _is_interactive() -> bool:

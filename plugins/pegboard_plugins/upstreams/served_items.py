@@ -91,16 +91,23 @@ class ServedItems:
             lists: its lists.
         """
         now = {ItemKey(kind, own): raw for kind, items in zip(KINDS, lists, strict=True) for own, raw in items.items()}
-        async with self._changing:
-            before = self._listed.get(holder)
-            self._listed[holder] = now
-            await self._change(before or {}, now, is_first=before is None)
+        await asyncio.shield(self._replace(holder, now))  # a change is completed even if the connection ends
 
     async def forget(self, holder: Hashable) -> None:
         """Remove the lists of a connection, and the items that no other connection lists."""
+        await asyncio.shield(self._replace(holder, None))
+
+    async def _replace(self, holder: Hashable, now: Items | None) -> None:
         async with self._changing:
-            if (before := self._listed.pop(holder, None)) is not None:
-                await self._change(before, {}, is_first=False)
+            before = self._listed.pop(holder, None)
+            if now is not None:
+                self._listed[holder] = {key: self._shared(key, raw) for key, raw in now.items()}
+            await self._change(before or {}, now or {}, is_first=before is None)
+
+    def _shared(self, key: ItemKey, raw: RawItem) -> RawItem:
+        """Return the served definition if an item equals it, so that users share the memory."""
+        served = self._served.get(key)
+        return served.raw if served is not None and served.raw == raw else raw
 
     async def _change(self, before: Items, now: Items, *, is_first: bool) -> None:
         """Change the catalogue by the difference. The work is done in a thread, for lists may be long."""
@@ -119,11 +126,14 @@ class ServedItems:
 
     def _wanted(self, key: ItemKey) -> RawItem | None:
         """Return the definition to serve: the served one while a connection lists it, else the first that is listed."""
-        listed = [items[key] for items in self._listed.values() if key in items]
         served = self._served.get(key)
-        if served is not None and served.raw in listed:
-            return served.raw
-        return listed[0] if listed else None
+        first = None
+        for items in self._listed.values():
+            if (raw := items.get(key)) is not None:
+                if served is None or raw == served.raw:
+                    return raw
+                first = raw if first is None else first
+        return first
 
     # --- the catalogue
 

@@ -44,6 +44,8 @@ class UpstreamRequests(Middleware):
     ) -> None:
         self._host_id = host_id
         self._servers = servers
+        self._of_users = [server for server in servers if server.config.identity == "user"]
+        self._unsettled = servers
         self._seconds = seconds
         self._on_serving = on_serving
 
@@ -54,7 +56,12 @@ class UpstreamRequests(Middleware):
 
     def wants(self, call: Call) -> bool:
         """Return True for requests of other hosts, and while a server has neither connected nor failed."""
-        return VIA in call.meta or not all(server.is_settled(call, self._seconds) for server in self._servers)
+        if VIA in call.meta:
+            return True
+        if all(server.is_settled(call, self._seconds) for server in self._unsettled):
+            self._unsettled = self._of_users  # a connection for all callers is waited for only once
+            return False
+        return True
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists wait for servers. Let callers repeat calls of items that are not known yet."""

@@ -200,7 +200,7 @@ class UpstreamServer:
         return UserLink(partial(self._make_link, key))
 
     def _make_link(self, holder: Hashable, user: UserLink | None) -> Link:
-        label = self.name if user is None else f"{self.name}, user {len(self._users) + 1}"
+        label = f"{self.name} for {holder}" if isinstance(holder, UserKey) else self.name
         return Link(
             label,
             partial(self._open, user),

@@ -25,6 +25,9 @@ class UserKey(NamedTuple):
     caller: Caller
     user_id: str | None = None
 
+    def __str__(self) -> str:
+        return repr(self.user_id or self.caller.subject or self.caller.client_id or "the operator")
+
 
 class UserLink:
     """The connection of one user.
@@ -44,6 +47,12 @@ class UserLink:
         self.uses = 0
         self.used_at = monotonic()
         self.link = make(self)
+        self._make = make
+
+    def renew(self) -> Link:
+        """Replace the connection by a new one for the next call. Return the old one, which must be closed."""
+        old, self.link = self.link, self._make(self)
+        return old
 
 
 class UserLinks:
@@ -128,7 +137,7 @@ class UserLinks:
         oldest = monotonic() - self._idle_seconds
         for user in self._links.values():
             if not user.uses and user.used_at <= oldest and user.link.connected is not None:
-                self._end(user.link.close())
+                self._end(user.renew().close())
         if any(user.link.connected is not None or user.uses for user in self._links.values()):
             self._watch()
 

@@ -1,0 +1,108 @@
+"""The settings of mounted servers: problems with their lines, paths, names, and the status command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pegboard import Host
+from pegboard.loading.discovery import defaults
+from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
+from tests.plugins.upstreams.mounts import mounting, names, scripted, tools
+from tests.support.config import load
+from tests.support.wire import PEGBOARD, Process
+
+CALL = ("call", "one_search", "name=OWN")
+
+
+@pytest.mark.parametrize(
+    ("section", "problem"),
+    [
+        ("", "a server needs either url or command: set exactly one of them"),
+        ('url = "http://a/mcp"\ncommand = "b"', "a server needs either url or command"),
+        ('url = "ftp://a"', 'invalid URL: use a URL such as "https://example.com/mcp"'),
+        ('url = "http://user:pass@a/mcp"', "the URL contains a user name or password: use headers"),
+        ('url = "http://a/mcp"\nargs = ["x"]', "args has no meaning with url: remove it"),
+        ('command = "a"\nheaders = { X = "y" }', "headers has no meaning with command: remove it"),
+        ('url = "http://a/mcp"\nheaders = { "a b" = "y" }', "invalid header name 'a b'"),
+        ('url = "http://a/mcp"\nheaders = { Mcp-Session-Id = "y" }', "belongs to the protocol: remove it"),
+        ('url = "http://a/mcp"\nauth = "github"', 'auth requires url and identity = "user"'),
+        ('command = "a"\nidentity = "user"\nstart = "required"', 'start = "required" needs identity = "host"'),
+        ('url = "http://a/mcp"\ntimeuot = 3', "did you mean"),
+        ('url = "http://a/mcp"\nstart = "later"', 'expected "eager", "lazy" or "required"'),
+        ('url = "http://a/mcp"\nheaders = { Authorization = { env = "UNSET_VARIABLE" } }', "UNSET_VARIABLE"),
+    ],
+)
+def test_problems_name_the_file_and_the_line(section: str, problem: str, tmp_path: Path) -> None:
+    text = f"[host]\nautoload = false\n[plugins.upstreams.servers.one]\n{section}\n"
+    host = Host(load(tmp_path, text, defaults=defaults()))
+    host.load()
+    (found,) = [str(one) for one in host.problems if one.fatal]
+    assert problem in found
+    assert "hostconfig.toml:" in found
+    assert "plugins.upstreams.servers.one" in found
+
+
+@pytest.mark.parametrize("name", ["Big", "with space", "x" * 33, "-a"])
+def test_names_of_servers_are_checked(name: str) -> None:
+    with pytest.raises(ValueError, match="invalid server name"):
+        UpstreamsConfig.model_validate({"servers": {name: {"url": "http://a/mcp"}}})
+
+
+def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
+    text = '[plugins.upstreams.servers.one]\ncommand = "bin/server"\ncwd = "data"\n'
+    host = Host(load(tmp_path, text, defaults=defaults()))
+    host.load()
+    (config,) = [one.context.config for one in host.report.plugins if one.origin.name == "upstreams"]
+    one = config.servers["one"]
+    assert (one.command, one.cwd) == (str(tmp_path / "bin/server"), tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({}, {"one_search", "one_delete", "one_list"}),
+        ({"prefix": False}, {"search", "delete", "list"}),
+        ({"prefix": "gh", "exclude": ["del*"]}, {"gh_search", "gh_list"}),
+        ({"include": ["search", "list"], "rename": {"search": "find"}}, {"find", "one_list"}),
+    ],
+)
+async def test_items_are_selected_and_renamed(settings: dict[str, object], shown: set[str], tmp_path: Path) -> None:
+    section = scripted(tmp_path, tools("search", "delete", "list"), **settings)
+    async with mounting({"one": section}) as client:
+        assert set(await names(client)) == shown
+
+
+def test_a_password_in_an_environment_is_not_shown() -> None:
+    assert "canary" not in repr(ServerConfig.model_validate({"command": "a", "env": {"X": "canary"}}))
+
+
+async def test_the_command_shows_each_server(tmp_path: Path) -> None:
+    one = scripted(tmp_path, tools("search"))
+    text = (
+        f'[plugins.upstreams.servers.one]\ncommand = "{one["command"]}"\nargs = {json.dumps(one["args"])}\n'
+        '[plugins.upstreams.servers.dead]\ncommand = "/bin/false"\n'
+        '[plugins.upstreams.servers.personal]\nurl = "http://127.0.0.1:9/mcp"\nidentity = "user"\n'
+    )
+    said = await output(text, "upstreams")
+    assert said == (
+        "dead: failed: /bin/false ended with code 1\n"
+        "one: connected to scripted 1 (2025-06-18), 1 tools, 0 resources, 0 prompts\n  one_search\n"
+        "personal: each user has a connection\n"
+    )
+    states = json.loads(await output(text, "upstreams", "--json"))
+    assert [state["state"] for state in states] == ["failed", "connected", "each user has a connection"]
+    assert await output(f'{text}[plugins.upstreams.servers.one.env]\nOWN = "own"\n', *CALL) == "own\n"
+
+
+async def output(config: str, *arguments: str) -> str:
+    """Return the standard output of a command."""
+    process = Process((PEGBOARD, *arguments), config, None, None, None)
+    await process.start(-3)
+    try:
+        assert process.process.stdout is not None
+        return (await process.process.stdout.read()).decode()
+    finally:
+        await process.stop()

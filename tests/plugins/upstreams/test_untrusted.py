@@ -1,0 +1,99 @@
+"""Servers that break the rules: their items are limited and checked, and no other server is affected."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard.plugin import Plugin, PluginContext, ToolDefinition, hookimpl
+from pegboard_plugins.upstreams import upstream_lists
+from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
+
+GOOD = tool("good")
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (tool("bad", description="hid\u200bden"), "U+200B"),
+        (tool("bad", title="tag\U000e0041"), "U+E0041"),
+        (tool("bad", inputSchema={"type": "object", "description": "\u202e"}), "U+202E"),
+        (tool("bad", description="x" * 2_000_000), "the limit is"),
+    ],
+)
+async def test_an_invalid_item_is_reported_and_the_others_are_served(
+    bad: dict[str, Any], reason: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = {"tools/list": {"tools": [tool("a"), bad, GOOD, {"name": 7}, "text", {}]}}
+    async with mounting({"one": scripted(tmp_path, script)}) as client:
+        assert await names(client) == ["one_a", "one_good"]
+    (line,) = [record.getMessage() for record in caplog.records if "is not served" in record.getMessage()]
+    assert line.startswith("one: tool 'bad' is not served: ")
+    assert reason in line
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [{"tools": [GOOD], "nextCursor": "same"}],
+        [{"tools": [GOOD], "nextCursor": str(number)} for number in range(300)],
+        [{"tools": [GOOD]}],
+    ],
+)
+async def test_endless_pages_end(pages: list[Any], tmp_path: Path) -> None:
+    async with mounting({"one": scripted(tmp_path, {"tools/list": pages})}) as client:
+        assert await names(client) == ["one_good"]
+
+
+async def test_lists_are_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(upstream_lists, "MAX_ITEMS", 3)
+    servers = {"one": scripted(tmp_path, tools("a", "b", "c", "d"))}
+    async with mounting(servers) as client:
+        assert await names(client) == ["one_a", "one_b", "one_c"]
+    monkeypatch.setattr(upstream_lists, "MAX_LIST_BYTES", 150)
+    async with mounting(servers) as client:
+        assert len(await names(client)) == 2
+    assert "the others are not served" in caplog.text
+
+
+@pytest.mark.parametrize("result", [{}, {"tools": {}}, {"tools": None}, {"tools": [], "nextCursor": 7}])
+async def test_malformed_lists_are_empty(result: Any, tmp_path: Path) -> None:
+    async with mounting(
+        {"one": scripted(tmp_path, {"tools/list": result}), "two": scripted(tmp_path, tools("x"))}
+    ) as client:
+        assert await names(client) == ["two_x"]
+
+
+async def test_a_name_in_use_is_reported_and_not_taken(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Own(Plugin):
+        @hookimpl
+        def register_tools(self, context: PluginContext) -> list[ToolDefinition]:
+            return [ToolDefinition(lambda: "own", name="one_taken", description="Own.")]
+
+    async with mounting({"one": scripted(tmp_path, tools("taken", "free"))}, plugins={"own": Own}) as client:
+        assert await names(client) == ["one_free", "one_taken"]
+        assert (await client.call("one_taken")).text == "own"
+    assert "tool 'taken' is not served" in caplog.text
+
+
+async def test_a_server_that_announces_changes_again_and_again_is_slowed_down(tmp_path: Path) -> None:
+    flood = 'yes \'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\' | head -n 2000; cat > /dev/null'
+    server = scripted(tmp_path, tools("x"))
+    command = f'( {flood} ) & exec "$@"'
+    noisy = {"command": "/bin/sh", "args": ["-c", command, "sh", server["command"], *server["args"]]}
+    async with mounting({"one": noisy, "two": scripted(tmp_path, tools("env"))}) as client:
+        assert (await client.call("two_env", name="X")).text == ""
+
+
+async def test_secrets_of_the_section_are_not_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    canary = "canary-0123456789-secret"
+    section = {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": f"Bearer {canary}"}}
+    async with mounting({"one": section}) as client:
+        assert await names(client) == []
+    assert canary not in caplog.text

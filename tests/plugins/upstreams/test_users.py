@@ -1,0 +1,172 @@
+"""Servers with a connection for each user: no user sees or uses what belongs to another."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pegboard import Authorization, Host, Toolkit
+from pegboard.plugin import Plugin, TokenSource, hookimpl
+from pegboard.types import ANONYMOUS, Call, Caller, Failure, Listing, Outcome, RawResult, TokenRequest
+from pegboard_plugins.upstreams import UpstreamsPlugin
+from tests.host.hosting import make_host, until
+from tests.plugins.upstreams.mounts import ERAS, HERE, peer, scripted, tool
+from tests.support.http import Served, http_config
+from tests.support.wire import PEGBOARD
+
+ALICE, BOB = Caller("alice"), Caller("bob")
+USERS = {"alice": ALICE, "bob": BOB}
+TOKENS = {name: f"{name}-token-0123456789-0123456789-abc" for name in USERS}
+
+
+class UserTokens(Plugin):
+    """Gives each user the user's own token."""
+
+    @hookimpl
+    def register_token_sources(self) -> Iterable[TokenSource]:
+        return [self]
+
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        assert request.required.name == "peers"
+        found = TOKENS.get(request.user_id or "")
+        return Authorization(found) if found else None
+
+
+def mounting_host(server: dict[str, Any]) -> Host:
+    config = {"plugins": {"upstreams_of_test": {"servers": {"one": server}, "first_list_seconds": 30}}}
+    return make_host(
+        Toolkit("none"), plugins={"upstreams_of_test": UpstreamsPlugin, "user_tokens": UserTokens}, config=config
+    )
+
+
+async def listed(host: Host, caller: Caller) -> list[str]:
+    outcome = await host.dispatch(Call("tools/list", caller=caller))
+    assert isinstance(outcome, Listing)
+    return [one.name for one in outcome.items]  # type: ignore[union-attr]
+
+
+async def called(host: Host, caller: Caller, name: str, **arguments: Any) -> Outcome:
+    return await host.dispatch(Call("tools/call", {"name": name, "arguments": arguments}, caller=caller))
+
+
+async def whoami(host: Host, caller: Caller) -> dict[str, Any]:
+    outcome: Any = await called(host, caller, "one_whoami")
+    found: dict[str, Any] = outcome.value["structuredContent"]
+    return found
+
+
+@asynccontextmanager
+async def peer_with_tokens(tmp_path: Path) -> AsyncIterator[dict[str, Any]]:
+    """Serve a peer over HTTP that knows two users, one of them with a scope. Yield its section."""
+    callers = "\n".join(
+        f'[plugins.auth_token.callers.{name}]\ntoken = "{token}"\nscopes = {["secret"] if name == "alice" else []}'
+        for name, token in TOKENS.items()
+    )
+    command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
+    async with Served(tmp_path, http_config(more=callers), command=command) as served:
+        yield {"url": served.url, "identity": "user", "auth": "peers"}
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_each_user_has_a_session_a_token_and_lists(revision: str, tmp_path: Path) -> None:
+    async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "revision": revision}) as host:
+        assert "one_private" in await listed(host, ALICE)
+        assert "one_private" not in await listed(host, BOB)
+        assert "one_add" in await listed(host, BOB)
+        assert "one_private" in await listed(host, ALICE)
+        alice, bob = await whoami(host, ALICE), await whoami(host, BOB)
+        assert (alice["subject"], bob["subject"]) == ("alice", "bob")
+        if revision != ERAS[0]:
+            assert len({alice["session"], bob["session"], None}) == 3
+            assert await whoami(host, ALICE) == alice
+        hidden = await called(host, BOB, "one_private")
+        assert isinstance(hidden, Failure)
+        assert "Unknown tool" in str(hidden.error)
+
+
+@pytest.mark.parametrize("caller", [ANONYMOUS, Caller(client_id="worker", service=True)])
+async def test_callers_without_a_user_cannot_use_such_a_server(caller: Caller) -> None:
+    async with mounting_host(peer(identity="user")) as host:
+        assert "one_whoami" in await listed(host, ALICE)
+        outcome = await called(host, caller, "one_whoami")
+        assert isinstance(outcome, Failure)
+        if caller is ANONYMOUS:
+            assert await listed(host, caller) == []
+
+
+async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> None:
+    async with peer_with_tokens(tmp_path) as section, mounting_host(section) as host:
+        assert "one_add" in await listed(host, ALICE)
+        assert await listed(host, Caller("carol")) == []
+        async with mounting_host(section) as other:
+            assert await listed(other, Caller("carol")) == []
+
+
+async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Path) -> None:
+    server = scripted(tmp_path, {}, identity="user")
+
+    def lists_own(title: str) -> None:
+        script = {"tools/list": {"tools": [tool("same"), tool("own", title=title)]}}
+        Path(server["args"][-1]).write_text(json.dumps(script))
+
+    async with mounting_host(server) as host:
+        lists_own("of alice")
+        assert await listed(host, ALICE) == ["one_own", "one_same"]
+        lists_own("of bob")
+        assert await listed(host, BOB) == ["one_same"]
+        assert await listed(host, ALICE) == ["one_own", "one_same"]
+
+
+async def test_idle_connections_are_closed_and_opened_again() -> None:
+    async with mounting_host(peer(identity="user", idle_seconds=0.2)) as host:
+        await listed(host, ALICE)
+        first: Any = await called(host, ALICE, "one_pid")
+        pid = first.value["content"][0]["text"]
+        await until(lambda: not Path(f"/proc/{pid}").exists())
+        assert "one_add" in await listed(host, ALICE)
+        again: Any = await called(host, ALICE, "one_add", a=1, b=2)
+        assert again.value["content"][0]["text"] == "3"
+
+
+async def test_the_least_recent_user_makes_room() -> None:
+    async with mounting_host(peer(identity="user", max_users=1)) as host:
+        assert "one_add" in await listed(host, ALICE)
+        assert "one_add" in await listed(host, BOB)
+        assert (await whoami(host, BOB))["subject"] is None
+        assert "one_add" in await listed(host, ALICE)
+
+
+@pytest.mark.parametrize("revision", ERAS)
+@pytest.mark.parametrize("seed", range(3))
+async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_path: Path) -> None:
+    sessions: dict[str, set[str]] = {"alice": set(), "bob": set()}
+
+    async def step(host: Host, name: str, kind: str) -> None:
+        if kind == "list":
+            assert ("one_private" in await listed(host, USERS[name])) == (name == "alice")
+        elif kind == "private":
+            outcome = await called(host, USERS[name], "one_private")
+            assert isinstance(outcome, Failure) or (name, outcome.value["content"][0]["text"]) == ("alice", "alice")  # type: ignore[union-attr]
+        elif kind == "who" and isinstance(outcome := await called(host, USERS[name], "one_whoami"), RawResult):
+            assert outcome.value["structuredContent"]["subject"] == name
+            sessions[name].add(str(outcome.value["structuredContent"]["session"]))
+
+    async with peer_with_tokens(tmp_path) as section:
+        random = Random(seed)
+        async with mounting_host({**section, "revision": revision, "max_users": random.choice([1, 2])}) as host:
+            for _ in range(10):
+                steps = [(random.choice(sorted(USERS)), random.choice(["list", "private", "who"])) for _ in range(4)]
+                await asyncio.gather(*(step(host, *one) for one in steps))
+            for name in USERS:
+                await step(host, name, "list")
+                await step(host, name, "who")
+    assert all(sessions.values())
+    if revision != ERAS[0]:
+        assert not sessions["alice"] & sessions["bob"]
