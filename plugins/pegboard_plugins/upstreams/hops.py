@@ -1,8 +1,14 @@
-"""The detection of hosts that mount themselves. Each request to a server names the hosts that it has passed."""
+"""The detection of hosts that mount themselves.
+
+Each request to a server names the hosts that it has passed. The environment of a program that is started as a server
+names the sections by which it was started.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from pegboard.plugin import INVALID_REQUEST, ProtocolError
@@ -13,6 +19,13 @@ LOOP = "pegboard/loop"
 """The member of an error's data that tells a host that the request is its own."""
 MAX_HOSTS = 8
 """The maximum number of hosts that a request may pass."""
+
+MOUNTED_BY = "PEGBOARD_MOUNTED_BY"
+"""The environment variable with the digests of the sections that have started this process."""
+
+
+class LoopError(Exception):
+    """A server is this host, or mounts this host."""
 
 
 def passed_hosts(meta: Mapping[str, Any]) -> list[str]:
@@ -41,3 +54,19 @@ def refuse_loop(meta: Mapping[str, Any], host_id: str) -> None:
     """
     if host_id in passed_hosts(meta):
         raise ProtocolError(INVALID_REQUEST, "The request has passed this host already.", {LOOP: True})
+
+
+def mounted_by(*section: str) -> dict[str, str]:
+    """Return the environment variable for the program of a section.
+
+    Args:
+        section: the values that identify the section.
+
+    Raises:
+        LoopError: this process was started by the same section.
+    """
+    digest = sha256(repr(section).encode()).hexdigest()[:16]
+    before = os.environ.get(MOUNTED_BY, "").split()
+    if digest in before or len(before) >= MAX_HOSTS:
+        raise LoopError("the program is a host that mounts itself; remove the section")
+    return {MOUNTED_BY: " ".join([*before, digest])}

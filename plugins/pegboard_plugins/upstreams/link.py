@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pegboard import MCPError
 from pegboard.plugin import ProtocolError
 from pegboard_plugins.upstreams.backoff import Backoff
-from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, LoopError, RawKind, UpstreamLists
+from pegboard_plugins.upstreams.hops import LoopError
+from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 
 if TYPE_CHECKING:
     from pegboard.client import Client

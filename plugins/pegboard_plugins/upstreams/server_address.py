@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import TransportError
+from pegboard_plugins.upstreams.hops import mounted_by
 from pegboard_plugins.upstreams.server_config import ServerConfig
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def server_address(
 
     Raises:
         TransportError: the command is not on PATH.
+        LoopError: this process is the server itself.
     """
     from pegboard.client import Endpoint, Program
 
@@ -67,5 +69,6 @@ def server_address(
     def log(line: str) -> None:
         logger.info("%s, standard error: %.*s", name, MAX_STDERR_CHARACTERS, line)
 
-    variables = {key: value.get_secret_value() for key, value in config.env.items()}
+    own = {key: value.get_secret_value() for key, value in config.env.items()}
+    variables = own | mounted_by(str(folder), name, program, *config.args)
     return Program(program, config.args, env=variables, cwd=config.cwd or folder, stderr=log)

@@ -9,9 +9,10 @@ from typing import Any
 
 from pegboard import MCPError
 from pegboard.plugin import Command, PluginContext, encode
+from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
-from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, LoopError, UpstreamLists
+from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 
 
 def upstreams_command(config: UpstreamsConfig, context: PluginContext) -> Command:

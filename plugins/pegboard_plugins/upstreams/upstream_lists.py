@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pegboard.plugin import METHOD_NOT_FOUND, ProtocolError, encode
-from pegboard_plugins.upstreams.hops import LOOP
+from pegboard_plugins.upstreams.hops import LOOP, LoopError
 from pegboard_plugins.upstreams.server_config import ServerConfig
 
 if TYPE_CHECKING:
@@ -41,10 +41,6 @@ class UpstreamLists(NamedTuple):
     resources: Mapping[str, RawItem] = {}
     templates: Mapping[str, RawItem] = {}
     prompts: Mapping[str, RawItem] = {}
-
-
-class LoopError(Exception):
-    """The server is this host, or mounts this host."""
 
 
 class ListReader:

@@ -14,13 +14,14 @@ from pegboard.types import (
     CallNext,
     Inventory,
     ItemKind,
+    Listing,
     Outcome,
     Prompt,
     Resource,
     ResourceTemplate,
     Tool,
 )
-from pegboard_plugins.upstreams.hops import VIA, refuse_loop
+from pegboard_plugins.upstreams.hops import VIA, passed_hosts, refuse_loop
 
 if TYPE_CHECKING:
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
@@ -68,6 +69,8 @@ class UpstreamRequests(Middleware):
         refuse_loop(call.meta, self._host_id)
         if call.method in LIST_METHODS:
             await self._settle(call)
+            if VIA in call.meta:
+                return await self._list_for_host(call, call_next)
         elif call.method in USE_METHODS:
             return await self._use(call, call_next)
         return await call_next(call)
@@ -84,6 +87,17 @@ class UpstreamRequests(Middleware):
             task.cancel()
         return bool(done)
 
+    async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
+        """Return a list for another host, without the items of servers that mount that host."""
+        via = tuple(passed_hosts(call.meta))
+        loops = [server for server in self._servers if await server.leads_back(via)]
+        listing = await call_next(call)
+        if not loops or not isinstance(listing, Listing):
+            return listing
+        kind: ItemKind = "resources" if listing.kind == "templates" else listing.kind
+        items = [one for one in listing.items if not any(server.items.has(kind, _name(one)) for server in loops)]
+        return Listing(listing.kind, tuple(items), listing.next_cursor, private=True)
+
     async def _use(self, call: Call, call_next: CallNext) -> Outcome:
         try:
             return await call_next(call)
@@ -91,6 +105,12 @@ class UpstreamRequests(Middleware):
             if not await self._settle(call):
                 raise
             raise RetryableToolError(f"{error}. More servers are connected now: repeat the request.") from error
+
+
+def _name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
+    if isinstance(item, Resource):
+        return item.uri
+    return item.uri_template if isinstance(item, ResourceTemplate) else item.name
 
 
 class UserItems(Gate):

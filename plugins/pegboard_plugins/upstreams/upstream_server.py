@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard import Context, MCPError, NotFoundError
 from pegboard.plugin import PluginContext
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
-from pegboard_plugins.upstreams.hops import next_hop
+from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.upstreams.link import Link, NotConnectedError, OnNotification
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import CAPABILITIES
@@ -25,6 +25,8 @@ from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks
 if TYPE_CHECKING:
     from pegboard.client import Client
 
+MAX_KNOWN_LOOPS = 100
+"""The maximum number of routes of requests whose loops are known."""
 HOST = "host"
 """The holder of the lists of a connection for all callers."""
 
@@ -72,6 +74,7 @@ class UpstreamServer:
         self._get_token = context.get_token
         self._folder = Path(context.directory or Path.cwd())
         self._host_id = host_id
+        self._loops: dict[tuple[str, ...], bool] = {}
         self._serving = serving
         self._link = self._make_link(HOST, None) if config.identity == "host" else None
         self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
@@ -117,6 +120,22 @@ class UpstreamServer:
                 await user.link.settle()
         except MCPError as error:
             self.logger.debug("%s: no lists for %r: %s", self.name, call.caller.subject, error)
+
+    async def leads_back(self, via: tuple[str, ...]) -> bool:
+        """Return True if the server is, or mounts, one of the hosts that a request has passed."""
+        client = None if self._link is None else self._link.connected
+        if client is None or self.config.command is not None:
+            return False
+        if via not in self._loops:
+            if len(self._loops) >= MAX_KNOWN_LOOPS:
+                self._loops.clear()
+            try:
+                await client.request("tools/list", meta={VIA: [*via, self._host_id]})
+                self._loops[via] = False
+            except MCPError as error:
+                data = getattr(error, "data", None)
+                self._loops[via] = isinstance(data, dict) and LOOP in data
+        return self._loops[via]
 
     async def close(self) -> None:
         """Close all connections."""

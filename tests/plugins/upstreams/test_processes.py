@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard.types import Call, Listing
+from pegboard.client import Client
+from pegboard.plugin import ProtocolError
 from pegboard_plugins.upstreams.hops import MAX_HOSTS, VIA
-from tests.host.hosting import until
-from tests.plugins.upstreams.mounts import HERE, mounting, names, peer, scripted, tools
+from tests.host.hosting import WAIT, until
+from tests.plugins.upstreams.mounts import HERE, mounting, peer, scripted, tools
 from tests.plugins.upstreams.test_connections import alive
 from tests.support.http import Served, http_config
+from tests.support.oidc import free_port
 from tests.support.wire import PEGBOARD
 
 
 def toml(name: str, section: dict[str, Any]) -> str:
     """Return a section for a configuration file."""
-    return f"[plugins.upstreams.servers.{name}]\n" + "".join(f"{key} = {json.dumps(one)}\n" for key, one in section.items())
+    return f"[plugins.upstreams.servers.{name}]\n" + "".join(
+        f"{key} = {json.dumps(one)}\n" for key, one in section.items()
+    )
+
+
+def read_pids(path: Path) -> list[int]:
+    return [int(pid) for pid in path.read_text().split()]
 
 
 async def test_no_process_is_left_after_the_host_was_killed(tmp_path: Path) -> None:
@@ -31,8 +41,7 @@ async def test_no_process_is_left_after_the_host_was_killed(tmp_path: Path) -> N
     sections += toml("one", scripted(tmp_path, tools("x")))
     async with Served(tmp_path, http_config(more=sections)) as served:
         await until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
-        children = [int(pid) for pid in pids.read_text().split()]
-        children += [int(pid) for pid in Path(f"/proc/{served.pid}/task/{served.pid}/children").read_text().split()]
+        children = [*read_pids(pids), *read_pids(Path(f"/proc/{served.pid}/task/{served.pid}/children"))]
         assert all(map(alive, children))
         os.kill(served.pid, signal.SIGKILL)
         await until(lambda: not any(map(alive, children)))
@@ -45,6 +54,54 @@ async def test_no_process_is_left_after_the_host_has_stopped(tmp_path: Path) -> 
     assert not alive(pid)
 
 
-async def test_a_host_that_mounts_itself_is_found() -> None:
-    async with Served(HERE, None, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py"), ready=False) as served:
-        pass
+async def test_a_host_that_mounts_itself_is_found(tmp_path: Path) -> None:
+    port = free_port()
+    section = toml("me", {"url": f"http://127.0.0.1:{port}/mcp"})
+    config = http_config(f"port = {port}", more=section)
+    async with Served(tmp_path, config, command=(PEGBOARD, "serve", "--file", HERE / "peer_kit.py")) as served:
+        await served.said("me is not mounted: it is this host, or mounts this host; remove the section")
+
+
+async def test_a_program_that_mounts_itself_is_found(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    config = toml("me", {"command": str(PEGBOARD), "args": ["stdio", "--config", f"{folder}/hostconfig.toml"]})
+    async with Served(tmp_path, http_config(host='log_level = "info"', more=config), cwd=tmp_path) as served:
+        await served.said("me, standard error: .*me is not mounted: the program is a host that mounts itself")
+
+
+async def test_hosts_that_mount_each_other_do_not_list_their_own_items(tmp_path: Path) -> None:
+    ports = {"a": free_port(), "b": free_port()}
+    urls = {name: f"http://127.0.0.1:{port}/mcp" for name, port in ports.items()}
+    async with AsyncExitStack() as stack:
+        for name, other in (("a", "b"), ("b", "a")):
+            config = http_config(f"port = {ports[name]}", more=toml(other, {"url": urls[other]}))
+            command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
+            await stack.enter_async_context(Served(tmp_path, config, command=command))
+        await seen(urls["b"], "a_add")
+        async with Client(urls["a"]) as client:
+            await seen(urls["a"], "b_grow")
+            assert (await client.call("b_grow", {"name": "grown"}))["content"][0]["text"] == "grown"
+            found = await seen(urls["a"], "b_grown")  # read after b has listed the tools of a
+            assert not {name for name in found if name.startswith("b_a_")}
+
+
+async def seen(url: str, name: str) -> set[str]:
+    """Return the names of a server's tools once one of them has this name."""
+    changes: asyncio.Queue[str] = asyncio.Queue()
+    async with (
+        asyncio.timeout(WAIT),
+        Client(url, on_notification=lambda method, _: changes.put_nowait(method)) as client,
+    ):
+        await client.listen()
+        while name not in (found := {str(tool["name"]) for tool in await client.tools()}):
+            await changes.get()
+        return found
+
+
+async def test_a_request_passes_a_limited_number_of_hosts(tmp_path: Path) -> None:
+    async with mounting({"one": scripted(tmp_path, tools("env"))}) as client:
+        params = {"name": "one_env", "arguments": {}}
+        near, far = ({"_meta": {**client.meta, VIA: ["other"] * hosts}} for hosts in (MAX_HOSTS - 1, MAX_HOSTS))
+        await client.request("tools/call", {**params, **near})
+        with pytest.raises(ProtocolError, match="which is the limit"):
+            await client.request("tools/call", {**params, **far})

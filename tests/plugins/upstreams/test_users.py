@@ -49,7 +49,7 @@ def mounting_host(server: dict[str, Any]) -> Host:
 async def listed(host: Host, caller: Caller) -> list[str]:
     outcome = await host.dispatch(Call("tools/list", caller=caller))
     assert isinstance(outcome, Listing)
-    return [one.name for one in outcome.items]  # type: ignore[union-attr]
+    return [one.name for one in outcome.items]
 
 
 async def called(host: Host, caller: Caller, name: str, **arguments: Any) -> Outcome:
