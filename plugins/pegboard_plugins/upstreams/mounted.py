@@ -1,20 +1,51 @@
-"""The definitions of a mounted server's items."""
+"""The items of a mounted server as definitions. Members of the server's objects and results pass unchanged."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pegboard import Context, ToolDefinitionError
-from pegboard.plugin import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard import Completion, Context, ToolDefinitionError
+from pegboard.plugin import METHOD_NOT_FOUND, PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import RawResult, ToolkitInfo
+from pegboard_plugins.upstreams.resource_updates import ResourceUpdates
+from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
 
 if TYPE_CHECKING:
-    from pegboard_plugins.upstreams.upstream_lists import RawItem, RawKind
+    from pegboard.client import Client
+    from pegboard_plugins.upstreams.upstream_lists import RawKind
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
+
+Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+
+MAX_NAME_CHARACTERS = 64
+"""The maximum length of a name on the wire."""
+_DIGEST_CHARACTERS = 8
+_OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
+_VARIABLES = re.compile(r"\{[+#./;?&]?([^{}]+)\}")
+_MODIFIERS = re.compile(r"\*$|:[0-9]+$")
+_LOG_LEVELS = {"debug": 10, "info": 20, "notice": 20, "warning": 30}
+MAX_LOGGED_CHARACTERS = 2000
+"""The maximum length of a server's log message."""
+
+
+def wire_form(name: str) -> str:
+    """Return a name with the characters and the length that clients accept.
+
+    A changed name ends with a digest of the original name, so that different names stay different, whatever else the
+    server lists.
+    """
+    if name and len(name) <= MAX_NAME_CHARACTERS and not _OTHER_CHARACTERS.search(name):
+        return name
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARACTERS]
+    plain = _OTHER_CHARACTERS.sub("_", name)[: MAX_NAME_CHARACTERS - _DIGEST_CHARACTERS - 1]
+    return f"{plain}_{digest}"
 
 
 class Mounted:
-    """The items of one server, as definitions.
+    """The items of one mounted server.
 
     Args:
         server: the server.
@@ -22,23 +53,139 @@ class Mounted:
 
     def __init__(self, server: UpstreamServer) -> None:
         self._server = server
+        self._calls = UpstreamCalls(server)
+        self._updates = ResourceUpdates(server)
+        self._toolkit = ToolkitInfo(server.name, prefix=False)
+        server.on_notification = self._receive
 
-    def definition(self, kind: RawKind, raw: RawItem) -> ToolDefinition | ResourceDefinition | PromptDefinition:
-        """Return the definition of an item.
+    def definition(self, kind: RawKind, raw: Mapping[str, Any]) -> Definition:
+        """Return the definition of an item of the server.
+
+        Args:
+            kind: the kind of the item.
+            raw: the MCP object that the server lists.
 
         Raises:
             ToolDefinitionError: the item cannot be served.
         """
-        if kind != "tools":
-            raise ToolDefinitionError(f"{kind} of mounted servers are not served")
-        server, own = self._server, raw["name"]
-
-        async def call(arguments: dict[str, Any], context: Context) -> RawResult:
-            async with server.use(context) as client:
-                return RawResult(await client.call(own, arguments, meta=server.meta(context)))
-
-        name = server.config.shown_name(server.name, own)
-        return ToolDefinition(call, name=name, toolkit=ToolkitInfo(name=server.name, prefix=False), raw=raw)
+        if kind == "tools":
+            return self._tool(raw)
+        return self._prompt(raw) if kind == "prompts" else self._resource(raw, is_template=kind == "templates")
 
     async def close(self) -> None:
-        """End what calls have left open."""
+        """End calls that wait for answers, and subscriptions."""
+        self._calls.close()
+        await self._updates.close()
+
+    # --- definitions
+
+    def _tool(self, raw: Mapping[str, Any]) -> ToolDefinition:
+        name = _text(raw, "name")
+        given = raw.get("annotations")
+        hints = given if isinstance(given, Mapping) else {}
+        repeatable = hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
+
+        async def call(arguments: dict[str, Any], context: Context) -> RawResult:
+            params = {"name": name, "arguments": arguments}
+            return RawResult(await self._calls.result(context, UpstreamRequest("tools/call", params, repeatable)))
+
+        return ToolDefinition(
+            call,
+            name=wire_form(self._server.config.shown_name(self._server.name, name)),
+            toolkit=self._toolkit,
+            raw=raw,
+        )
+
+    def _resource(self, raw: Mapping[str, Any], *, is_template: bool) -> ResourceDefinition:
+        shown = _text(raw, "uriTemplate" if is_template else "uri")
+
+        async def read(uri: str, context: Context) -> RawResult:
+            result = await self._calls.result(context, UpstreamRequest("resources/read", {"uri": uri}))
+            # the host may serve a resource to some callers only
+            return RawResult({**result, "cacheScope": "private"} if "cacheScope" in result else result)
+
+        names = _variables(shown) if is_template else []
+        reference = {"type": "ref/resource", "uri": shown}
+        return ResourceDefinition(
+            shown,
+            read,
+            name=None if isinstance(raw.get("name"), str) else shown,
+            completions={name: self._completion(reference, name) for name in names},
+            toolkit=self._toolkit,
+            raw=raw,
+            subscribed=self._updates.follow,
+        )
+
+    def _prompt(self, raw: Mapping[str, Any]) -> PromptDefinition:
+        name = _text(raw, "name")
+
+        async def get(arguments: dict[str, str], context: Context) -> RawResult:
+            request = UpstreamRequest("prompts/get", {"name": name, "arguments": arguments})
+            return RawResult(await self._calls.result(context, request))
+
+        listed = raw.get("arguments")
+        names = [one["name"] for one in listed if _has_name(one)] if isinstance(listed, list) else []
+        reference = {"type": "ref/prompt", "name": name}
+        return PromptDefinition(
+            get,
+            name=wire_form(self._server.config.shown_name(self._server.name, name)),
+            completions={one: self._completion(reference, one) for one in names},
+            toolkit=self._toolkit,
+            raw=raw,
+        )
+
+    def _completion(self, reference: Mapping[str, Any], argument: str) -> Any:
+        async def complete(value: str, context: Context) -> Completion:
+            params: dict[str, Any] = {"ref": reference, "argument": {"name": argument, "value": value}}
+            if context.arguments:
+                params["context"] = {"arguments": dict(context.arguments)}
+            try:
+                result = await self._calls.result(context, UpstreamRequest("completion/complete", params))
+            except ProtocolError as error:
+                if error.code != METHOD_NOT_FOUND:
+                    raise
+                return Completion(())  # the server completes nothing
+            return _completion(result)
+
+        return complete
+
+    # --- notifications
+
+    def _receive(self, client: Client, method: str, params: dict[str, Any]) -> None:
+        """Pass a notification of the server on."""
+        if method == "notifications/resources/updated":
+            self._updates.updated(params.get("uri"))
+        elif method == "notifications/message":
+            level = str(params.get("level"))
+            text = str(params.get("data"))[:MAX_LOGGED_CHARACTERS]
+            self._server.logger.log(_LOG_LEVELS.get(level, 40), "%s: %s", self._server.name, text)
+            if (context := self._calls.running(client)) is not None:
+                context.send_notification(method, {**params, "logger": context.name})
+
+
+def _text(raw: Mapping[str, Any], member: str) -> str:
+    value = raw.get(member)
+    if not isinstance(value, str) or not value:
+        raise ToolDefinitionError(f"its {member} must be a string")
+    return value
+
+
+def _has_name(argument: object) -> bool:
+    return isinstance(argument, Mapping) and isinstance(argument.get("name"), str)
+
+
+def _variables(template: str) -> list[str]:
+    """Return the names of the variables of a URI template (RFC 6570)."""
+    lists = [found.split(",") for found in _VARIABLES.findall(template)]
+    return list(dict.fromkeys(_MODIFIERS.sub("", name) for names in lists for name in names))
+
+
+def _completion(result: Mapping[str, Any]) -> Completion:
+    found = result.get("completion")
+    given = found if isinstance(found, Mapping) else {}
+    values, total = given.get("values"), given.get("total")
+    return Completion(
+        tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else (),
+        total if type(total) is int else None,
+        given.get("hasMore") is True,
+    )

@@ -24,8 +24,14 @@ def not_connected(server: str, error: NotConnectedError) -> NetworkTransportErro
     )
 
 
-def no_response(server: str, error: MCPError) -> NetworkTransportError | None:
-    """Return the error of a call that got no response, or None if the error is of another kind."""
+def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> NetworkTransportError | None:
+    """Return the error of a call that got no response, or None if the error is of another kind.
+
+    Args:
+        server: the name of the server.
+        error: the error of the connection.
+        repeatable: True if repeating the call has no further effect.
+    """
     from pegboard.client import ServerTimeoutError
 
     if isinstance(error, ServerTimeoutError):
@@ -35,9 +41,9 @@ def no_response(server: str, error: MCPError) -> NetworkTransportError | None:
     else:
         return None
     return NetworkTransportError(
-        f"The server {server!r} {problem}. The call may have had effects.",
+        f"The server {server!r} {problem}." + ("" if repeatable else " The call may have had effects."),
         str(error),
         kind=kind,
-        can_retry=False,
+        can_retry=repeatable,
         extra={"upstream": server},
     )

@@ -1,0 +1,247 @@
+"""Calls of mounted items: the requests to the server, their questions, progress and log messages."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pegboard import Context, MCPError, UpstreamError
+from pegboard.client import Asked, QuestionHandler
+from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ClientError, ProtocolError
+from pegboard_plugins.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
+from pegboard_plugins.upstreams.questions import (
+    MAX_QUESTIONS,
+    asks_in_rounds,
+    declared_capabilities,
+    declares,
+    question_of,
+)
+from pegboard_plugins.upstreams.request_errors import request_error
+from pegboard_plugins.upstreams.upstream_errors import no_response
+
+if TYPE_CHECKING:
+    from pegboard.client import Client
+    from pegboard_plugins.upstreams.upstream_server import UpstreamServer
+
+_PASSED_META = ("traceparent", "tracestate", "baggage", "io.modelcontextprotocol/logLevel")
+"""The members of a request's `_meta` that a server receives too."""
+MAX_PROGRESS_CHARACTERS = 1000
+"""The maximum length of a server's progress message."""
+
+
+class UpstreamRequest(NamedTuple):
+    """A request to a server.
+
+    Attributes:
+        method: the method.
+        params: its parameters.
+        repeatable: True if repeating the request has no further effect.
+    """
+
+    method: str
+    params: dict[str, Any]
+    repeatable: bool = True
+
+
+class UpstreamCalls:
+    """The calls of one server.
+
+    Args:
+        server: the server.
+    """
+
+    def __init__(self, server: UpstreamServer) -> None:
+        self._server = server
+        self._parked = ParkedCalls()
+        self._running: dict[Client, list[Context[Any]]] = {}
+
+    async def result(self, context: Context[Any], request: UpstreamRequest) -> dict[str, Any]:
+        """Send a request for a call and return its result. Pass the server's questions to the client of the call.
+
+        Raises:
+            MCPError: the server cannot be reached, or responded with an error.
+        """
+        capabilities = declared_capabilities(context)
+        if not capabilities:
+            return self._final(await self._exchange(context, request, {}))
+        return await self._in_rounds(context, request, capabilities)
+
+    def close(self) -> None:
+        """End the calls that wait for answers."""
+        self._parked.close()
+
+    def running(self, client: Client) -> Context[Any] | None:
+        """Return the only call that uses a connection, or None."""
+        contexts = self._running.get(client, ())
+        return contexts[0] if len(contexts) == 1 else None
+
+    # --- rounds
+
+    async def _in_rounds(
+        self, context: Context[Any], request: UpstreamRequest, capabilities: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Send a request, again with the answers as long as the result asks questions."""
+        once = context.once if asks_in_rounds(context) else _always
+        final: list[dict[str, Any]] = []
+        pending: dict[str, Any] | None = None
+        answers: dict[str, Any] = {}
+
+        async def step() -> dict[str, Any] | None:
+            found = await self._advance(context, request, capabilities, pending, answers)
+            if isinstance(found, Parked):
+                return found._asdict()
+            if found.get("resultType") == "input_required":
+                return {"state": found.get("requestState"), "questions": found.get("inputRequests", {})}
+            final.append(found)
+            return None
+
+        for number in count(1):
+            kept = await once(f"{self._server.name}-{number}", step)
+            if kept is None:
+                break
+            pending, answers = kept, await self._answers(context, number, kept["questions"])
+        if not final:  # the call is part of another one, which runs again
+            await step()
+        return self._final(final[0])
+
+    async def _advance(
+        self,
+        context: Context[Any],
+        request: UpstreamRequest,
+        capabilities: Mapping[str, Any],
+        pending: Mapping[str, Any] | None,
+        answers: Mapping[str, Any],
+    ) -> Parked | dict[str, Any]:
+        """Send the request, or continue it with the answers to its pending questions."""
+        if pending is not None and "key" in pending:
+            return await self._parked.resume(pending["key"], answers, context)
+        if pending is not None:
+            state = {} if pending["state"] is None else {"requestState": pending["state"]}
+            more = {"inputResponses": answers} if answers else {}
+            request = request._replace(params={**request.params, **state, **more})
+        async with self._server.use(context) as client:
+            if not client.stateless and asks_in_rounds(context):
+                return await self._parked.begin(context, partial(self._park, request))
+        return await self._exchange(context, request, capabilities, self._answerer(context))
+
+    async def _park(self, request: UpstreamRequest, call: ParkedCall) -> dict[str, Any]:
+        """Send a request whose questions end the client's call."""
+
+        async def ask(asked: Asked) -> Mapping[str, Any]:
+            _supported(call.context, asked)
+            return await call.ask(asked)
+
+        return await self._exchange(call.context, request, {}, ask, call)
+
+    async def _answers(self, context: Context[Any], number: int, questions: Any) -> dict[str, Any]:
+        """Ask the client of a call the questions of one round.
+
+        Raises:
+            ClientCapabilityError: the client does not support a question.
+            UpstreamError: the questions are invalid.
+        """
+        if not isinstance(questions, Mapping) or len(questions) > MAX_QUESTIONS:
+            raise self._invalid(f"its questions are not an object, or more than {MAX_QUESTIONS}")
+        asked = {}
+        for key, one in questions.items():
+            try:
+                given = one if isinstance(one, Mapping) else {}
+                asked[f"{number}.{key}"] = question_of(given.get("method"), given.get("params"))
+            except ProtocolError as error:
+                raise self._invalid(error.message) from error
+        answers = await context.ask(**asked) if asked else {}
+        return {key.partition(".")[2]: answer for key, answer in answers.items()}
+
+    def _answerer(self, context: Context[Any]) -> QuestionHandler:
+        """Return a function that passes a question of a session to the client of a call."""
+
+        async def ask(asked: Asked) -> Mapping[str, Any]:
+            question = _supported(context, asked)
+            try:
+                answer: Mapping[str, Any] = (await context.ask(question=question))["question"]
+            except ClientError as error:
+                raise ProtocolError(error.code or INTERNAL_ERROR, error.message) from error
+            return answer
+
+        return ask
+
+    # --- one request
+
+    async def _exchange(
+        self,
+        context: Context[Any],
+        request: UpstreamRequest,
+        capabilities: Mapping[str, Any],
+        ask: QuestionHandler | None = None,
+        call: ParkedCall | None = None,
+    ) -> dict[str, Any]:
+        """Send one request. Report its progress to the client of the call.
+
+        Raises:
+            MCPError: the server cannot be reached, or responded with an error.
+        """
+        method, params, repeatable = request
+        own = context.meta
+        meta = {**{name: own[name] for name in _PASSED_META if name in own}, **self._server.meta(context)}
+
+        def report(progress: dict[str, Any]) -> None:
+            _report(context if call is None else call.context, progress)
+
+        async with self._server.use(context) as client:
+            using = self._running.setdefault(client, [])
+            using.append(context)
+            try:
+                return await client.exchange(
+                    method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities
+                )
+            except ProtocolError as error:
+                raise request_error(self._server.name, method, params, error) from None
+            except MCPError as error:
+                if (typed := no_response(self._server.name, error, repeatable=repeatable)) is None:
+                    raise
+                raise typed from error
+            finally:
+                using.remove(context)
+                if not using:
+                    self._running.pop(client, None)
+
+    def _final(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Return a result of a call that asks nothing.
+
+        Raises:
+            UpstreamError: the result has a type that the host does not know.
+        """
+        if result.get("resultType", "complete") != "complete":
+            raise self._invalid(f"the result has the type {str(result['resultType'])[:100]!r}")
+        return result
+
+    def _invalid(self, why: str) -> UpstreamError:
+        message = f"The server {self._server.name!r} asked for something that cannot be passed on."
+        return UpstreamError(message, why, status_code=502, extra={"upstream": self._server.name})
+
+
+def _report(context: Context[Any], progress: Mapping[str, Any]) -> None:
+    """Report the progress of a server to the client of a call. Ignore invalid members."""
+    done, total, message = (progress.get(name) for name in ("progress", "total", "message"))
+    shown = message[:MAX_PROGRESS_CHARACTERS] if isinstance(message, str) else None
+    if isinstance(done, int | float):
+        context.progress.report(done, total if isinstance(total, int | float) else None, shown)
+
+
+def _supported(context: Context[Any], asked: Asked) -> Any:
+    """Return a question that the client of a call supports.
+
+    Raises:
+        ProtocolError: the client does not declare the capability, or the question is invalid.
+    """
+    question = question_of(asked.method, dict(asked.params))
+    if not declares(context, question.needs()):
+        raise ProtocolError(INVALID_PARAMS, f"the client does not support {question.needs()}")
+    return question
+
+
+async def _always(key: str, step: Callable[[], Awaitable[Any]]) -> Any:
+    """Run a step of a call that does not run again."""
+    return await step()

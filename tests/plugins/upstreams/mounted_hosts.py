@@ -1,0 +1,91 @@
+"""Hosts in this process that are mounted in another one, in either era."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar, cast
+
+from pegboard import Context, Host, Toolkit
+from pegboard.client import Client, Stream
+from pegboard.plugin import Lifespan, Plugin, PluginContext, hookimpl
+from pegboard.types import LOCAL
+from pegboard_plugins.upstreams.mounted import Mounted
+from pegboard_plugins.upstreams.questions import CAPABILITIES
+from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS
+from tests.host.client.pairs import StreamPair
+
+
+class OneServer:
+    """A mounted server with one connection."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self.name = "far"
+        self.config = config
+        self.logger = logging.getLogger("tests.upstreams")
+        self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
+        self.client: Client
+
+    @asynccontextmanager
+    async def use(self, context: Context[Any]) -> AsyncIterator[Client]:
+        yield self.client
+
+    def meta(self, context: Context[Any]) -> dict[str, Any]:
+        return {"tests/via": "here"}
+
+    def receive(self, method: str, params: dict[str, Any]) -> None:
+        if self.on_notification is not None:
+            self.on_notification(self.client, method, params)
+
+
+@asynccontextmanager
+async def far_client(host: Host, revision: str, **options: Any) -> AsyncIterator[Client]:
+    """Connect to a host in this process."""
+    pair = StreamPair()
+    serving = asyncio.ensure_future(host.serve(pair.server, pair.server.messages(), caller=LOCAL))
+    try:
+        async with Client(Stream(pair.client, "far"), revision=revision, timeout=20, **options) as client:
+            yield client
+    finally:
+        await pair.client.close()
+        await serving
+
+
+def mounting_host(
+    revision: str, *kits: Toolkit, changed: Callable[[str, dict[str, Any]], Any] = lambda kind, raw: raw, **config: Any
+) -> Any:
+    """Return a plugin that mounts a host with these toolkits, through a client of a revision.
+
+    Args:
+        revision: the revision of the connection.
+        kits: the toolkits.
+        changed: changes the objects that the host lists.
+        config: the settings of the server.
+    """
+
+    class Mounting(Plugin):
+        instances: ClassVar[list[Mounting]] = []
+
+        @hookimpl
+        def lifespan(self, context: PluginContext) -> Lifespan:
+            return self._mount(context)
+
+        @asynccontextmanager
+        async def _mount(self, context: PluginContext) -> AsyncIterator[Mounting]:
+            self.instances.append(self)
+            server = self.server = OneServer(ServerConfig(command="x", **{"prefix": False, **config}))
+            far = Host({"host": {"autoload": False, "transports": []}}, toolkits={kit.name: kit for kit in kits})
+            options = {"capabilities": CAPABILITIES, "on_notification": server.receive}
+            async with far, far_client(far, revision, **options) as server.client:
+                mounted = Mounted(cast(Any, server))
+                offered = server.client.server.capabilities
+                for kind in (kind for kind in sorted(ALL_KINDS) if kind.replace("templates", "resources") in offered):
+                    for raw in await getattr(server.client, kind)():
+                        context.catalogue.add(mounted.definition(kind, changed(kind, raw)))
+                yield self
+                await mounted.close()
+
+    return Mounting

@@ -1,0 +1,144 @@
+"""Questions of a mounted server reach the person, in every combination of eras."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Toolkit
+from pegboard.plugin import ProtocolError
+from pegboard.testing import connect, decline
+from pegboard_plugins.upstreams import parked_calls
+from pegboard_plugins.upstreams.questions import question_of
+from tests.host.hosting import until
+from tests.plugins.upstreams.mounted_hosts import mounting_host
+from tests.plugins.upstreams.test_mounted import both, far
+from tests.support import asks_kit
+from tests.support.schemas import LEGACY, MODERN
+
+OLD, NEW = LEGACY[-1], MODERN[-1]
+QUESTIONS: list[tuple[str, list[Any]]] = [
+    ("asks_name", ["Ann"]),
+    ("asks_name", [decline()]),
+    ("asks_person", [{"name": "Ann", "colour": "green"}]),
+    ("asks_page", [True]),
+    ("asks_sample", ["Paris"]),
+    ("asks_roots", [["file:///a"]]),
+    ("asks_in_turn", ["x", 2, True]),
+    ("asks_at_once", ["Ann", "Paris", ["file:///a"]]),
+]
+
+
+@both
+@far
+@pytest.mark.parametrize(("tool", "answers"), QUESTIONS)
+async def test_questions_reach_the_person(revision: str, far: str, tool: str, answers: list[Any]) -> None:
+    found = []
+    for kit in (asks_kit.kit, mounting_host(far, asks_kit.kit)):
+        async with connect(kit, revision=revision, answers=answers) as client:
+            result = await client.call(tool)
+            found.append((result.content, [(one.method, one.params.get("message")) for one in client.asked]))
+    assert found[0] == found[1]
+
+
+@both
+@far
+async def test_a_client_is_asked_only_what_it_declares(revision: str, far: str) -> None:
+    declared: dict[str, Any]
+    for declared in ({}, {"sampling": {}}):
+        async with connect(mounting_host(far, asks_kit.kit), revision=revision, capabilities=declared) as client:
+            params: dict[str, Any] = {"name": "asks_name", "arguments": {}}
+            if revision == NEW and far == NEW:
+                with pytest.raises(ProtocolError, match="elicitation") as caught:
+                    await client.request("tools/call", params)
+                assert caught.value.data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
+            else:
+                result = await client.request("tools/call", params)
+                assert result["isError"]
+            assert client.asked == []
+
+
+async def ask_twice(context: Context) -> str:
+    """Call a mounted tool, then ask."""
+    first = await context.tools.call("asks_name")
+    answer = await context.ui.elicit("And yours?", str)
+    return f"{first}; {answer.content}"
+
+
+@both
+async def test_a_tool_that_calls_a_mounted_tool_may_ask_too(revision: str) -> None:
+    kit = Toolkit("near")
+    kit.tool(ask_twice)
+    async with connect(mounting_host(NEW, asks_kit.kit), kit, revision=revision, answers=["Ann", "Bob"]) as client:
+        assert (await client.call("near_ask_twice")).value == "Hello, Ann; Bob"
+
+
+# --- calls that wait in this process
+
+
+async def asked(client: Any, **more: Any) -> Any:
+    return await client.request("tools/call", {"name": "asks_name", "arguments": {}, **more})
+
+
+def answer(result: Any, name: str = "Ann") -> dict[str, Any]:
+    (key,) = result["inputRequests"]
+    given = {key: {"action": "accept", "content": {"value": name}}}
+    return {"requestState": result["requestState"], "inputResponses": given}
+
+
+async def test_a_waiting_call_continues_once() -> None:
+    async with connect(mounting_host(OLD, asks_kit.kit)) as client:
+        retry = answer(await asked(client))
+        assert (await asked(client, **retry))["content"][0]["text"] == "Hello, Ann"
+        again = await asked(client, **retry)
+        assert (again["isError"], "no longer waits" in again["content"][0]["text"]) == (True, True)
+
+
+async def test_waiting_calls_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, "MAX_PARKED_CALLS", 0)
+    plugin = mounting_host(OLD, asks_kit.kit)
+    async with connect(plugin) as client:
+        refused = await asked(client)
+        assert (refused["isError"], "Too many calls" in refused["content"][0]["text"]) == (True, True)
+        await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
+
+
+async def test_a_waiting_call_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, "MAX_PARKED_SECONDS", 0.01)
+    plugin = mounting_host(OLD, asks_kit.kit)
+    async with connect(plugin) as client:
+        result = await asked(client)
+        await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
+        late = await asked(client, **answer(result))
+        assert "no longer waits" in late["content"][0]["text"]
+
+
+async def test_waiting_calls_end_with_the_host() -> None:
+    async with connect(mounting_host(OLD, asks_kit.kit)) as client:
+        await asked(client)
+    assert [task for task in asyncio.all_tasks() if "ParkedCall" in repr(task)] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/list", {}),
+        (None, {}),
+        ("elicitation/create", {"message": "m"}),
+        ("elicitation/create", {"message": "m", "requestedSchema": {"properties": {"a": {}}}}),
+        (
+            "elicitation/create",
+            {"message": "m", "requestedSchema": {"properties": {"a": {"type": "string", "oneOf": [1]}}}},
+        ),
+        ("elicitation/create", {"mode": "url", "message": "m"}),
+        ("elicitation/create", {"mode": "other", "message": "m"}),
+        ("elicitation/create", {"mode": "url", "url": "https://example.com"}),
+        ("sampling/createMessage", {"messages": "x"}),
+        ("sampling/createMessage", {"messages": [{"content": 5}]}),
+    ],
+)
+def test_invalid_questions_are_refused(method: Any, params: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError):
+        question_of(method, params)
