@@ -22,6 +22,9 @@ from pegboard.testing import PlainClient, accept, connect, decline, reply
 from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve
 from pegboard_plugins.compat.fastmcp.types import Completion
 from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
+from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
+from tests.support.asgi import lifespan as asgi_lifespan
+from tests.support.asgi import send
 from tests.support.environments import built_wheels, executable, make_environment
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
@@ -203,6 +206,16 @@ def test_sync_resolvers_run_in_threads() -> None:
         assert client.call("resolved").text == "true"
 
 
+TWICE = {
+    "name": "twice",
+    "arguments": {"function": "ab"},
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    },
+}
+
+
 def twice(function: str) -> str:
     return function * 2
 
@@ -248,6 +261,31 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
     for name, advice in (("task", "background"), ("desc", "`description`"), ("exclude_args", "Depends")):
         with pytest.raises(TypeError, match=rf"{name}.*{advice}"):
             FastMCP("x").tool(print, **{name: "a"})
+
+
+async def test_it_is_an_asgi_application() -> None:
+    server = FastMCP("Asgi", streamable_http_path="/first", lifespan=bookshop_lifespan)
+    server.add_tool(twice)
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": TWICE}).encode()
+    fields = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
+    fields += [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "twice")]
+    for path, app in (("/first", server.streamable_http_app()), ("/second", server.http_app("/second"))):
+        async with asgi_lifespan(app):
+            answer = await send(app, "POST", path, fields, body).answer()
+            assert answer.status == 200, answer.text
+            assert "abab" in answer.text
+    assert (await send(app, "GET", "/healthz").answer()).status == 503
+    async with server.session_manager.run():
+        assert (await send(app, "GET", "/healthz").answer()).status == 200
+
+
+def test_an_asgi_application_has_no_options_that_pegboard_lacks() -> None:
+    with pytest.raises(TypeError, match="middleware"):
+        FastMCP().http_app(middleware=[object()])
+    with pytest.raises(ValueError, match="sse"):
+        FastMCP().http_app(transport="sse")
+    with pytest.raises(RuntimeError, match="streamable_http_app"):
+        _ = FastMCP().session_manager
 
 
 def test_it_serves_http_with_custom_routes(tmp_path: Path) -> None:

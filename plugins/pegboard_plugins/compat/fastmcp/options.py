@@ -14,6 +14,8 @@ _ELSEWHERE = {
     "auth": "configure [plugins.resource_server] in hostconfig.toml",
     "auth_server_provider": "configure [plugins.resource_server] in hostconfig.toml",
     "token_verifier": "configure [plugins.resource_server] in hostconfig.toml",
+    "allowed_hosts": "set them in [plugins.http] of a Host, and use host.asgi()",
+    "allowed_origins": "set `cors_origins` in [plugins.http] of a Host, and use host.asgi()",
     "middleware": "write a plugin with the hook register_middleware",
     "providers": "write a plugin with the hook register_tools",
     "transforms": "write a plugin with the hook register_tools",

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from inspect import isasyncgen
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakValueDictionary
 
 from pegboard.plugin import PromptDefinition, ResourceDefinition, Route, ToolDefinition, hookimpl
@@ -20,6 +20,9 @@ from pegboard_plugins.compat.fastmcp.item_definitions import prompt_of, resource
 from pegboard_plugins.compat.fastmcp.options import check_options
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
+
+if TYPE_CHECKING:
+    from pegboard_plugins.compat.fastmcp.http_application import HttpApplication
 
 logger = logging.getLogger("pegboard.plugins.compat.fastmcp")
 
@@ -78,7 +81,8 @@ class FastMCP(ChangingToolkit):
             prefix=False,
             instructions=instructions,
         )
-        self._address = {"host": host, "port": port, "path": streamable_http_path}
+        self._address: dict[str, Any] = {"host": host, "port": port, "path": streamable_http_path}
+        self._application: HttpApplication | None = None
         self.dependencies: WeakValueDictionary[Callable[..., Any], Callable[..., Any]] = WeakValueDictionary()
         self._routes: list[Route] = []
         self._complete: Callable[..., Any] | None = None
@@ -231,6 +235,47 @@ class FastMCP(ChangingToolkit):
         path = given.get("streamable_http_path") or given["path"]
         address = {key: given[key] for key in ("host", "port") if given[key] is not None}
         super().run(known, plugins={"mcp": {"path": path}} if path else {}, **address)
+
+    def streamable_http_app(
+        self,
+        path: str | None = None,
+        *,
+        streamable_http_path: str | None = None,
+        transport: str = "http",
+        **options: Any,
+    ) -> HttpApplication:
+        """Return the server as an ASGI application, for clients on this machine. FastMCP calls it `http_app`.
+
+        Args:
+            path: the path of the MCP endpoint, as FastMCP calls it.
+            streamable_http_path: the same, as the official SDK calls it.
+            transport: "http" or "streamable-http".
+            options: further options of FastMCP. Most have no effect here.
+
+        Raises:
+            TypeError: an option does not exist, or belongs to another place in pegboard.
+            ValueError: pegboard does not have the transport.
+        """
+        from pegboard_plugins.compat.fastmcp.http_application import HttpApplication
+
+        check_options(options)
+        if _TRANSPORTS.get(transport) != "http":
+            raise ValueError(f'an ASGI application has no transport {transport!r}: use "http"')
+        self._application = HttpApplication(self, path or streamable_http_path or self._address["path"])
+        return self._application
+
+    http_app = streamable_http_app
+
+    @property
+    def session_manager(self) -> HttpApplication:
+        """The ASGI application. Its `run()` starts and stops the server.
+
+        Raises:
+            RuntimeError: there is no application.
+        """
+        if self._application is None:
+            raise RuntimeError("there is no ASGI application: call streamable_http_app() first")
+        return self._application
 
     def put(self, kind: ItemKind, definition: ItemDefinition) -> None:
         """Add a definition. If its name or URI is in use, one of the two definitions is kept."""
