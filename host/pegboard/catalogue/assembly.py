@@ -6,12 +6,10 @@ An invalid definition disables only its own item. If two plugins use the same na
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
-from pegboard.calls.prompt import BoundPrompt
-from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, Unserved
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
@@ -31,6 +29,10 @@ from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
+
+if TYPE_CHECKING:
+    from pegboard.calls.prompt import BoundPrompt
+    from pegboard.calls.resource import BoundResource
 
 MAX_NAMED_ITEMS = 3
 """The maximum number of tools or routes that a problem names. Further ones are only counted."""

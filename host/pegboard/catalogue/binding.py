@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
-from pegboard.calls.prompt import BoundPrompt
-from pegboard.calls.resource import BoundResource
-from pegboard.catalogue.content_compiler import compile_prompt, compile_resource
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
@@ -41,11 +38,13 @@ from pegboard.types.catalogue import ItemKind, Resource, Tool
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import Providers
+    from pegboard.calls.prompt import BoundPrompt
+    from pegboard.calls.resource import BoundResource
     from pegboard.catalogue.tool_settings import ChangedTools
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Listed = TypeVar("Listed", Tool, Resource)
-BoundContent = TypeVar("BoundContent", BoundResource, BoundPrompt)
+BoundContent = TypeVar("BoundContent", "BoundResource", "BoundPrompt")
 SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
 """The kinds in the order of binding. Resources come first because tools may refer to them."""
 
@@ -277,6 +276,8 @@ class Binder:
         if definition.mime_type is None:
             mime_type = default_mime_type(str(definition.uri), self._additions)
             definition = definition._replace(mime_type=mime_type)
+        from pegboard.catalogue.content_compiler import compile_resource  # many hosts serve only tools
+
         resource, bound = compile_resource(definition, toolkit_of(plugin, definition).name)
         uri = definition.uri
         described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
@@ -292,6 +293,8 @@ class Binder:
         name = name_in(toolkit, own_name(definition), self._config.host.tool_names)
         if reason := self._why_filtered(plugin, definition):
             return Unserved("prompts", name, plugin.origin.name, reason)
+        from pegboard.catalogue.content_compiler import compile_prompt  # as above
+
         prompt, bound = compile_prompt(definition, name, toolkit.name)
         return BoundDefinition("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import Runtime, call_tool
 from pegboard.calls.output_schemas import OutputSchemas
-from pegboard.calls.prompt import BoundPrompt, get_prompt
-from pegboard.calls.resource import BoundResource, not_found, read_resource
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.pages import ListKind, may_use
 from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
@@ -17,6 +15,10 @@ from pegboard.plugin.methods import NotificationHandler
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outcome
 from pegboard.wire.jsonrpc import INVALID_PARAMS
+
+if TYPE_CHECKING:
+    from pegboard.calls.prompt import BoundPrompt
+    from pegboard.calls.resource import BoundResource
 
 
 def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runtime: Runtime) -> dict[str, CallNext]:
@@ -106,6 +108,8 @@ class _Methods:
         return call_tool(bound, call, self._runtime)
 
     async def read_resource(self, call: Call) -> Outcome:
+        from pegboard.calls.resource import not_found, read_resource  # imported with the first resource
+
         uri = _text_parameter(call.params, "uri")
         if uri in self._resources:
             return await read_resource(self._resources[uri], uri, EMPTY, {}, call, self._runtime)
@@ -123,6 +127,8 @@ class _Methods:
         raise not_found(uri, why)
 
     async def get_prompt(self, call: Call) -> Outcome:
+        from pegboard.calls.prompt import get_prompt  # imported with the first prompt
+
         name = _text_parameter(call.params, "name")
         if name not in self._prompts:
             raise NotFoundError(f"Unknown prompt: {name}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.assembly import Assembly
 from pegboard.context import Context
 from pegboard.context.bound_function import HostAccess
@@ -13,6 +13,9 @@ from pegboard.errors import MCPError
 from pegboard.middleware.gate import Gate, refused
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call
+
+if TYPE_CHECKING:
+    from pegboard.calls.resource import BoundResource
 
 logger = logging.getLogger("pegboard")
 
