@@ -265,11 +265,12 @@ class _Assembler:
                 closed.setdefault((origin, route.auth), []).append(name)
             else:
                 paths.setdefault(route.path, {})[route.method] = admitting
+        served = {route.auth for routes in paths.values() for route in routes.values()}
         for (origin, policy), names in closed.items():
-            close = nearest(policy, {one.policy for one in authenticators})
+            close = nearest(policy, served - {"public"})
             hint = f"; did you mean {close!r}?" if close else ""
-            routes, effect = ("route", "it is") if len(names) == 1 else ("routes", "they are")
-            message = f"no enabled plugin authenticates the policy {policy!r} of the {routes} {_some(names)}{hint}"
+            noun, effect = ("route", "it is") if len(names) == 1 else ("routes", "they are")
+            message = f"no enabled plugin authenticates the policy {policy!r} of the {noun} {_some(names)}{hint}"
             self.problem(origin, f"{message}; {effect} not served")
         return paths
 

@@ -265,14 +265,15 @@ async def test_a_session_belongs_to_one_endpoint() -> None:
             assert statuses == {one: 200 if one == path else 404 for one in paths}
 
 
-def test_a_profile_has_the_policy_of_the_endpoint_or_its_own() -> None:
-    host = hosting(profiles={"read": {"read_only": True}, "own": {"read_only": True, "auth": "worker"}})
+@pytest.mark.parametrize(("policy", "hint"), [("worker", ""), ("mpc", "; did you mean 'mcp'?")])
+def test_a_profile_has_the_policy_of_the_endpoint_or_its_own(policy: str, hint: str) -> None:
+    host = hosting(profiles={"read": {"read_only": True}, "own": {"read_only": True, "auth": policy}})
     routes = host.load().routes
     assert "/mcp/read" in routes
     assert "/mcp/own" not in routes  # no plugin authenticates its callers
     (problem,) = host.problems
-    assert "authenticates the policy 'worker' of the routes 'DELETE /mcp/own', " in str(problem)
-    assert str(problem).endswith(" and 3 more; they are not served")
+    assert f"authenticates the policy {policy!r} of the routes 'DELETE /mcp/own', " in str(problem)
+    assert str(problem).endswith(f" and 3 more{hint}; they are not served")
 
 
 WRONG = """
