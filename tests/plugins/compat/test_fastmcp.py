@@ -26,6 +26,7 @@ from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
 from tests.support.asgi import lifespan as asgi_lifespan
 from tests.support.asgi import send
 from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.http_mcp import call, mirrored, modern
 
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
@@ -206,16 +207,6 @@ def test_sync_resolvers_run_in_threads() -> None:
         assert client.call("resolved").text == "true"
 
 
-TWICE = {
-    "name": "twice",
-    "arguments": {"function": "ab"},
-    "_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    },
-}
-
-
 def twice(function: str) -> str:
     return function * 2
 
@@ -266,12 +257,10 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
 async def test_it_is_an_asgi_application() -> None:
     server = FastMCP("Asgi", streamable_http_path="/first", lifespan=bookshop_lifespan)
     server.add_tool(twice)
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": TWICE}).encode()
-    fields = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
-    fields += [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "twice")]
+    request = modern(call("twice", {"function": "ab"}, id=1))
     for path, app in (("/first", server.streamable_http_app()), ("/second", server.http_app("/second"))):
         async with asgi_lifespan(app):
-            answer = await send(app, "POST", path, fields, body).answer()
+            answer = await send(app, "POST", path, mirrored(request), json.dumps(request).encode()).answer()
             assert answer.status == 200, answer.text
             assert "abab" in answer.text
     assert (await send(app, "GET", "/healthz").answer()).status == 503
