@@ -6,7 +6,7 @@ import random
 
 FIRST_DELAY_SECONDS = 0.1
 """The longest first delay."""
-MAX_DELAY_SECONDS = 60.0
+MAX_RETRY_SECONDS = 60.0
 
 
 class Backoff:
@@ -17,7 +17,7 @@ class Backoff:
 
     def next_delay(self) -> float:
         """Return the seconds to wait before the next attempt."""
-        longest = min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2.0 ** min(self._attempts, 32))
+        longest = min(MAX_RETRY_SECONDS, FIRST_DELAY_SECONDS * 2.0 ** min(self._attempts, 32))
         self._attempts += 1
         return longest * random.uniform(0.5, 1)  # noqa: S311 - not a secret
 

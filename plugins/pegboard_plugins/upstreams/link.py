@@ -19,9 +19,9 @@ from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, Raw
 if TYPE_CHECKING:
     from pegboard.client import Client
 
-OnNotification: TypeAlias = Callable[[str, dict[str, Any]], None]
+NotificationListener: TypeAlias = Callable[[str, dict[str, Any]], None]
 """Receives the method and the parameters of a notification."""
-OpenClient: TypeAlias = "Callable[[OnNotification], AbstractAsyncContextManager[Client]]"
+OpenClient: TypeAlias = "Callable[[NotificationListener], AbstractAsyncContextManager[Client]]"
 """Returns a connection that its context manager opens and closes."""
 
 STABLE_SECONDS = 5.0

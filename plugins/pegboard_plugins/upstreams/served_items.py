@@ -12,18 +12,18 @@ from pegboard.plugin import Catalogue, PromptDefinition, ResourceDefinition, Too
 from pegboard.types import ItemKind
 from pegboard_plugins.upstreams.upstream_lists import RawItem, RawKind, UpstreamLists
 
-Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
-Define: TypeAlias = Callable[[RawKind, RawItem], Definition]
+ItemDefinition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+Define: TypeAlias = Callable[[RawKind, RawItem], ItemDefinition]
 """Returns the definition of an item. Raises ToolDefinitionError for an item that cannot be served."""
 
-KINDS: Mapping[RawKind, ItemKind] = {
+LISTED_AS: Mapping[RawKind, ItemKind] = {
     "tools": "tools",
     "resources": "resources",
     "templates": "resources",
     "prompts": "prompts",
 }
 
-Change: TypeAlias = Callable[..., tuple[str, ...]]
+CatalogueChange: TypeAlias = Callable[..., tuple[str, ...]]
 """A method of the catalogue that adds or updates definitions."""
 
 
@@ -90,7 +90,9 @@ class ServedItems:
             holder: the key of the connection.
             lists: its lists.
         """
-        now = {ItemKey(kind, own): raw for kind, items in zip(KINDS, lists, strict=True) for own, raw in items.items()}
+        now = {
+            ItemKey(kind, own): raw for kind, items in zip(LISTED_AS, lists, strict=True) for own, raw in items.items()
+        }
         await asyncio.shield(self._replace(holder, now))  # a change is completed even if the connection ends
 
     async def forget(self, holder: Hashable) -> None:
@@ -142,7 +144,7 @@ class ServedItems:
         self._put(self._catalogue.update, self._defined(updated))
         self._put(self._catalogue.add, self._defined(added))
 
-    def _defined(self, items: Items) -> list[tuple[ItemKey, RawItem, Definition]]:
+    def _defined(self, items: Items) -> list[tuple[ItemKey, RawItem, ItemDefinition]]:
         """Return the definitions of items. Report and remove those that cannot be served."""
         found = []
         for key, raw in items.items():
@@ -152,7 +154,7 @@ class ServedItems:
                 self._refuse(key, error)
         return found
 
-    def _put(self, change: Change, entries: Sequence[tuple[ItemKey, RawItem, Definition]]) -> None:
+    def _put(self, change: CatalogueChange, entries: Sequence[tuple[ItemKey, RawItem, ItemDefinition]]) -> None:
         """Add or update items in one change. If one is invalid, find it by halves and serve the others."""
         if not entries:
             return
@@ -178,10 +180,10 @@ class ServedItems:
     def _register(self, key: ItemKey, item: ServedItem | None) -> None:
         """Note how an item is served; None if it is not served."""
         if (before := self._served.pop(key, None)) is not None:
-            self._shown.pop((KINDS[key.kind], before.shown), None)
+            self._shown.pop((LISTED_AS[key.kind], before.shown), None)
         if item is not None:
             self._served[key] = item
-            self._shown[KINDS[key.kind], item.shown] = key
+            self._shown[LISTED_AS[key.kind], item.shown] = key
 
     def _refuse(self, key: ItemKey, error: ToolDefinitionError) -> None:
         """Report an item that cannot be served, and remove its former definition."""
@@ -200,12 +202,12 @@ class ServedItems:
             if key in self._served:
                 removed.append(key)
         for key in removed:
-            names.setdefault(KINDS[key.kind], []).append(self._served[key].shown)
+            names.setdefault(LISTED_AS[key.kind], []).append(self._served[key].shown)
         for kind, shown in names.items():
             self._catalogue.remove(kind, *shown)
         for key in removed:
             self._register(key, None)
 
 
-def _expected_name(definition: Definition) -> str:
+def _expected_name(definition: ItemDefinition) -> str:
     return definition.uri if isinstance(definition, ResourceDefinition) else definition.name or ""

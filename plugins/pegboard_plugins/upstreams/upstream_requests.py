@@ -26,7 +26,7 @@ from pegboard_plugins.upstreams.hops import VIA, passed_hosts, refuse_loop
 if TYPE_CHECKING:
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
-LIST_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
+LISTING_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
 USE_METHODS = frozenset(("tools/call", "resources/read", "prompts/get", "completion/complete"))
 
 
@@ -67,7 +67,7 @@ class UpstreamRequests(Middleware):
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists wait for servers. Let callers repeat calls of items that are not known yet."""
         refuse_loop(call.meta, self._host_id)
-        if call.method in LIST_METHODS:
+        if call.method in LISTING_METHODS:
             await self._settle(call)
             if VIA in call.meta:
                 return await self._list_for_host(call, call_next)

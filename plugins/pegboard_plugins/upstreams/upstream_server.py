@@ -12,7 +12,7 @@ from pegboard import Context, MCPError, NotFoundError
 from pegboard.plugin import PluginContext
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
-from pegboard_plugins.upstreams.link import Link, NotConnectedError, OnNotification
+from pegboard_plugins.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import CAPABILITIES
 from pegboard_plugins.upstreams.served_items import ServedItems
@@ -238,7 +238,9 @@ class UpstreamServer:
         if self.on_notification is not None:
             self.on_notification(client, method, params)
 
-    def _open(self, user: UserLink | None, on_notification: OnNotification) -> AbstractAsyncContextManager[Client]:
+    def _open(
+        self, user: UserLink | None, on_notification: NotificationListener
+    ) -> AbstractAsyncContextManager[Client]:
         from pegboard.client import Client  # it is loaded with the first connection
 
         address = server_address(self.name, self.config, self._folder, self.logger, user)
