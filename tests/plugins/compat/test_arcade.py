@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from pegboard import NotFoundError
 from pegboard.testing import PlainClient, accept, connect, reply
 from pegboard_plugins.compat.arcade import Context, MCPApp, Resource, resource
 from pegboard_plugins.compat.arcade.types import Prompt, PromptArgument
@@ -197,6 +198,10 @@ def test_a_wrong_option_is_named() -> None:
             MCPApp(name, version)
     with pytest.raises(TypeError, match="a path or a file"):
         resource()
+    with pytest.raises(TypeError, match="use `desc`"):
+        MCPApp().add_tool(print, description="a")  # type: ignore[call-arg]
+    with pytest.raises(NotFoundError, match="resources"):
+        MCPApp().take("resources", "shed://gone")
     with pytest.raises(ValueError, match="pigeon"):
         MCPApp().run(transport="pigeon")
 

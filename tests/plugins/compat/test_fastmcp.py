@@ -19,7 +19,7 @@ import pytest
 from typing_extensions import TypedDict as RecursiveTypedDict
 
 from pegboard.testing import PlainClient, accept, connect, decline, reply
-from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve
+from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve, ToolError
 from pegboard_plugins.compat.fastmcp.types import Completion
 from tests.plugins.compat.bookshop import EVENTS, in_a_thread, mcp, sell
 from tests.plugins.compat.bookshop import lifespan as bookshop_lifespan
@@ -233,6 +233,13 @@ def test_dropped_servers_are_forgotten() -> None:
         servers.add(server)
     gc.collect()
     assert len(servers) <= 129  # `typing` keeps the last 128 types
+
+
+def test_an_unknown_item_cannot_be_removed() -> None:
+    with pytest.raises(ToolError, match="gone"):
+        FastMCP().remove_tool("gone")
+    with pytest.raises(ValueError, match="gone"):
+        FastMCP().remove_prompt("gone")
 
 
 def test_mounted_servers_have_a_namespace() -> None:
