@@ -126,7 +126,10 @@ class Incoming:
         return dict(await ask(asked))
 
     def _take_response(self, message: Message) -> None:
-        flight = self.in_flight.get(message["id"]) if type(message.get("id")) is int else None
+        request_id = message.get("id")
+        flight = self.in_flight.get(request_id) if type(request_id) is int else None
+        if request_id is None and "error" in message and len(self.in_flight) == 1:
+            (flight,) = self.in_flight.values()  # the server could not read the id
         if flight is not None and not flight.response.done():
             flight.response.set_result(message)
 

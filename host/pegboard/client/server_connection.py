@@ -218,7 +218,7 @@ class ServerConnection:
             ProtocolError: the server refused the connection.
         """
         await self._connect()
-        if revision in SESSIONS:
+        if revision is not None and revision != STATELESS:
             await self._open_session(revision)
             return
         try:

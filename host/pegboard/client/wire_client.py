@@ -9,7 +9,7 @@ from typing import Any, Self, Unpack
 
 from pegboard.client.addresses import NORMAL_LIMITS, ClientLimits, Endpoint, Program, Stream
 from pegboard.client.asked import ANSWERED_BY_ASK, Asked, QuestionHandler
-from pegboard.client.handshake import STATELESS
+from pegboard.client.handshake import SESSIONS, STATELESS
 from pegboard.client.in_flight import Message
 from pegboard.client.incoming import Incoming, OnNotification
 from pegboard.client.listening import Listening
@@ -36,6 +36,9 @@ class Client:
         on_notification: receives the method and the parameters of each notification except progress.
         timeout: how many seconds a request waits for a response or progress; None for no limit.
         limits: the limits for the server.
+
+    Raises:
+        ValueError: the client does not speak the revision.
     """
 
     def __init__(
@@ -52,6 +55,10 @@ class Client:
         timeout: float | None = 60.0,
         limits: ClientLimits = NORMAL_LIMITS,
     ) -> None:
+        if revision not in (None, STATELESS, *SESSIONS):
+            raise ValueError(
+                f"the client does not speak {revision!r}; use {', '.join((STATELESS, *SESSIONS))}, or None"
+            )
         address = Endpoint(server) if isinstance(server, str) else server
         listed = None if roots is None else [{"uri": one} if isinstance(one, str) else one for one in roots]
         if capabilities is None:

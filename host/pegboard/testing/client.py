@@ -9,9 +9,9 @@ from pegboard.client.asked import Asked
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.names import wire_name
-from pegboard.testing.client_connection import Message, Traffic
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.in_memory_host import Observed
+from pegboard.testing.memory_stream import Message, Traffic
 from pegboard.testing.protocol_client import ProtocolClient
 from pegboard.testing.replay import Replay
 from pegboard.testing.snapshots import Definitions
@@ -226,7 +226,7 @@ class TestClient:
     @property
     def traffic(self) -> list[Traffic]:
         """Every message on the wire, as bytes, and who sent it."""
-        return self._client.connection.traffic
+        return self._client.stream.traffic
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
         """Send one request and return its result as it was received.

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pegboard.client.handshake import STATELESS
 from pegboard.host import Host
 from pegboard.testing.answers import ALL_CAPABILITIES, Answering, answers_from
 from pegboard.testing.client import TestClient
 from pegboard.testing.in_memory_host import ConnectOptions, Kit, Observed, Overrides, check_overrides, in_memory_host
-from pegboard.testing.protocol_client import STATELESS_REVISION, ProtocolClient
+from pegboard.testing.protocol_client import ProtocolClient
 from pegboard.types.callers import Authorization, Caller
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class connect:  # noqa: N801 - it is used like a function
         hostconfig: Mapping[str, Any] | None = None,
         user: str | None = None,
         caller: Caller | None = None,
-        revision: str = STATELESS_REVISION,
+        revision: str = STATELESS,
         capabilities: Mapping[str, Any] | None = None,
         answers: Answering | Sequence[Any] | None = None,
         repeats: Collection[str] = (),
@@ -88,7 +89,7 @@ class connect:  # noqa: N801 - it is used like a function
         observed = Observed()
         host = in_memory_host(self._options, observed)
         answers = answers_from(self._answers)
-        self._protocol_client = ProtocolClient(self._caller, self._revision, self._capabilities, answers, self._timeout)
+        self._protocol_client = ProtocolClient(self._revision, self._capabilities, answers, self._timeout)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # the host runs in one task, so that lifespans are entered and left in the same one
         self._living = asyncio.create_task(_live(host, self._protocol_client, self._caller, ready))
@@ -120,7 +121,7 @@ class connect:  # noqa: N801 - it is used like a function
     async def _end(self) -> None:
         assert self._protocol_client is not None
         assert self._living is not None
-        self._protocol_client.connection.end()
+        await self._protocol_client.end()
         await self._living
 
     def __enter__(self) -> PlainClient:
@@ -148,8 +149,8 @@ async def _live(host: Host, protocol_client: ProtocolClient, caller: Caller, rea
     """Start a host, serve its only client, and stop the host."""
     async with host:
         ready.set_result(None)
-        end = protocol_client.connection.host_connection
+        end = protocol_client.stream.host_connection
         try:
             await host.serve(end, end.messages(), caller=caller)
         finally:
-            protocol_client.connection.host_ended()
+            protocol_client.stream.host_ended()

@@ -1,25 +1,31 @@
-"""A client of one revision of MCP: handshake, `_meta`, rounds of questions and notifications."""
+"""A client of one revision of MCP: `pegboard.client` with prepared answers, and a record of notifications."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from math import inf
+from typing import Any, TypeVar
 
+from pegboard.client.addresses import ClientLimits, Stream
 from pegboard.client.asked import Asked
+from pegboard.client.client_errors import ServerTimeoutError
+from pegboard.client.handshake import STATELESS
+from pegboard.client.in_flight import InFlight
+from pegboard.client.incoming import Incoming
+from pegboard.client.listening import Listening
+from pegboard.client.server_connection import ServerConnection
 from pegboard.errors import ProtocolError
 from pegboard.testing.answers import Answers
-from pegboard.testing.client_connection import ClientConnection, Message, result_or_raise
+from pegboard.testing.memory_stream import MemoryStream, Message
 from pegboard.testing.replay import Replay
-from pegboard.types.callers import EMPTY, Caller
+from pegboard.wire.jsonrpc import INTERNAL_ERROR
 
-STATELESS_REVISION = "2026-07-28"
-"""The first revision without sessions."""
-
-_META = "io.modelcontextprotocol/"
+_LABEL = "the host"
 _CLIENT = {"name": "pegboard.testing", "version": "1"}
-_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_LIMITS = ClientLimits(request_seconds=inf)
 
+_Result = TypeVar("_Result")
 Accepts = Callable[[Message], bool]
 
 
@@ -27,39 +33,35 @@ class ProtocolClient:
     """The protocol of a client.
 
     Args:
-        caller: the caller that the host sees.
         revision: the revision that the client speaks.
         capabilities: the capabilities that the client declares.
         answers: its answers.
         seconds: how long a request may take, None for no limit.
 
     Attributes:
-        connection: the connection.
+        stream: the connection.
         notifications: every notification of the host, as it was received.
         meta: members that are added to the `_meta` of each request.
     """
 
-    def __init__(
-        self,
-        caller: Caller,
-        revision: str,
-        capabilities: Mapping[str, Any],
-        answers: Answers,
-        seconds: float | None,
-    ) -> None:
-        self.connection = ClientConnection(self._answer_in_session, self._hear)
+    def __init__(self, revision: str, capabilities: Mapping[str, Any], answers: Answers, seconds: float | None) -> None:
+        self.stream = MemoryStream(self._hear)
         self.revision = revision
-        self.capabilities = dict(capabilities)
         self.answers = answers
         self.seconds = seconds
         self.notifications: list[Message] = []
         self.meta: dict[str, Any] = {}
         self._listeners: list[tuple[Accepts, asyncio.Future[Message]]] = []
+        self._fault: BaseException | None = None
+        incoming = Incoming(_LABEL, self._answer, None, None, _LIMITS)
+        address = Stream(self.stream, _LABEL)
+        self._connection = ServerConnection(address, incoming, _CLIENT, capabilities, seconds, _LIMITS)
+        self._listening = Listening(self._connection)
 
     @property
     def modern(self) -> bool:
         """True if the revision has no sessions."""
-        return self.revision >= STATELESS_REVISION
+        return self.revision >= STATELESS
 
     async def begin(self) -> None:
         """Perform the handshake, if the revision has one.
@@ -67,30 +69,32 @@ class ProtocolClient:
         Raises:
             ValueError: the host does not speak the revision.
         """
-        if self.modern:
-            await self.request("server/discover", {})
-            return
-        opening = {"protocolVersion": self.revision, "capabilities": self.capabilities, "clientInfo": _CLIENT}
-        answer = await self.connection.request("initialize", opening, self.connection.new_id(), self.seconds)
-        if answer["protocolVersion"] != self.revision:
-            raise ValueError(f"the host does not speak {self.revision}; it offers {answer['protocolVersion']}")
-        self.notify("notifications/initialized", {})
-        await self.request("logging/setLevel", {"level": "debug"})
+        await self._in_time(self._connection.open(self.revision), "the handshake")
+        if self._connection.revision != self.revision:
+            offered = self._connection.revision
+            raise ValueError(f"the host does not speak {self.revision}; it offers {offered}")
+        if not self.modern:
+            await self.request("logging/setLevel", {"level": "debug"})
+
+    async def end(self) -> None:
+        """End the connection, as a client does."""
+        await self._listening.close()
+        await self._connection.close()
+        await self.stream.close()  # the handshake may not have begun
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification."""
-        self.connection.send({"jsonrpc": "2.0", "method": method, "params": dict(params)})
+        self._connection.channel.notify(method, dict(params))
 
-    async def request(self, method: str, params: Mapping[str, Any], request_id: int | None = None) -> Message:
+    async def request(self, method: str, params: Mapping[str, Any]) -> Message:
         """Send one request and return its result.
 
         Raises:
             ProtocolError: the host rejected the request.
+            TransportError: the host ended the connection.
             TimeoutError: no response arrived.
         """
-        request_id = self.connection.new_id() if request_id is None else request_id
-        sent = self._with_meta(params, {"progressToken": request_id})
-        return await self.connection.request(method, sent, request_id, self.seconds)
+        return await self._send(self._new_flight(method, params))
 
     async def finish(self, method: str, params: Mapping[str, Any], replay: Replay | None = None) -> tuple[int, Message]:
         """Send a call. While the response asks questions, repeat the call with answers.
@@ -108,14 +112,14 @@ class ProtocolClient:
         """
         more: Message = {}
         while True:
-            request_id = self.connection.new_id()
+            flight = self._new_flight(method, {**params, **more})
             if replay is not None:
-                replay.begin(request_id)
-            result = await self.request(method, {**params, **more}, request_id)
+                replay.begin(flight.id)
+            result = await self._send(flight)
             if replay is not None:
                 replay.check()
             if result.get("resultType") != "input_required":
-                return request_id, result
+                return flight.id, result
             more = {key: result[key] for key in ("requestState",) if key in result}
             more["inputResponses"] = {
                 key: await self._answer_in_round(Asked(one["method"], one.get("params", {}), key))
@@ -148,16 +152,38 @@ class ProtocolClient:
             for uri in uris:
                 await self.request("resources/subscribe", {"uri": uri})
             return
-        wanted: Message = {f"{kind}ListChanged": True for kind in ("tools", "prompts", "resources")}
-        params = self._with_meta({"notifications": {**wanted, "resourceSubscriptions": list(uris)}})
-        request_id = self.connection.new_id()
-        refused = self.connection.begin("subscriptions/listen", params, request_id)
-        acknowledged = asyncio.create_task(self.heard(_acknowledges(request_id), "acknowledgement of the subscription"))
-        await asyncio.wait((refused, acknowledged), return_when=asyncio.FIRST_COMPLETED)
-        if refused.done():
-            acknowledged.cancel()
-            result_or_raise(refused.result())
-        await acknowledged
+        self._connection.uris.update(uris)
+        await self._in_time(self._listening.begin(), "acknowledgement of the subscription")
+
+    def _new_flight(self, method: str, params: Mapping[str, Any]) -> InFlight:
+        level = {"io.modelcontextprotocol/logLevel": "debug"} if self.modern else {}
+        given = {**level, **self.meta, **params.get("_meta", {})}
+        flight = self._connection.new_flight(method, {**params, "_meta": given}, {})
+        flight.params["_meta"] = {"progressToken": flight.id, **flight.params["_meta"]}
+        return flight
+
+    async def _send(self, flight: InFlight) -> Message:
+        result = await self._in_time(self._connection.send(flight), f"response to {flight.method}")
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        return result
+
+    async def _in_time(self, waiting: Awaitable[_Result], what: str) -> _Result:
+        try:
+            return await waiting
+        except ServerTimeoutError:
+            raise TimeoutError(f"no {what} within {self.seconds:g} seconds") from None
+
+    async def _answer(self, asked: Asked) -> Message:
+        """Answer a question in a session. If the test has no prepared answer, the test's own request fails."""
+        try:
+            return await self.answers.answer(asked)
+        except ProtocolError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is raised where the test waits
+            self._fault = error
+            raise ProtocolError(INTERNAL_ERROR, "the test has no answer") from None
 
     async def _answer_in_round(self, asked: Asked) -> Message:
         try:
@@ -165,31 +191,8 @@ class ProtocolClient:
         except ProtocolError as error:
             raise AssertionError(f"no client can answer the question: {error.message}") from None
 
-    async def _answer_in_session(self, method: str, params: Message) -> Message:
-        return await self.answers.answer(Asked(method, params))
-
-    def _hear(self, method: str, params: Message) -> None:
-        told = {"method": method, "params": params}
+    def _hear(self, told: Message) -> None:
         self.notifications.append(told)
         for accepts, future in self._listeners:
             if not future.done() and accepts(told):
                 future.set_result(told)
-
-    def _with_meta(self, params: Mapping[str, Any], meta: Mapping[str, Any] = EMPTY) -> Message:
-        own: Message = {}
-        if self.modern:
-            own = {
-                f"{_META}protocolVersion": self.revision,
-                f"{_META}clientCapabilities": self.capabilities,
-                f"{_META}clientInfo": _CLIENT,
-                f"{_META}logLevel": "debug",
-            }
-        return {**params, "_meta": {**own, **meta, **self.meta, **params.get("_meta", {})}}
-
-
-def _acknowledges(request_id: int) -> Accepts:
-    def accepts(told: Message) -> bool:
-        meta = told["params"].get("_meta", EMPTY)
-        return bool(told["method"] == _ACKNOWLEDGED and meta.get(f"{_META}subscriptionId") == request_id)
-
-    return accepts

@@ -11,9 +11,9 @@ from pegboard.client.asked import Asked
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.testing.client import Logged, Reported, TestClient
-from pegboard.testing.client_connection import Message, Traffic
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.in_memory_host import Kit
+from pegboard.testing.memory_stream import Message, Traffic
 from pegboard.testing.snapshots import Definitions
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Completion

@@ -91,6 +91,11 @@ async def test_a_session_of_an_unknown_revision_is_refused() -> None:
                 pass
 
 
+def test_a_revision_that_the_client_does_not_speak_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not speak '2020-01-01'; use 2026-07-28, 2025-11-25"):
+        Client("http://localhost/mcp", revision="2020-01-01")
+
+
 # --- sessions
 
 
