@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.authoring import as_definition
 from pegboard.catalogue.assembly import Assembly
@@ -22,7 +22,6 @@ from pegboard.catalogue.inventory import notify_middleware
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
-from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
@@ -31,10 +30,13 @@ from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import is_granted
-from pegboard.types.authorization import TokenRequest, ToolAuthorization
-from pegboard.types.callers import Authorization
 from pegboard.types.calls import Call
 from pegboard.types.catalogue import ItemKind, Resource
+
+if TYPE_CHECKING:
+    from pegboard.context import Context
+    from pegboard.types.authorization import ToolAuthorization
+    from pegboard.types.callers import Authorization
 
 logger = logging.getLogger("pegboard")
 
@@ -72,6 +74,7 @@ class Registry:
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
     ) -> Authorization:
         from pegboard.authorization.token_lookup import token_of
+        from pegboard.types.authorization import TokenRequest
 
         with self._lock:
             sources = () if self._assembly is None else self._assembly.token_sources

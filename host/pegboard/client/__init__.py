@@ -9,7 +9,7 @@ _HOMES = {
     "client.addresses": "ClientLimits Endpoint Program Stream",
     "client.asked": "Asked QuestionHandler",
     "client.auth": "HttpAuth LoginRequiredError",
-    "client.client_errors": "ServerTimeoutError",
+    "client.client_errors": "ServerTimeoutError UnreachableError",
     "client.http_exchange": "HttpExchange HttpReply",
     "client.message_stream": "MessageStream",
     "client.oauth.browser_login": "OAuth",

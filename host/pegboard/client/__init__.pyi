@@ -15,6 +15,7 @@ from pegboard.client.auth import (
 )
 from pegboard.client.client_errors import (
     ServerTimeoutError,
+    UnreachableError,
 )
 from pegboard.client.http_exchange import (
     HttpExchange,
@@ -67,4 +68,5 @@ __all__ = [
     "ServerTimeoutError",
     "Stream",
     "TokenStore",
+    "UnreachableError",
 ]

@@ -7,7 +7,7 @@ from types import TracebackType
 
 import aiohttp
 
-from pegboard.client.client_errors import ConnectionLostError
+from pegboard.client.client_errors import ConnectionLostError, UnreachableError
 from pegboard.client.http_exchange import HttpReply
 from pegboard.errors import TransportError
 
@@ -56,7 +56,7 @@ class AiohttpReply:
                 self._method, self._url, data=self._body, headers=self._headers, allow_redirects=False
             )
         except aiohttp.ClientConnectorError as error:
-            raise TransportError(f"cannot connect: {error}") from None
+            raise UnreachableError(f"cannot connect: {error}") from None
         except aiohttp.InvalidURL as error:
             raise TransportError(f"invalid URL: {error}") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:

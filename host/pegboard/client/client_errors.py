@@ -9,6 +9,10 @@ class ServerTimeoutError(MCPRuntimeError):
     """The server did not respond in time. The client has cancelled the request at the server."""
 
 
+class UnreachableError(TransportError):
+    """The server cannot be reached. It has not received the request."""
+
+
 class HttpStatusError(TransportError):
     """The server rejected an HTTP request without a JSON-RPC error.
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from pegboard.client.addresses import ClientLimits
+from pegboard.client.client_errors import UnreachableError
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
 from pegboard.client.message_stream import MessageStream
@@ -45,10 +46,11 @@ class StreamChannel:
         """Send a request and return its response. If the wait is cancelled, cancel the request at the server.
 
         Raises:
+            UnreachableError: the stream had ended before.
             TransportError: the stream has ended.
         """
         if self.closed.done():
-            raise TransportError(self._fault)
+            raise UnreachableError(self._fault)
         self._stream.send(flight.encoded())
         try:
             await self._stream.drain()

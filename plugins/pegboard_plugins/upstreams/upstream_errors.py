@@ -32,9 +32,11 @@ def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> Ne
         error: the error of the connection.
         repeatable: True if repeating the call has no further effect.
     """
-    from pegboard.client import ServerTimeoutError
+    from pegboard.client import ServerTimeoutError, UnreachableError
 
-    if isinstance(error, ServerTimeoutError):
+    if isinstance(error, UnreachableError):
+        problem, kind, repeatable = "cannot be reached", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, True
+    elif isinstance(error, ServerTimeoutError):
         problem, kind = "did not respond in time", ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
     elif isinstance(error, TransportError):
         problem, kind = "was lost before it responded", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED

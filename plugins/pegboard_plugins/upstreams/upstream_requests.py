@@ -40,6 +40,8 @@ class UpstreamRequests(Middleware):
         on_serving: called when the host begins to serve.
     """
 
+    _inventory: Inventory
+
     def __init__(
         self, host_id: str, servers: Sequence[UpstreamServer], seconds: float, on_serving: Callable[[], None]
     ) -> None:
@@ -51,7 +53,8 @@ class UpstreamRequests(Middleware):
         self._on_serving = on_serving
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Note that the host serves from now on."""
+        """Keep the inventory, and note that the host serves from now on."""
+        self._inventory = inventory
         self._on_serving()
         return ()
 
@@ -102,9 +105,17 @@ class UpstreamRequests(Middleware):
         try:
             return await call_next(call)
         except NotFoundError as error:
-            if not await self._settle(call):
+            if self._is_known(call) or not await self._settle(call):
                 raise
             raise RetryableToolError(f"{error}. More servers are connected now: repeat the request.") from error
+
+    def _is_known(self, call: Call) -> bool:
+        """Return True if the item of a call is served, so that the item itself raised the error."""
+        name, uri = call.params.get("name"), call.params.get("uri")
+        if call.method == "resources/read":
+            return isinstance(uri, str) and (uri in self._inventory.resources or bool(self._inventory.answering(uri)))
+        items = self._inventory.tools if call.method == "tools/call" else self._inventory.prompts
+        return isinstance(name, str) and name in items
 
 
 def _name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:

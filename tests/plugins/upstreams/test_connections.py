@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import pytest
 
 from pegboard.plugin import LifespanError
 from tests.host.hosting import until
-from tests.plugins.upstreams.mounts import ERAS, mounting, names, peer, scripted, tools
+from tests.plugins.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
+from tests.support.http import Served, http_config
+from tests.support.oidc import free_port
+from tests.support.wire import PEGBOARD
 
 LOST = "was lost before it responded"
 
@@ -51,7 +55,7 @@ async def test_three_dead_servers_of_eighteen_do_not_delay_the_others(tmp_path: 
         "absent": {"url": "http://127.0.0.1:9/mcp"},
     }
     servers = {f"server{number}": scripted(tmp_path, tools("env")) for number in range(15)}
-    async with mounting({**servers, **dead}, first_list_seconds=10) as client:
+    async with mounting({**servers, **dead}, first_list_seconds=0.2) as client:
         await until_names(client, 15)
         results = await asyncio.gather(*(client.call(f"{name}_env", name="PATH") for name in servers))
         assert all(result.text == os.environ["PATH"] for result in results)
@@ -127,3 +131,24 @@ async def test_a_command_gets_only_its_own_variables(tmp_path: Path, monkeypatch
     async with mounting({"one": scripted(tmp_path, tools("env"), env={"OWN": "value"})}) as client:
         assert (await client.call("one_env", name="OWN")).text == "value"
         assert (await client.call("one_env", name="PEGBOARD_CANARY")).text == ""
+
+
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str, tmp_path: Path) -> None:
+    port = free_port()
+    command = (PEGBOARD, "serve", "--file", HERE / "peer_kit.py")
+    section = {"url": f"http://127.0.0.1:{port}/mcp", "revision": revision}
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
+        client = await stack.enter_async_context(mounting({"one": section}))
+        dying, *others = await asyncio.gather(
+            client.call("one_die", delay=0.1), *(client.call("one_add", a=1, b=number) for number in range(20))
+        )
+        assert "'one'" in dying.text
+        assert dying.is_error
+        assert not any(result.is_error for result in others)
+        await first.process.wait()
+        refused = await client.call("one_add", a=1, b=2)
+        assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
+        await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
+        assert (await client.call("one_add", a=1, b=2)).text == "3"
