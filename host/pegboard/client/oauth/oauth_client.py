@@ -102,10 +102,11 @@ async def register(requests: JsonRequests, server: ServerMetadata, name: str, re
     wanted = "none"
     if server.auth_methods and "none" not in server.auth_methods:
         wanted = _first_supported(server, _WITH_SECRET) or "none"
+    renewable = not server.grant_types or "refresh_token" in server.grant_types
     metadata = {
         "client_name": name,
         "redirect_uris": [redirect_uri],
-        "grant_types": ["authorization_code", "refresh_token"],
+        "grant_types": ["authorization_code", *(["refresh_token"] if renewable else [])],
         "response_types": ["code"],
         "token_endpoint_auth_method": wanted,
         "application_type": "native",

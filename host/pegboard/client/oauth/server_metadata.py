@@ -32,6 +32,7 @@ class ServerMetadata(NamedTuple):
         authorization_endpoint: the URL for the person's browser; "" if it has none.
         registration_endpoint: the URL for client registration; "" if it has none.
         scopes: the scopes that it names.
+        grant_types: the grants that it supports; empty if it does not name them.
         auth_methods: the ways to authenticate a client at the token endpoint; empty if it does not name them.
         challenge_methods: its PKCE methods.
         reads_client_metadata: True if a URL can be a client id (client id metadata document).
@@ -43,6 +44,7 @@ class ServerMetadata(NamedTuple):
     authorization_endpoint: str = ""
     registration_endpoint: str = ""
     scopes: tuple[str, ...] = ()
+    grant_types: tuple[str, ...] = ()
     auth_methods: tuple[str, ...] = ()
     challenge_methods: tuple[str, ...] = ()
     reads_client_metadata: bool = False
@@ -127,6 +129,7 @@ def _server_metadata(document: Mapping[str, Any], address: str, issuer: str) -> 
         authorization_endpoint=_text(document, "authorization_endpoint"),
         registration_endpoint=_text(document, "registration_endpoint"),
         scopes=_texts(document, "scopes_supported"),
+        grant_types=_texts(document, "grant_types_supported"),
         auth_methods=_texts(document, "token_endpoint_auth_methods_supported"),
         challenge_methods=_texts(document, "code_challenge_methods_supported"),
         reads_client_metadata=document.get("client_id_metadata_document_supported") is True,

@@ -130,10 +130,12 @@ async def test_a_metadata_document_identifies_the_client_where_it_is_supported(s
             OAuth(None, client_metadata_url=wrong)
 
 
-async def test_a_registration_may_bring_a_secret(server: LoginServer) -> None:
+async def test_a_registration_follows_the_authorization_server(server: LoginServer) -> None:
     server.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
+    server.metadata["grant_types_supported"] = ["authorization_code"]
     server.registration = {"client_id": "dynamic", "client_secret": "made"}
     await logged_in(OAuth(Browser()), server)
+    assert server.registered[0]["grant_types"] == ["authorization_code"]
     assert server.registered[0]["token_endpoint_auth_method"] == "client_secret_post"
     assert server.forms[0]["client_secret"] == "made"
 
