@@ -68,6 +68,15 @@ def normalise(name: str) -> str:
     return toolkit.replace(".", "_") + dot + tool.lstrip("_")
 
 
+def same_name(one: str, other: str) -> bool:
+    """Return True if two names differ only in spelling."""
+    return _squashed(one) == _squashed(other)
+
+
+def _squashed(name: str) -> str:
+    return normalise(name).replace(".", "").replace("_", "")
+
+
 def spellings(toolkit: str, tool: str) -> frozenset[str]:
     """Return all normal forms of the name of a tool. A tool without a prefix has the toolkit ""."""
     own = toolkit_spellings(tool)

@@ -9,19 +9,18 @@ import os
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
+from pegboard.cli.call_arguments import parse_arguments
 from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.output import diverted, print_json, print_result, print_result_json, say
+from pegboard.cli.output import diverted, is_interactive, print_json, print_result, print_result_json, say, say_progress
 from pegboard.cli.tool_lookup import find_tool
 from pegboard.errors import InteractionError, NotFoundError, ToolInputError, ToolkitError
 from pegboard.host import Host
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
 from pegboard.types.catalogue import Tool
-from pegboard.wire.codec import decode
 
 
 def run_call(options: Namespace) -> int:
@@ -48,48 +47,16 @@ def run_call(options: Namespace) -> int:
     return _print(outcome, options)
 
 
-def parse_arguments(texts: Sequence[str]) -> dict[str, Any]:
-    """Parse `key=value` as a string and `key:=json` as JSON.
-
-    Raises:
-        ValueError: an argument has another form, invalid JSON or bytes that are not UTF-8, or a key occurs twice.
-    """
-    arguments: dict[str, Any] = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key.rstrip(":"):
-            raise ValueError(f"{text!r} is not an argument: write key=value for a string, key:=json for JSON")
-        if not text.isascii() and _is_broken(text):
-            raise ValueError(f"{text!r} is not UTF-8")
-        is_json, key = key.endswith(":"), key.removesuffix(":")
-        if key in arguments:
-            raise ValueError(f'the argument {key!r} is given twice: write a list as {key}:=\'["a", "b"]\'')
-        arguments[key] = _json(text, key, value) if is_json else value
-    return arguments
-
-
-def _is_broken(text: str) -> bool:
-    """Return True if an argument was not UTF-8. Python represents such bytes as lone surrogates."""
-    return any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def _json(text: str, key: str, value: str) -> Any:
-    try:
-        return decode(value.encode())
-    except ValueError as error:
-        raise ValueError(f"{text!r}: the value of {key!r} is not JSON: {error}") from None
-
-
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
     async with host:
         gc.enable()
         tool = await _find(host, name)
         client, ask = Client("pegboard call", host.identity.version), None
-        if _is_interactive():
+        if is_interactive():
             from pegboard.cli.terminal import TERMINAL_CAPABILITIES, Terminal
 
             client, ask = client._replace(capabilities=TERMINAL_CAPABILITIES), Terminal()
-        notify = _show_progress if show_progress else None
+        notify = _notify if show_progress else None
         params = {"name": tool.name, "arguments": arguments}
         return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
 
@@ -103,18 +70,10 @@ async def _find(host: Host, name: str) -> Tool:
         return find_tool(host.assembly, name).tool
 
 
-def _is_interactive() -> bool:
-    """Return True if a user can answer questions at a terminal."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def _show_progress(method: str, params: dict[str, Any]) -> None:
+def _notify(method: str, params: dict[str, Any]) -> None:
     """Print the progress of the call. The call's log messages are in the host's log."""
-    if method != "notifications/progress":
-        return
-    total = f" of {params['total']}" if "total" in params else ""
-    message = " ".join(str(params.get("message", "")).split())
-    say(f"{params['progress']}{total} {message}".rstrip())
+    if method == "notifications/progress":
+        say_progress(params)
 
 
 def _print(outcome: Outcome, options: Namespace) -> int:
@@ -171,7 +130,7 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         only = ["--only", ",".join(options.only)] if options.only else []
         again = shlex.join(["pegboard", "show", *config, *only, *files, options.tool])
         lines.append(f"`{again}` lists the parameters; write other types as key:=json")
-    if isinstance(error, InteractionError) and error.message == CANNOT_BE_ASKED and not _is_interactive():
+    if isinstance(error, InteractionError) and error.message == CANNOT_BE_ASKED and not is_interactive():
         lines.append("call tools that ask questions at a terminal or from an MCP client")
     for line in "\n".join(line for line in lines if line).splitlines():
         say(line)

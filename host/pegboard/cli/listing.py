@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
 from typing import Any
 
 from pegboard.calls.execute import BoundTool
@@ -11,26 +10,13 @@ from pegboard.catalogue.lists import needed_scopes
 from pegboard.cli import OK
 from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
+from pegboard.cli.schema_words import parameter_rows, type_name
 from pegboard.cli.secret_report import granted_secrets, received_secrets
 from pegboard.cli.tool_lookup import find_tool
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
 from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
-
-_LIMITS = {
-    "minimum": "at least {}",
-    "exclusiveMinimum": "more than {}",
-    "maximum": "at most {}",
-    "exclusiveMaximum": "less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "pattern": "matches {}",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-}
-"""The limits that JSON Schema defines for a value, in words."""
 
 
 def run_list(options: Namespace) -> int:
@@ -103,20 +89,10 @@ def _print_tool(tool: Tool) -> None:
     print_text(f"\n{tool.description}\n")
     if tool.tags:
         print_text(f"tags: {', '.join(tool.tags)}\n")
-    schema = tool.input_schema
-    required, definitions = schema.get("required", ()), schema.get("$defs", {})
-    rows = [
-        (
-            f"  {name}",
-            _type_name(one, definitions),
-            "required" if name in required else _default(one),
-            _meaning(one),
-        )
-        for name, one in schema.get("properties", {}).items()
-    ]
+    rows = parameter_rows(tool.input_schema)
     print_table(rows) if rows else print_text("  no parameters")
     if tool.output_schema is not None:
-        print_text(f"\nreturns: {_type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
+        print_text(f"\nreturns: {type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
     if hints := tool_detail(tool)["annotations"]:
         print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
 
@@ -136,34 +112,6 @@ def _print_requirements(bound: BoundTool) -> None:
     if required.authorization is not None:
         scopes = ", ".join(required.authorization.scopes)
         print_text(f"\ntoken of: {required.authorization.name}" + (f" ({scopes})" if scopes else ""))
-
-
-def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """Return the type of a value in a few words."""
-    if reference := schema.get("$ref"):
-        name = str(reference).rsplit("/", 1)[-1]
-        choices = definitions.get(name, {}).get("enum")
-        return name if choices is None else "|".join(map(str, choices))
-    if "enum" in schema or "const" in schema:
-        return "|".join(map(str, schema.get("enum", [schema.get("const")])))
-    if options := schema.get("anyOf") or schema.get("oneOf"):
-        return "|".join(_type_name(option, definitions) for option in options)
-    if schema.get("type") == "array" and schema.get("items"):
-        return f"array of {_type_name(schema['items'], definitions)}"
-    kind = str(schema.get("type", "any"))
-    return str(schema.get("title", kind)) if kind == "object" else kind
-
-
-def _meaning(schema: Mapping[str, Any]) -> str:
-    """Return the description and the limits of a parameter, worded as in error messages."""
-    found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
-    limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
-    said = schema.get("description", "").strip()
-    return f"{said} ({limits})" if said and limits else said or limits
-
-
-def _default(schema: Mapping[str, Any]) -> str:
-    return f"={schema['default']}" if "default" in schema else ""
 
 
 def run_plugins(options: Namespace) -> int:

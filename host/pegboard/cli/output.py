@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -47,6 +47,18 @@ def say(text: str, level: int = 20) -> None:
     elif sys.stderr is not None:
         with suppress(OSError, ValueError):
             print(f"pegboard: {printable(_redacted(text))}", file=sys.stderr)
+
+
+def is_interactive() -> bool:
+    """Return True if a user can answer questions at a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def say_progress(params: Mapping[str, Any]) -> None:
+    """Print the progress of a call on stderr."""
+    total = f" of {params['total']}" if "total" in params else ""
+    message = " ".join(str(params.get("message", "")).split())
+    say(f"{params.get('progress')}{total} {message}".rstrip())
 
 
 def print_json(value: Any) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from pegboard.cli.server_options import add_server_options
+
 if TYPE_CHECKING:
     from pegboard.plugin.commands import Command
 
@@ -33,7 +35,10 @@ _FILES = (
 )
 _TRUSTED = ("path", {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file; ./hostconfig.toml by default"})
 _HELP = ("-h", "--help")
-_TOOL = ("tool", {"help": "the name of a tool, in any spelling"})
+_TOOL = (
+    "tool",
+    {"help": "the name of a tool, in any spelling; of another server also a prompt, or the URI of a resource"},
+)
 
 
 class _Command(NamedTuple):
@@ -46,6 +51,7 @@ class _Command(NamedTuple):
         examples: valid command lines.
         arguments: positional arguments and options, with the parameters of `add_argument`.
         parts: the commands of a group.
+        elsewhere: "module:function" for another MCP server (`--url`, `--stdio`); "" if the command has no such options.
     """
 
     name: str
@@ -54,6 +60,7 @@ class _Command(NamedTuple):
     examples: Sequence[str]
     arguments: Sequence[tuple[str, Mapping[str, Any]]] = ()
     parts: tuple[Any, ...] = ()
+    elsewhere: str = ""
 
 
 _COMMANDS = (
@@ -80,19 +87,35 @@ _COMMANDS = (
         ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py"),
         (_FILES,),
     ),
-    _Command("list", "listing:run_list", "list the tools", ("pegboard list", "pegboard list --only files --json")),
+    _Command(
+        "list",
+        "listing:run_list",
+        "list the tools",
+        ("pegboard list", "pegboard list --only files --json", "pegboard list --url https://example.com/mcp"),
+        elsewhere="other_server:run_list",
+    ),
     _Command(
         "show",
         "listing:run_show",
         "show one tool: its description, parameters and result",
-        ("pegboard show files_read", "pegboard show Files.Read --json"),
+        (
+            "pegboard show files_read",
+            "pegboard show Files.Read --json",
+            "pegboard show search --url https://example.com/mcp",
+        ),
         (_TOOL,),
+        elsewhere="other_server:run_show",
     ),
     _Command(
         "call",
         "call:run_call",
         "call one tool",
-        ("pegboard call files_read path=README.md", "pegboard call files_list path=. depth:=2 --json"),
+        (
+            "pegboard call files_read path=README.md",
+            "pegboard call files_list path=. depth:=2 --json",
+            "pegboard call search query=cups --url https://example.com/mcp --login",
+            "pegboard call notes://today --stdio some-server",
+        ),
         (
             _TOOL,
             (
@@ -105,6 +128,7 @@ _COMMANDS = (
                 },
             ),
         ),
+        elsewhere="other_server:run_call",
     ),
     _Command(
         "operator-token",
@@ -183,9 +207,14 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
         found = _found(contributed, options, rest) if contributed is not None and _wants_more(rest) else ()
         commands = [*_COMMANDS, *(_of_plugin(command) for command in found if command.name not in own)]
     parser = _build_parser(commands)
+    elsewhere = commands[0].elsewhere if len(commands) == 1 else ""
+    if elsewhere and not set(_HELP) & set(rest):
+        options, rest = _server_options(header=[], login=False).parse_known_args(rest, options)
     options, unknown = parser.parse_known_args(rest, options)
     if unknown:
         parser.refuse(unknown[0], options)
+    if elsewhere and (options.url or options.stdio):
+        options.run = elsewhere
     return options
 
 
@@ -276,7 +305,7 @@ def _add(parser: _Parser, commands: Sequence[_Command], shared: _Parser, *, requ
             if command.examples
             else None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            parents=[shared],
+            parents=[shared, *([_server_options()] if command.elsewhere else [])],
             allow_abbrev=False,
         )
         for name, reading in command.arguments:
@@ -315,6 +344,16 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
     if defaults:
         shared.set_defaults(only=[], file=[], strict=False, safe=False, json=False, verbose=0)
     return shared
+
+
+def _server_options(**defaults: Any) -> _Parser:
+    """Return a parser of the options for another MCP server. Without defaults it is for the help of a command."""
+    parser = _Parser(
+        prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
+    )
+    add_server_options(parser)
+    parser.set_defaults(**defaults)
+    return parser
 
 
 def _names(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import Unserved
 from pegboard.errors import NotFoundError
-from pegboard.names import nearest, normalise
+from pegboard.names import nearest, normalise, same_name
 
 
 def find_tool(assembly: Assembly, name: str) -> BoundTool:
@@ -35,12 +35,3 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
 def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:
     """Return the unserved tools, resources and prompts with a name."""
     return [one for one in assembly.unserved if same_name(one.name, name)]
-
-
-def same_name(one: str, other: str) -> bool:
-    """Return True if two names differ only in spelling."""
-    return _squashed(one) == _squashed(other)
-
-
-def _squashed(name: str) -> str:
-    return normalise(name).replace(".", "").replace("_", "")

@@ -12,11 +12,11 @@ from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.listing import plugin_detail
 from pegboard.cli.output import print_json, print_text, say
 from pegboard.cli.secret_report import received_secrets
-from pegboard.cli.tool_lookup import find_tool, find_unserved, same_name
+from pegboard.cli.tool_lookup import find_tool, find_unserved
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
-from pegboard.names import nearest, normalise
+from pegboard.names import nearest, normalise, same_name
 
 
 def run_why(options: Namespace) -> int:

@@ -1,0 +1,57 @@
+"""JSON Schemas of parameters in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_LIMITS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "matches {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+"""The limits that JSON Schema defines for a value, in words."""
+
+
+def parameter_rows(schema: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Return the name, the type, the default and the meaning of each parameter."""
+    required, definitions = schema.get("required", ()), schema.get("$defs", {})
+    return [
+        (f"  {name}", type_name(one, definitions), "required" if name in required else _default(one), _meaning(one))
+        for name, one in schema.get("properties", {}).items()
+    ]
+
+
+def type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    """Return the type of a value in a few words."""
+    if reference := schema.get("$ref"):
+        name = str(reference).rsplit("/", 1)[-1]
+        choices = definitions.get(name, {}).get("enum")
+        return name if choices is None else "|".join(map(str, choices))
+    if "enum" in schema or "const" in schema:
+        return "|".join(map(str, schema.get("enum", [schema.get("const")])))
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return "|".join(type_name(option, definitions) for option in options)
+    if schema.get("type") == "array" and schema.get("items"):
+        return f"array of {type_name(schema['items'], definitions)}"
+    kind = str(schema.get("type", "any"))
+    return str(schema.get("title", kind)) if kind == "object" else kind
+
+
+def _meaning(schema: Mapping[str, Any]) -> str:
+    """Return the description and the limits of a parameter, worded as in error messages."""
+    found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
+    limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
+    said = schema.get("description", "").strip()
+    return f"{said} ({limits})" if said and limits else said or limits
+
+
+def _default(schema: Mapping[str, Any]) -> str:
+    return f"={schema['default']}" if "default" in schema else ""

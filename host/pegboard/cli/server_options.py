@@ -1,0 +1,51 @@
+"""The options of `list`, `show` and `call` that select another MCP server."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    group = parser.add_argument_group("options for another MCP server, after the command")
+    address = group.add_mutually_exclusive_group()
+    address.add_argument("--url", type=_url, metavar="URL", help="use the server at this URL instead of the toolkits")
+    address.add_argument(
+        "--stdio", type=_words, metavar="COMMAND", help="use the server that this command line starts, in quotes"
+    )
+    group.add_argument(
+        "--header",
+        type=_header,
+        action="append",
+        metavar="'NAME: VALUE'",
+        help="send this header with each request to the URL; it may be repeated",
+    )
+    group.add_argument(
+        "--login", action="store_true", help="log in at the URL, in a browser, if the server requires it"
+    )
+
+
+def _url(text: str) -> str:
+    scheme, _, rest = text.partition("://")
+    if scheme not in ("http", "https") or not rest or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an http or https URL")
+    return text
+
+
+def _words(text: str) -> list[str]:
+    import shlex
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a command line: {error}") from None
+    if not words:
+        raise argparse.ArgumentTypeError("the command line is empty")
+    return words
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.isascii() or not name.replace("-", "").isalnum() or not value.isprintable():
+        raise argparse.ArgumentTypeError("a header has the form 'NAME: VALUE'")  # the value may be a secret
+    return name, value.strip()
