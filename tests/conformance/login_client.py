@@ -19,12 +19,8 @@ METADATA_URL = "https://conformance-test.local/client-metadata.json"
 
 def auth_of(scenario: str, context: dict[str, str]) -> HttpAuth:
     """Return the authentication for a scenario."""
-    known = {
-        "client_id": context.get("client_id", ""),
-        "client_secret": context.get("client_secret"),
-        "private_key": context.get("private_key_pem"),
-    }
-    client = OAuthClient(**known) if context.get("client_id") else None
+    secret, key = context.get("client_secret"), context.get("private_key_pem")
+    client = OAuthClient(context["client_id"], secret, private_key=key) if "client_id" in context else None
     if client is not None and "client-credentials" in scenario:
         return ClientCredentials(client)
     return OAuth(Browser(), client=client, client_metadata_url=METADATA_URL)

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,7 +83,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     folder = tmp_path_factory.mktemp("own")
     (folder / "own_kit.py").write_text(KIT, "utf-8")
     (folder / "hostconfig.toml").write_text(http_config(more=OPEN_MCP), "utf-8")
-    command = [PEGBOARD, "serve", "--config", "hostconfig.toml", "--file", "own_kit.py"]
+    command: list[str | Path] = [PEGBOARD, "serve", "--config", "hostconfig.toml", "--file", "own_kit.py"]
     with serving(command, folder, client_environment(folder)) as server:
         yield ["--url", f"{server.url.removesuffix('/mcp')}/mcp"]
 
