@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks import calls, imports, lists, machine, memory, promises, report, start
+from benchmarks import calls, client_calls, imports, lists, machine, memory, promises, report, start
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.environments import Environments, find_uv
@@ -20,9 +20,20 @@ from benchmarks.results import Results
 
 SCENARIOS = {
     scenario.NAME: scenario.run
-    for scenario in (start, imports, memory, calls, lists, http_calls, auth, http_lists, http_memory)
+    for scenario in (start, imports, memory, calls, lists, http_calls, auth, http_lists, http_memory, client_calls)
 }
-_SHOWN_VERSIONS = ("pegboard", "mcp", "pydantic", "pydantic-core", "pluggy", "anyio", "aiohttp", "uvicorn", "uvloop")
+_SHOWN_VERSIONS = (
+    "pegboard",
+    "mcp",
+    "fastmcp",
+    "pydantic",
+    "pydantic-core",
+    "pluggy",
+    "anyio",
+    "aiohttp",
+    "uvicorn",
+    "uvloop",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

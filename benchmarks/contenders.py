@@ -17,6 +17,7 @@ PEGBOARD_UVLOOP: Final = "pegboard+uvloop"
 SDK: Final = "mcp"
 SDK_STATELESS: Final = "mcp+stateless"
 SDK_FAST: Final = "mcp+fast"
+FASTMCP: Final = "fastmcp"
 FLOOR: Final = "floor"
 FLOOR_TASKS: Final = "floor+tasks"
 FLOOR_UVLOOP: Final = "floor+uvloop"
@@ -25,7 +26,9 @@ SERVERS: Final = (PEGBOARD, SDK, FLOOR, FLOOR_TASKS)
 """Those that serve the benchmarks' own tools over standard streams."""
 HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
 """Those that serve them over HTTP."""
-NAMES: Final = tuple(dict.fromkeys((PEGBOARD, PEGBOARD_FILES, *SERVERS, *HTTP_SERVERS)))
+CLIENTS: Final = {PEGBOARD: "pegboard", SDK: "sdk", FASTMCP: "fastmcp"}
+"""Those whose clients are measured, each with the name of its program."""
+NAMES: Final = tuple(dict.fromkeys((PEGBOARD, PEGBOARD_FILES, *SERVERS, *HTTP_SERVERS, *CLIENTS)))
 
 _UVLOOP: Final = "uvloop"
 _TOOLS: Final = ("add", "add_inline", "add_thread")
@@ -80,6 +83,8 @@ class Contenders:
     def _make(self, name: str) -> Contender:
         if name.startswith(PEGBOARD):
             return self._pegboard(name)
+        if name == FASTMCP:
+            return Contender(name, self._environments.fastmcp())
         return self._sdk(name) if name.startswith(SDK) else self._floor(name)
 
     def _pegboard(self, name: str) -> Contender:

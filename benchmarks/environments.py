@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CACHE = HERE / ".cache"
 SDK = "mcp==2.3.0"
+FASTMCP = "fastmcp==4.1.6"
 
 _OURS = (ROOT, ROOT / "toolkits" / "files", HERE / "toolkit")
 _SOURCES = ("pyproject.toml", "README.md", "LICENSE", "host", "plugins", "src")
@@ -74,6 +75,10 @@ class Environments:
     def sdk(self, *more: str) -> Environment:
         """Return the official SDK and more, from the package index."""
         return self._environment("+".join(("sdk", *more)), [SDK, *more], [])
+
+    def fastmcp(self) -> Environment:
+        """Return FastMCP, from the package index."""
+        return self._environment("fastmcp", [FASTMCP], [])
 
     def _environment(self, name: str, requirements: Sequence[str], files: Iterable[Path]) -> Environment:
         key = _digest(files, self.version, *requirements, self._constraints.read_text("utf-8"))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchmarks import calls, imports, lists, memory, start
-from benchmarks.contenders import FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST
+from benchmarks import calls, client_calls, imports, lists, memory, start
+from benchmarks.contenders import FASTMCP, FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST
 from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
@@ -41,6 +41,9 @@ TABLES = {
         {"calls/s": "per_second", "p50 ms": "p50_ms", "p99 ms": "p99_ms", "CPU us/call": "cpu_us"},
         "cpu_us",
         (FLOOR, SDK),
+    ),
+    client_calls.NAME: Table(
+        "tools/call by clients over HTTP", {"calls/s": "per_second", "CPU us/call": "cpu_us"}, "cpu_us", (SDK, FASTMCP)
     ),
     start.NAME: Table(
         "cold start to the first tools/list answer",

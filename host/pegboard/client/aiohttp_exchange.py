@@ -57,8 +57,8 @@ class AiohttpReply:
             )
         except aiohttp.ClientConnectorError as error:
             raise UnreachableError(f"cannot connect: {error}") from None
-        except aiohttp.InvalidURL as error:
-            raise TransportError(f"invalid URL: {error}") from None
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
+            raise TransportError("it is not an address of an HTTP server; write https://HOST/PATH") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise ConnectionLostError(f"no response: {str(error) or type(error).__name__}") from None
         return HttpReply(response.status, response.headers, _Chunks(response.content))

@@ -98,7 +98,9 @@ class HttpEndpoint:
         if isinstance(message, dict) and (reply.status == 200 or isinstance(message.get("error"), dict)):
             return message
         if reply.status == 200:
-            raise ConnectionLostError(f"the response is not a JSON-RPC message ({content_type(reply) or 'no type'})")
+            raise ConnectionLostError(
+                f"the response is not a JSON-RPC message ({content_type(reply)[:100] or 'no type'})"
+            )
         found = HttpStatusError(f"the server responded with HTTP status {reply.status}")
         found.status = reply.status
         raise found

@@ -52,22 +52,28 @@ class StreamReading:
                     self.retry_ms = event.retry_ms
                 if not event.data:
                     continue
-                message = _message_in(event.data)
-                if flight is not None and message.get("id") == flight.id and "method" not in message:
+                response = None
+                for message in _messages_in(event.data):
+                    if flight is not None and message.get("id") == flight.id and "method" not in message:
+                        response = message
+                    else:
+                        self._incoming.take(message, self._respond, flight)
+                if response is not None:
                     await _finish(reply)
-                    return message
-                self._incoming.take(message, self._respond, flight)
+                    return response
         return None
 
 
-def _message_in(data: bytes) -> Message:
+def _messages_in(data: bytes) -> list[Message]:
+    """Return the messages of an event: one, or a batch (2025-03-26)."""
     try:
-        message: Any = from_json(data, allow_inf_nan=False)
+        found: Any = from_json(data, allow_inf_nan=False)
     except ValueError:
         raise ConnectionLostError("the server sent an event that is not JSON") from None
-    if not isinstance(message, dict):
+    messages: list[Message] = found if isinstance(found, list) else [found]
+    if not all(isinstance(message, dict) for message in messages):
         raise ConnectionLostError("the server sent an event that is not a JSON-RPC message")
-    return message
+    return messages
 
 
 async def _finish(reply: HttpReply) -> None:

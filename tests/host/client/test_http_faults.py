@@ -228,6 +228,7 @@ async def test_questions_on_the_standing_stream_belong_to_the_only_request_with_
         (whole(200, b"x" * 3000, "Content-Type: application/json"), "more than 2000 bytes"),
         (whole(502, b"<html>", "Content-Type: text/html"), "HTTP status 502"),
         (STREAM + b"data: {\n\n", "not JSON"),
+        (STREAM + b"data: [1]\n\n", "not a JSON-RPC message"),
         (STREAM + b"data: " + b"x" * 3000, "more than 2000 bytes"),
         (STREAM + b"data: x\n" * 3000, "more than 2000 bytes"),
         (STREAM + b": only a comment\n\n", "ended before the response"),
@@ -261,6 +262,29 @@ async def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(TransportError, match=f"{url}: cannot connect"):
         async with Client(Endpoint(url.replace("127", "user:secret@127") + "?key=secret")):
             pass
+
+
+@pytest.mark.parametrize("url", ["ftp://user:secret@host/", "http://user:secret@:x/", "host/mcp", "http://"])
+async def test_an_address_that_is_not_of_http_is_refused_without_its_secrets(url: str) -> None:
+    with pytest.raises(TransportError, match="not an address of an HTTP server") as caught:
+        async with Client(url):
+            pass
+    assert "secret" not in str(caught.value)
+
+
+async def test_a_batch_on_a_stream_may_have_the_response() -> None:
+    told: list[str] = []
+
+    def respond(got: Got) -> bytes:
+        if got.method != "tools/call":
+            return NOT_OFFERED
+        note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}
+        return STREAM + event([note, {"jsonrpc": "2.0", "id": got.message["id"], "result": OK}])
+
+    options = {"revision": REVISION, "on_notification": lambda method, _: told.append(method)}
+    async with connected(session(respond), **options) as (client, _):
+        assert await client.call("x") == OK
+    assert told == ["notifications/message"]
 
 
 async def test_a_redirect_to_the_same_origin_is_followed() -> None:
