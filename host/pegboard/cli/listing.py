@@ -21,7 +21,8 @@ from pegboard.wire.codec import encode
 
 def run_list(options: Namespace) -> int:
     """List the tools that are served."""
-    assembly = loaded_host(options).assembly
+    host = loaded_host(options)
+    assembly, later = host.assembly, adding_later(host)
     tools = [bound.tool for bound in assembly.tools.values()]
     if options.json:
         print_json(
@@ -37,10 +38,17 @@ def run_list(options: Namespace) -> int:
     if unserved := [one.name for one in assembly.unserved if one.kind == "tools"]:
         more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
         say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
-    if not tools:
+    if later:
+        say(f"tools of {', '.join(later)} are added while the host runs, and are not in this list")
+    elif not tools:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if options.file else ways))
     return OK
+
+
+def adding_later(host: Host) -> list[str]:
+    """Return the names of the plugins that add tools while the host runs."""
+    return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
 
 
 def run_show(options: Namespace) -> int:

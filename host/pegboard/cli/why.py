@@ -9,7 +9,7 @@ from typing import Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import loaded_host
-from pegboard.cli.listing import plugin_detail
+from pegboard.cli.listing import adding_later, plugin_detail
 from pegboard.cli.output import print_json, print_text, say
 from pegboard.cli.secret_report import received_secrets
 from pegboard.cli.tool_lookup import find_tool, find_unserved
@@ -109,5 +109,6 @@ def _unknown(host: Host, name: str) -> int:
     names = [choice.origin.name for choice in host.report.choices] + list(host.assembly.tools)
     close = nearest(name, names)
     hint = f"; did you mean {close!r}?" if close else ""
-    say(f"{name!r} is not installed{hint}")
+    later = ", ".join(adding_later(host))
+    say(f"{name!r} is not installed{hint}" + (f"; tools of {later} are added while the host runs" if later else ""))
     return FAILED

@@ -39,7 +39,7 @@ def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> Ne
     elif isinstance(error, ServerTimeoutError):
         problem, kind = "did not respond in time", ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
     elif isinstance(error, TransportError):
-        problem, kind = "was lost before it responded", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
+        problem, kind = "lost its connection before it responded", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
     else:
         return None
     return NetworkTransportError(

@@ -18,7 +18,7 @@ from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
 from tests.support.wire import PEGBOARD
 
-LOST = "was lost before it responded"
+LOST = "lost its connection before it responded"
 
 
 def alive(pid: int) -> bool:

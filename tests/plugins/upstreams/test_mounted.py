@@ -186,7 +186,7 @@ async def test_errors_of_the_server_are_typed(far: str) -> None:
         )
         for tool, retry in (("echo", True), ("add", False)):
             error = (await client.call(f"fixture_{tool}", {"text": "a", "a": 1})).error
-            assert error.message.startswith("The server 'far' was lost before it responded.")
+            assert error.message.startswith("The server 'far' lost its connection before it responded.")
             assert (error.can_retry, "had effects" in error.message) == (retry, not retry)
             assert "secret" not in str(error.detail) + error.message
         assert "cannot be passed on" in (await client.call("fixture_nothing")).error.message

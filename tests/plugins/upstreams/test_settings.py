@@ -92,17 +92,23 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         "one: connected to scripted 1 (2025-06-18), 1 tools, 0 resources, 0 prompts\n  one_search\n"
         "personal: each user has a connection\n"
     )
+    assert "tools of upstreams are added while the host runs" in await output(text, "list", stream="stderr")
+    assert "tools of upstreams are added while the host runs" in await output(
+        text, "why", "one_search", stream="stderr"
+    )
     states = json.loads(await output(text, "upstreams", "--json"))
     assert [state["state"] for state in states] == ["failed", "connected", "each user has a connection"]
     assert await output(f'{text}[plugins.upstreams.servers.one.env]\nOWN = "own"\n', *CALL) == "own\n"
 
 
-async def output(config: str, *arguments: str) -> str:
-    """Return the standard output of a command."""
+async def output(config: str, *arguments: str, stream: str = "stdout") -> str:
+    """Return the output of a command."""
     process = Process((PEGBOARD, *arguments), config, None, None, None)
     await process.start(-3)
     try:
         assert process.process.stdout is not None
-        return (await process.process.stdout.read()).decode()
+        said = (await process.process.stdout.read()).decode()
+        await process.process.wait()
     finally:
         await process.stop()
+    return said if stream == "stdout" else process.stderr
