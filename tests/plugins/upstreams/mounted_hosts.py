@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, ClassVar, cast
 
 from pegboard import Context, Host, Toolkit
-from pegboard.client import Client, Stream
+from pegboard.client import Client, Endpoint, Stream
 from pegboard.plugin import Lifespan, Plugin, PluginContext, hookimpl
 from pegboard.types import LOCAL
 from pegboard_plugins.upstreams.mounted import Mounted
@@ -42,27 +42,25 @@ class OneServer:
 
 
 @asynccontextmanager
-async def far_client(host: Host, revision: str, **options: Any) -> AsyncIterator[Client]:
+async def far_client(host: Host, **options: Any) -> AsyncIterator[Client]:
     """Connect to a host in this process."""
     pair = StreamPair()
     serving = asyncio.ensure_future(host.serve(pair.server, pair.server.messages(), caller=LOCAL))
     try:
-        async with Client(Stream(pair.client, "far"), revision=revision, timeout=20, **options) as client:
+        async with Client(Stream(pair.client, "far"), timeout=20, **options) as client:
             yield client
     finally:
         await pair.client.close()
         await serving
 
 
-def mounting_host(
-    revision: str, *kits: Toolkit, changed: Callable[[str, dict[str, Any]], Any] = lambda kind, raw: raw, **config: Any
-) -> Any:
+def mounting_host(revision: str, *kits: Toolkit, url: str = "", **config: Any) -> Any:
     """Return a plugin that mounts a host with these toolkits, through a client of a revision.
 
     Args:
         revision: the revision of the connection.
         kits: the toolkits.
-        changed: changes the objects that the host lists.
+        url: the URL of a running host; "" to start one in this process.
         config: the settings of the server.
     """
 
@@ -78,13 +76,18 @@ def mounting_host(
             self.instances.append(self)
             server = self.server = OneServer(ServerConfig(command="x", **{"prefix": False, **config}))
             far = Host({"host": {"autoload": False, "transports": []}}, toolkits={kit.name: kit for kit in kits})
-            options = {"capabilities": CAPABILITIES, "on_notification": server.receive}
-            async with far, far_client(far, revision, **options) as server.client:
+            options: dict[str, Any] = {
+                "revision": revision,
+                "capabilities": CAPABILITIES,
+                "on_notification": server.receive,
+            }
+            connection = Client(Endpoint(url), **options) if url else far_client(far, **options)
+            async with far, connection as server.client:
                 mounted = Mounted(cast(Any, server))
                 offered = server.client.server.capabilities
                 for kind in (kind for kind in sorted(ALL_KINDS) if kind.replace("templates", "resources") in offered):
                     for raw in await getattr(server.client, kind)():
-                        context.catalogue.add(mounted.definition(kind, changed(kind, raw)))
+                        context.catalogue.add(mounted.definition(kind, raw))
                 yield self
                 await mounted.close()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from pegboard import Context, Toolkit
 from pegboard.plugin import ProtocolError
@@ -16,6 +18,8 @@ from tests.host.hosting import until
 from tests.plugins.upstreams.mounted_hosts import mounting_host
 from tests.plugins.upstreams.test_mounted import both, far
 from tests.support import asks_kit
+from tests.support.http import Served, http_config
+from tests.support.pool import make_site
 from tests.support.schemas import LEGACY, MODERN
 
 OLD, NEW = LEGACY[-1], MODERN[-1]
@@ -58,6 +62,24 @@ async def test_a_client_is_asked_only_what_it_declares(revision: str, far: str) 
                 result = await client.request("tools/call", params)
                 assert result["isError"]
             assert client.asked == []
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def asks_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The URL of a host over HTTP."""
+    async with Served(make_site(tmp_path_factory.mktemp("far"), {"asks": asks_kit}), http_config()) as served:
+        yield f"http://127.0.0.1:{served.port}/mcp"
+
+
+@both
+@far
+@pytest.mark.asyncio(loop_scope="session")
+async def test_questions_of_several_calls_over_http_reach_their_own_calls(
+    revision: str, far: str, asks_url: str
+) -> None:
+    async with connect(mounting_host(far, url=asks_url), revision=revision, answers=lambda asked: "Ann") as client:
+        calls = [client.call("asks_name", {"greeting": greeting}) for greeting in ("Hi", "Good day")]
+        assert [one.text for one in await asyncio.gather(*calls)] == ["Hi, Ann", "Good day, Ann"]
 
 
 async def ask_twice(context: Context) -> str:
