@@ -203,8 +203,8 @@ class ResultEncoder:
         from pegboard_plugins.mcp.raw_objects import raw_result
 
         result = raw_result(outcome.value, self.revision, is_wrapped=is_wrapped)
-        meta = result.pop("_meta", None)
-        return encode(result)[:-1] + self._end(meta)
+        end = self._end(result.pop("_meta", None))
+        return encode(result)[:-1] + end if result else b"{" + end.removeprefix(b",")
 
     def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return an object with embedded outcomes. Each is encoded like its own response."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from pegboard_plugins.worker.call_responses import CallResponses
 from pegboard_plugins.worker.tool_definitions import tool_definition
 from tests.host.hosting import call, until
 from tests.plugins.upstreams.mounted_hosts import mounting_host
+from tests.plugins.upstreams.mounts import mounting, scripted
 from tests.support import content_kit, fixture_kit
 from tests.support.schemas import LEGACY, MODERN
 
@@ -222,3 +224,31 @@ async def change(context: Context) -> str:
     """Change the news of today."""
     context.notifications.resources.updated("news://today")
     return "changed"
+
+
+# --- members and types of the future
+
+
+async def test_unknown_members_and_uncompilable_schemas_pass(tmp_path: Path) -> None:
+    look = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)\\1"}}, "$schema": "urn:later"}
+    listed = {"name": "look.up", "inputSchema": look, "annotations": {"later": 1}, "later": [1]}
+    result = {"content": [{"type": "hologram", "rays": [1]}], "later": {"a": 1}, "_meta": {"b": 2}}
+    script = {"tools/list": {"tools": [listed]}, "tools/call": result}
+    async with mounting({"one": scripted(tmp_path, script)}) as client:
+        (found,) = [tool for tool in await client.tools() if tool["name"].startswith("one_")]
+        assert found == {**listed, "name": wire_form("one_look.up")}
+        called = await client.request("tools/call", {"name": found["name"], "arguments": {"a": 5}})
+        assert (called["content"], called["later"]) == (result["content"], result["later"])
+        assert called["_meta"]["b"] == 2
+
+
+STRANGE: list[dict[str, Any]] = [{"content": "text"}, {"content": [5]}, {"structuredContent": [1]}, {"isError": 1}, {}]
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+async def test_strange_results_end_no_connection(tmp_path: Path, strange: dict[str, Any]) -> None:
+    script = {"tools/list": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}, "tools/call": strange}
+    for revision in (*LEGACY, *MODERN):
+        async with mounting({"one": scripted(tmp_path, script)}, revision=revision) as client:
+            result = await client.request("tools/call", {"name": "one_t", "arguments": {}})
+            assert result.get("content") == strange.get("content") or revision < "2025-06-18"
