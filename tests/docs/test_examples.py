@@ -36,7 +36,7 @@ def test_each_example_is_a_server_and_the_page_lists_it() -> None:
     for name in FILES:
         done = pegboard("list", "--file", name, cwd=EXAMPLES)
         assert (done.code, "error" in done.err) == (0, False), done.err
-        assert "kit.run()" in (EXAMPLES / name).read_text("utf-8")
+        assert "kit.run(" in (EXAMPLES / name).read_text("utf-8")
 
 
 def test_the_commands_of_each_example_print_the_shown_output(tmp_path: Path) -> None:

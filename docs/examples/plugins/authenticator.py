@@ -12,8 +12,8 @@ from pegboard.plugin import Authenticator, Plugin, hookimpl
 from pegboard.types import Caller, Request, Response
 
 
-class ApiKeyConfig(PluginConfig):
-    """The settings in `[plugins.api_key]`."""
+class ApiKeysConfig(PluginConfig):
+    """The settings in `[plugins.api_keys]`."""
 
     keys: dict[str, SecretStr]
     """The key of each user."""
@@ -38,10 +38,10 @@ class ApiKeyAuthenticator:
         return Response(status=401, headers={"WWW-Authenticate": "ApiKey"})
 
 
-class ApiKeyPlugin(Plugin):
-    """Enabled by `[plugins.api_key]`."""
+class ApiKeysPlugin(Plugin):
+    """Enabled by `[plugins.api_keys]`."""
 
-    Config = ApiKeyConfig
+    Config = ApiKeysConfig
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:

@@ -9,7 +9,7 @@ from pegboard.types import Request, Response
 
 
 async def status(request: Request, host: ProtocolContext) -> Response:
-    """Return the status as JSON."""
+    """Return the answer as JSON."""
     return Response(body=encode({"name": host.identity.name, "stopping": host.stopping}))
 
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pegboard import Authorization
+from pydantic import SecretStr
+
+from pegboard import Authorization, PluginConfig
 from pegboard.plugin import Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
+
+
+class AcmeConfig(PluginConfig):
+    """The settings in `[plugins.acme]`."""
+
+    tokens: dict[str, SecretStr]
+    """The token of each user."""
 
 
 class Acme(ToolAuthorization):
@@ -32,6 +41,8 @@ class AcmeTokens:
 class AcmePlugin(Plugin):
     """Enabled by `[plugins.acme]`."""
 
+    Config = AcmeConfig
+
     @hookimpl
     def register_auth_providers(self) -> Iterable[AuthProvider]:
         """Return the provider."""
@@ -40,4 +51,5 @@ class AcmePlugin(Plugin):
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         """Return the source."""
-        return [AcmeTokens({(None, "ada"): "token-of-ada"})]
+        tokens: dict[str, SecretStr] = self.config.tokens
+        return [AcmeTokens({(None, user): token.get_secret_value() for user, token in tokens.items()})]

@@ -1,0 +1,23 @@
+"""The rules of commands."""
+
+from collections.abc import Sequence
+
+from docs.examples.plugins.command import COMMAND, GreetPlugin
+from pegboard.plugin import Command
+from pegboard.testing import CommandContract, connect
+
+
+class TestCommand(CommandContract):
+    def make(self) -> Command:
+        return COMMAND
+
+    def lines(self) -> Sequence[str]:
+        return ["Ada", "Ada --loud"]
+
+    def invalid_lines(self) -> Sequence[str]:
+        return ["", "' '"]
+
+
+def test_the_host_accepts_the_plugin() -> None:
+    with connect(GreetPlugin) as client:
+        assert client.problems == ()

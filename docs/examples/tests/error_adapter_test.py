@@ -1,0 +1,24 @@
+"""The rules of error adapters, with a real exception of the library."""
+
+import ftplib
+from collections.abc import Iterable
+
+from docs.examples.plugins.error_adapter import FtpErrorAdapter, FtpErrorsPlugin
+from pegboard import UpstreamError
+from pegboard.plugin import ErrorAdapter, ToolRuntimeError
+from pegboard.testing import ErrorAdapterContract, connect
+
+
+class TestErrorAdapter(ErrorAdapterContract):
+    libraries = ("ftplib",)
+
+    def make(self) -> ErrorAdapter:
+        return FtpErrorAdapter()
+
+    def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
+        yield ftplib.error_perm(f"550 {self.canary}: no such file"), UpstreamError
+
+
+def test_the_host_accepts_the_plugin() -> None:
+    with connect(FtpErrorsPlugin) as client:
+        assert client.problems == ()

@@ -1,0 +1,23 @@
+"""The rules of middleware, and a call through a host."""
+
+from docs.examples.plugins.middleware import Signature, SignaturePlugin
+from pegboard import Toolkit
+from pegboard.plugin import Middleware
+from pegboard.testing import MiddlewareContract, connect
+
+
+class TestMiddleware(MiddlewareContract):
+    def make(self) -> Middleware:
+        return Signature()
+
+
+def test_a_result_is_signed() -> None:
+    kit = Toolkit("kit")
+
+    @kit.tool
+    def hello() -> str:
+        """Greet."""
+        return "Hello."
+
+    with connect(kit, plugins={"signature": SignaturePlugin}) as client:
+        assert client.call("hello").meta["com.example/served-by"] == "pegboard"

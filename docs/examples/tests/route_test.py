@@ -1,0 +1,21 @@
+"""The rules of routes."""
+
+from collections.abc import Sequence
+
+from docs.examples.plugins.route import StatusPlugin, status
+from pegboard.plugin import Route
+from pegboard.testing import RouteContract, connect, http_request
+from pegboard.types import Request
+
+
+class TestRoute(RouteContract):
+    def make(self) -> Route:
+        return Route("GET", "/status", status, auth="public")
+
+    def requests(self) -> Sequence[Request]:
+        return [http_request(path="/status")]
+
+
+def test_the_host_accepts_the_plugin() -> None:
+    with connect(StatusPlugin) as client:
+        assert client.problems == ()

@@ -1,0 +1,21 @@
+"""The rules of session stores."""
+
+import sqlite3
+
+from docs.examples.plugins.session_store import SqliteSessions, SqliteSessionsPlugin
+from pegboard.plugin import SessionStore
+from pegboard.testing import SessionStoreContract, connect
+
+
+class TestSessionStore(SessionStoreContract):
+    def make(self) -> SessionStore:
+        self.database = sqlite3.connect(":memory:")
+        return SqliteSessions(self.database, max_sessions=100)
+
+    def dispose(self, store: SessionStore) -> None:
+        self.database.close()
+
+
+def test_the_host_accepts_the_plugin() -> None:
+    with connect(SqliteSessionsPlugin, config={"file": ":memory:"}) as client:
+        assert client.problems == ()
