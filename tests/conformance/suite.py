@@ -51,6 +51,16 @@ class Suite:
             found[name] = json.loads(file.read_text(encoding="utf-8"))
         return found
 
+    def run_client(self, command: str, suite: str) -> dict[str, bool]:
+        """Run the scenarios of a suite for clients, at its newest revision. Return the scenarios that passed or failed.
+
+        Args:
+            command: the command of the client. The suite adds the URL of a server.
+            suite: "auth", "draft", "extensions" or "backcompat".
+        """
+        said = self._run("client", "--command", command, "--suite", suite)
+        return {name: mark == "✓" for mark, name in re.findall(r"^([✓✗]) (\S+):", said, flags=re.MULTILINE)}
+
     def _run(self, *arguments: str) -> str:
         done = subprocess.run([*self._command, *arguments], capture_output=True, text=True, check=False)
         return done.stdout + done.stderr

@@ -16,7 +16,7 @@ class LoginServer:
     """Both servers: `async with LoginServer() as server`. Tests change its documents.
 
     Attributes:
-        url: the MCP server, of which only the metadata exists.
+        url: the MCP server, with one tool for requests with "token-1".
         resource: its metadata (RFC 9728), at `resource_path`.
         metadata: the metadata of the authorization server, at `metadata_path`.
         asked: the method and path of each request.
@@ -65,6 +65,8 @@ class LoginServer:
         documents = {self.metadata_path: self.metadata, self.resource_path: self.resource}
         if request.method == "GET" and request.path in documents:
             return web.json_response(documents[request.path])
+        if (request.method, request.path) == ("POST", "/mcp"):
+            return await self._respond(request)
         if request.path == "/authorize":
             return self._authorize(dict(request.query))
         if request.path == "/register":
@@ -73,6 +75,17 @@ class LoginServer:
         if request.path == "/token":
             return self._token(dict(parse_qsl(await request.text())), request.headers)
         return web.Response(status=404, text="<p>nothing</p>")
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        if request.headers.get("Authorization") != "Bearer token-1":
+            return web.Response(status=401, headers={"WWW-Authenticate": 'Bearer scope="work"'})
+        message = await request.json()
+        results: dict[str, dict[str, Any]] = {
+            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+            "tools/list": {"tools": [{"name": "cup", "inputSchema": {"type": "object"}}]},
+        }
+        result = {"resultType": "complete", **results[message["method"]]}
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     def _authorize(self, query: dict[str, str]) -> web.Response:
         self.pages.append(query)

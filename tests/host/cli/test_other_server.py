@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shlex
 import sys
 from collections.abc import AsyncIterator, Awaitable, Iterator
@@ -268,25 +267,12 @@ async def test_headers_are_sent(bare: Command) -> None:
 
 
 async def test_a_login_is_saved_for_the_next_command(bare: Command) -> None:
-    def guarded(login: LoginServer) -> Any:
-        script = session(lambda got: got.result({"tools": [{"name": "cup"}]}))
-
-        def respond(got: Got) -> bytes | Awaitable[bytes]:
-            if got.headers.get("authorization") == "Bearer token-1":
-                return script(got)
-            if got.verb == "GET":
-                return whole(200, json.dumps(login.resource).encode(), "Content-Type: application/json")
-            return whole(401, b"", 'WWW-Authenticate: Bearer scope="work"')
-
-        return respond
-
     browser = bare.write("import sys, urllib.request\nurllib.request.urlopen(sys.argv[1]).read()\n", "browser.py")
-    async with LoginServer() as login, scripted_http(guarded(login)) as (url, _):
-        login.resource["resource"] = url
+    async with LoginServer() as login:
 
         async def run(*arguments: str, **options: Any) -> Done:
             env = {"BROWSER": f"{sys.executable} {browser} %s"}
-            return await asyncio.to_thread(bare, "list", "--url", url, *arguments, env=env, **options)
+            return await asyncio.to_thread(bare, "list", "--url", login.url, *arguments, env=env, **options)
 
         refused = await run()
         assert (refused.code, refused.out) == (1, "")
