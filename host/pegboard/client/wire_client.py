@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version as distribution_version
+from functools import cache
 from types import TracebackType
 from typing import Any, Self, Unpack
 
@@ -63,13 +63,11 @@ class Client:
         listed = None if roots is None else [{"uri": one} if isinstance(one, str) else one for one in roots]
         if capabilities is None:
             capabilities = {**(ANSWERED_BY_ASK if ask else {}), **({} if listed is None else {"roots": {}})}
-        if version is None:
-            version = distribution_version("pegboard")
         self._label = address.label
         self._limits = limits
         self._wanted = revision
         incoming = Incoming(address.label, ask, listed, on_notification, limits)
-        info = {"name": name, "version": version}
+        info = {"name": name, "version": _own_version() if version is None else version}
         self._connection = ServerConnection(address, incoming, info, capabilities, timeout, limits)
         self._listening = Listening(self._connection)
 
@@ -312,3 +310,13 @@ class Client:
         raise TransportError(
             f"{self._label} sends more than {self._limits.list_pages} pages of {member}, or repeats one"
         )
+
+
+@cache
+def _own_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("pegboard")
+    except PackageNotFoundError:  # it runs from its source
+        return "0"
