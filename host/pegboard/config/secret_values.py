@@ -17,6 +17,8 @@ _SECRET_WORD = re.compile(
 )
 _PUBLIC_TABLES = frozenset(("authorization_server", "authorization_servers"))
 """Secret names whose value may be a table in which only keys with secret names are secret. A string value is secret."""
+_SECRET_TABLES = frozenset(("headers",))
+"""Tables whose values are all secret: any header may carry a credential."""
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
 _FILES = (".pem", ".key", ".crt", ".json", ".txt")
@@ -29,6 +31,8 @@ def is_secret(path: KeyPath) -> bool:
         return False  # `secrets` there lists names
     names = [_HUMPS.sub("_", part).casefold().replace("-", "_") for part in path[2:] if isinstance(part, str)]
     tables = [name for name in names[:-1] if name not in _PUBLIC_TABLES]
+    if not _SECRET_TABLES.isdisjoint(tables):
+        return True
     return any(_SECRET_WORD.search(name) for name in (*tables, *names[-1:]))
 
 

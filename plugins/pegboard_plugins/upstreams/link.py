@@ -44,12 +44,14 @@ class NotConnectedError(Exception):
     Attributes:
         reason: the reason.
         seconds: the seconds until the next attempt; None if there is none.
+        cause: the exception of the last attempt; None if there is none.
     """
 
-    def __init__(self, reason: str, seconds: float | None) -> None:
+    def __init__(self, reason: str, seconds: float | None, cause: Exception | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.seconds = seconds
+        self.cause = cause
 
 
 class Link:
@@ -100,6 +102,7 @@ class Link:
         self._settled = asyncio.Event()
         self._started = 0.0
         self._reported = ""
+        self._cause: Exception | None = None
 
     @property
     def connected(self) -> Client | None:
@@ -166,7 +169,7 @@ class Link:
     async def _run(self) -> None:
         while True:
             began = monotonic()
-            self._was_open = False
+            self._was_open, self._cause = False, None
             try:
                 reason = await self._connect_and_follow()
             except LoopError as error:
@@ -175,7 +178,7 @@ class Link:
                 self._fail(str(error))
                 return
             except (MCPError, OSError) as error:
-                reason = _first_line(error)
+                reason, self._cause = _first_line(error), error
             except Exception as error:
                 self._logger.exception("%s: the connection failed", self._label)
                 reason = type(error).__name__
@@ -276,7 +279,7 @@ class Link:
 
     def _failure(self, reason: str) -> NotConnectedError:
         due = inf if self._next_attempt is None else self._next_attempt
-        return NotConnectedError(reason, None if due == inf else max(0.0, due - monotonic()))
+        return NotConnectedError(reason, None if due == inf else max(0.0, due - monotonic()), self._cause)
 
 
 def _first_line(error: BaseException) -> str:

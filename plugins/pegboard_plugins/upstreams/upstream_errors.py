@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import ErrorKind, MCPError, NetworkTransportError
-from pegboard.plugin import TransportError
+from pegboard import ErrorKind, MCPError, NetworkTransportError, ToolExecutionError
+from pegboard.plugin import AuthorizationRequiredError, TransportError
 from pegboard_plugins.upstreams.link import NotConnectedError
 
 
-def not_connected(server: str, error: NotConnectedError) -> NetworkTransportError:
+def not_connected(server: str, error: NotConnectedError) -> ToolExecutionError:
     """Return the error of a call that was not sent, because the server is not connected."""
+    if isinstance(error.cause, AuthorizationRequiredError):
+        return _token_refused(server, error.cause)
     after = "" if error.seconds is None else f" The next attempt to connect is in {error.seconds:.0f} seconds."
     extra: dict[str, Any] = {"upstream": server}
     if error.seconds is not None:
@@ -24,7 +26,12 @@ def not_connected(server: str, error: NotConnectedError) -> NetworkTransportErro
     )
 
 
-def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> NetworkTransportError | None:
+def _token_refused(server: str, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
+    """Return the error of a call whose token the server refused. It names the server, and not its address."""
+    return AuthorizationRequiredError(server, scopes=error.scopes, status="failed", developer_message=str(error))
+
+
+def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> ToolExecutionError | None:
     """Return the error of a call that got no response, or None if the error is of another kind.
 
     Args:
@@ -32,8 +39,10 @@ def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> Ne
         error: the error of the connection.
         repeatable: True if repeating the call has no further effect.
     """
-    from pegboard.client import ServerTimeoutError, UnreachableError
+    from pegboard.client import LoginRequiredError, ServerTimeoutError, UnreachableError
 
+    if isinstance(error, LoginRequiredError):
+        return _token_refused(server, error)
     if isinstance(error, UnreachableError):
         problem, kind, repeatable = "cannot be reached", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, True
     elif isinstance(error, ServerTimeoutError):

@@ -32,6 +32,11 @@ def test_values_of_secret_keys_references_and_passwords_in_urls_are_secret(tmp_p
     assert sorted(config.secret_values()) == ["canary-1", "canary-2"]
 
 
+def test_every_value_of_a_table_of_headers_is_secret() -> None:
+    table = {"servers": {"one": {"headers": {"X-Custom": "canary-1"}, "url": "https://a.example"}}}
+    assert list(secrets_in_section(table, ("plugins", "x"))) == ["canary-1"]
+
+
 def test_authorization_servers_are_public_and_their_secrets_are_not() -> None:
     server = {"issuer": "https://auth.example", "introspection": {"client_id": "x", "client_secret": "canary-1"}}
     assert list(secrets_in_section({"y": {"authorization_servers": [server]}}, ("plugins",))) == ["canary-1"]

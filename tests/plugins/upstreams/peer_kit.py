@@ -70,3 +70,15 @@ async def whoami(context: Context[Any]) -> dict[str, str | None]:
 async def private(context: Context[Any]) -> str | None:
     """Return the caller; only for callers with a scope."""
     return context.caller.subject
+
+
+@kit.resource("peer://me", name="me")
+async def me(context: Context[Any]) -> str:
+    """Return the caller."""
+    return str(context.caller.subject)
+
+
+@kit.prompt
+async def greet(context: Context[Any], name: str) -> str:
+    """Greet."""
+    return f"{context.caller.subject} greets {name}"

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from pegboard import Authorization, Host, Toolkit
-from pegboard.plugin import Plugin, TokenSource, hookimpl
+from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Call, Caller, Failure, Listing, Outcome, RawResult, TokenRequest
 from pegboard_plugins.upstreams import UpstreamsPlugin
 from tests.host.hosting import make_host, until
 from tests.plugins.upstreams.mounts import ERAS, HERE, peer, scripted, tool
+from tests.plugins.upstreams.scripted import INITIALIZE
 from tests.support.http import Served, http_config
 from tests.support.wire import PEGBOARD
 
@@ -46,8 +47,8 @@ def mounting_host(server: dict[str, Any]) -> Host:
     )
 
 
-async def listed(host: Host, caller: Caller) -> list[str]:
-    outcome = await host.dispatch(Call("tools/list", caller=caller))
+async def listed(host: Host, caller: Caller, method: str = "tools/list") -> list[str]:
+    outcome = await host.dispatch(Call(method, caller=caller))
     assert isinstance(outcome, Listing)
     return [one.name for one in outcome.items]
 
@@ -109,6 +110,22 @@ async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> No
             assert await listed(other, Caller("carol")) == []
 
 
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_refused_token_is_an_error_of_authorization(
+    revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "revision": revision}) as host:
+        await listed(host, ALICE)
+        monkeypatch.setitem(TOKENS, "alice", "revoked-0123456789")
+        outcome = await called(host, ALICE, "one_add", a=1, b=2)
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, AuthorizationRequiredError)
+        assert "a token of one" in str(outcome.error)
+        assert section["url"] not in str(outcome.error)
+        monkeypatch.undo()
+        assert isinstance(await called(host, ALICE, "one_add", a=1, b=2), RawResult)
+
+
 async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Path) -> None:
     server = scripted(tmp_path, {}, identity="user")
 
@@ -122,6 +139,40 @@ async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Pa
         lists_own("of bob")
         assert await listed(host, BOB) == ["one_same"]
         assert await listed(host, ALICE) == ["one_own", "one_same"]
+
+
+async def test_resources_and_prompts_of_other_users_are_hidden(tmp_path: Path) -> None:
+    server = scripted(tmp_path, {}, identity="user")
+    initialized = {**INITIALIZE, "capabilities": {"resources": {}, "prompts": {}}}
+    contents = {"resources/read": {"contents": [{"uri": "own://x", "text": "read"}]}}
+
+    def lists(user: str) -> None:
+        script = {
+            "initialize": initialized,
+            "resources/list": {"resources": [{"name": user, "uri": f"own://{user}"}]},
+            "resources/templates/list": {"resourceTemplates": [{"name": user, "uriTemplate": f"of-{user}://{{id}}"}]},
+            "prompts/list": {"prompts": [{"name": user}]},
+            "prompts/get": {"messages": []},
+            "completion/complete": {"completion": {"values": []}},
+        }
+        Path(server["args"][-1]).write_text(json.dumps(script | contents))
+
+    async with mounting_host(server) as host:
+        for caller, name in ((ALICE, "alice"), (BOB, "bob")):
+            lists(name)
+            assert await listed(host, caller, "resources/list") == [name]
+        for caller, own, other in ((ALICE, "alice", "bob"), (BOB, "bob", "alice")):
+            assert await listed(host, caller, "resources/list") == [own]
+            assert await listed(host, caller, "resources/templates/list") == [own]
+            assert await listed(host, caller, "prompts/list") == [f"one_{own}"]
+            for name in (own, other):
+                for method, params in (
+                    ("resources/read", {"uri": f"own://{name}"}),
+                    ("resources/read", {"uri": f"of-{name}://1"}),
+                    ("prompts/get", {"name": f"one_{name}"}),
+                ):
+                    outcome = await host.dispatch(Call(method, params, caller=caller))
+                    assert isinstance(outcome, Failure) == (name == other), (method, params, outcome)
 
 
 async def test_idle_connections_are_closed_and_opened_again() -> None:
@@ -143,6 +194,9 @@ async def test_the_least_recent_user_makes_room() -> None:
         assert "one_add" in await listed(host, ALICE)
 
 
+KINDS_OF_STEPS = ("list", "private", "read", "prompt", "who")
+
+
 @pytest.mark.parametrize("revision", ERAS)
 @pytest.mark.parametrize("seed", range(3))
 async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_path: Path) -> None:
@@ -154,6 +208,13 @@ async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_pa
         elif kind == "private":
             outcome = await called(host, USERS[name], "one_private")
             assert isinstance(outcome, Failure) or (name, outcome.value["content"][0]["text"]) == ("alice", "alice")  # type: ignore[union-attr]
+        elif kind == "read":
+            outcome = await host.dispatch(Call("resources/read", {"uri": "peer://me"}, caller=USERS[name]))
+            assert isinstance(outcome, Failure) or outcome.value["contents"][0]["text"] == name  # type: ignore[union-attr]
+        elif kind == "prompt":
+            params = {"name": "one_greet", "arguments": {"name": "you"}}
+            outcome = await host.dispatch(Call("prompts/get", params, caller=USERS[name]))
+            assert isinstance(outcome, Failure) or f"{name} greets you" in str(outcome)
         elif kind == "who" and isinstance(outcome := await called(host, USERS[name], "one_whoami"), RawResult):
             assert outcome.value["structuredContent"]["subject"] == name
             sessions[name].add(str(outcome.value["structuredContent"]["session"]))
@@ -162,7 +223,7 @@ async def test_no_state_is_shared_between_users(revision: str, seed: int, tmp_pa
         random = Random(seed)
         async with mounting_host({**section, "revision": revision, "max_users": random.choice([1, 2])}) as host:
             for _ in range(10):
-                steps = [(random.choice(sorted(USERS)), random.choice(["list", "private", "who"])) for _ in range(4)]
+                steps = [(random.choice(sorted(USERS)), random.choice(KINDS_OF_STEPS)) for _ in range(4)]
                 await asyncio.gather(*(step(host, *one) for one in steps))
             for name in USERS:
                 await step(host, name, "list")
