@@ -30,9 +30,8 @@ from pegboard.errors import (
     MCPError,
     ProtocolError,
     ServerError,
-    TransportError,
 )
-from pegboard.loading.discovery import ProgramPlugins, Selection, defaults
+from pegboard.loading.discovery import ProgramPlugins, Selection, config_of
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, refuse_fatal, without_secrets
 from pegboard.messages.error_fields import describe_error
@@ -46,12 +45,12 @@ from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
 from pegboard.runtime.call_counter import CallCounter
-from pegboard.runtime.lifespans import Entered, leave_all
+from pegboard.runtime.lifespans import Entered, enter_all, leave_all
 from pegboard.runtime.method_table import method_table
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
 from pegboard.runtime.subscribing import subscribe
-from pegboard.runtime.supervisor import note_opened, run_all
+from pegboard.runtime.supervisor import chosen_transports, note_opened, run_all
 from pegboard.secrets.redaction import Redactor
 from pegboard.types.callers import ANONYMOUS, Caller
 from pegboard.types.calls import Call, CallNext, Failure, MethodResult, Outcome
@@ -73,6 +72,8 @@ class Host:
             reads no file and no environment variable; `HostConfig.load` does.
         plugins: plugins of the program, by name: `Plugin` subclasses or modules.
         toolkits: toolkits of the program, by name.
+        mount: servers to mount in this process, by name: servers of FastMCP or of the official SDK, or ASGI
+            applications.
         selection: the command line's selection of plugins.
 
     Attributes:
@@ -88,9 +89,10 @@ class Host:
         *,
         plugins: Mapping[str, Any] | None = None,
         toolkits: Mapping[str, Any] | None = None,
+        mount: Mapping[str, Any] | None = None,
         selection: Selection | None = None,
     ) -> None:
-        self.config = config if isinstance(config, HostConfig) else HostConfig.of(config or {}, defaults=defaults())
+        self.config = config_of(config, mount or {})
         self._redactor = Redactor(self.config.secret_values)
         self._given = ProgramPlugins(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
@@ -264,21 +266,14 @@ class Host:
 
     async def _enter(self, plugin: LoadedPlugin) -> bool:
         """Enter the lifespan of a plugin. Return False if it fails, and report the reason."""
-        for lifespan in plugin.contributions["lifespan"]:
-            try:
-                plugin.state = await lifespan.__aenter__()
-            except (Exception, SystemExit, asyncio.CancelledError) as error:
-                if is_cancelled(error, None):
-                    raise
-                message = describe_error(error)
-                named = (choice.named for choice in self.report.choices if choice.origin is plugin.origin)
-                fatal = self._selection.strict or any(named)
-                problem = LoadProblem("lifespan", message, plugin.origin, fatal=fatal)
-                self.report = self.report._replace(problems=(*self.report.problems, problem))
-                logger.debug("the lifespan of %s failed", plugin.origin, exc_info=True)
-                return False
-            self._entered.append((str(plugin.origin), lifespan))
-        return True
+        error = await enter_all(plugin, self._entered)
+        if error is None:
+            return True
+        named = (choice.named for choice in self.report.choices if choice.origin is plugin.origin)
+        fatal = self._selection.strict or any(named)
+        problem = LoadProblem("lifespan", describe_error(error), plugin.origin, fatal=fatal)
+        self.report = self.report._replace(problems=(*self.report.problems, problem))
+        return False
 
     async def drain(self, grace: float) -> bool:
         """Stop accepting calls and wait up to `grace` seconds. Return True if all calls finished."""
@@ -318,12 +313,8 @@ class Host:
         Raises:
             TransportError: a transport is unknown or cannot be opened.
         """
-        available = self.assembly.transports
-        names = list(self.config.host.transports if transports is None else transports)
-        for name in names:
-            if name not in available:
-                raise TransportError(f"no enabled plugin provides the transport {name!r}")
-        await run_all([available[name] for name in names], self)
+        names = self.config.host.transports if transports is None else transports
+        await run_all(chosen_transports(self.assembly.transports, names), self)
 
     def asgi(self) -> AsgiApplication:
         """Return the ASGI application that serves all routes.

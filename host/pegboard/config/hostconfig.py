@@ -135,6 +135,13 @@ class HostConfig:
         """
         return self.sources.source(undotted(key))
 
+    def with_section(self, plugin: str, values: Mapping[str, Any]) -> HostConfig:
+        """Return a copy with values of the program in the section of a plugin."""
+        sources = self.sources.copy()
+        sources.lay(Layer("code", {"plugins": {plugin: values}}))
+        section = refer(sources.tree["plugins"][plugin], self.environ or {})
+        return replace(self, sources=sources, plugins={**self.plugins, plugin: section})
+
     def section(self, kind: Kind, name: str) -> Mapping[str, Any]:
         """Return the section of a plugin or toolkit, or an empty mapping."""
         return (self.plugins if kind == "plugins" else self.toolkits).get(name, _NOTHING)

@@ -114,6 +114,12 @@ class Sources:
         """Add a layer on top. Merge tables and replace other values."""
         self._lay(self.tree, layer.tree, (), layer)
 
+    def copy(self) -> Sources:
+        """Return a copy, to which layers can be added."""
+        copied = Sources()
+        copied.tree, copied.moved, copied._owners = _copied(self.tree), self.moved, dict(self._owners)
+        return copied
+
     def source(self, path: KeyPath) -> Source:
         """Return the source of a value or of the enclosing list, or DEFAULT if no layer sets the value."""
         within_list = next((place for place, part in enumerate(path) if isinstance(part, int)), len(path))
@@ -178,3 +184,7 @@ class Sources:
             if item not in held:
                 self._owners[(*path, len(held))] = (layer, (*path, place))
                 held.append(item)
+
+
+def _copied(tree: dict[str, Any]) -> dict[str, Any]:
+    return {key: _copied(value) if isinstance(value, dict) else value for key, value in tree.items()}

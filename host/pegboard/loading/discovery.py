@@ -13,6 +13,7 @@ import importlib_metadata
 
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import HostConfig
+from pegboard.errors import ConfigError
 from pegboard.loading.entry_points import name_and_version, read_entries
 from pegboard.loading.plugins import GROUPS, LoadProblem, PluginChoice
 from pegboard.names import Patterns
@@ -98,7 +99,27 @@ def defaults() -> Mapping[str, Any]:
 
     The mapping is empty if the built-in plugins are not installed.
     """
-    return {section: keys for section, keys in _built_in().items() if section != "policies"}
+    return {section: keys for section, keys in _built_in().items() if section not in ("policies", "mount")}
+
+
+def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, Any]) -> HostConfig:
+    """Return the configuration of a host that a program makes.
+
+    Args:
+        given: the configuration, or a mapping with the structure of `hostconfig.toml`.
+        mount: the servers of the program, for the section of the plugin that mounts servers.
+
+    Raises:
+        ConfigError: the configuration is invalid, or no built-in plugin mounts servers.
+    """
+    config = given if isinstance(given, HostConfig) else HostConfig.of(given or {}, defaults=defaults())
+    if not mount:
+        return config
+    plugin = _built_in().get("mount", {}).get("plugin")
+    if plugin is None:
+        raise ConfigError(["the built-in plugin that mounts servers is not installed: omit mount"])
+    servers = {name: {"object": server} for name, server in mount.items()}
+    return config.with_section(plugin, {"servers": servers})
 
 
 def policies() -> Mapping[str, str]:

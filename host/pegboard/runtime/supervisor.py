@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 
 from pegboard.errors import ConfigError, PluginError, TransportError
@@ -27,6 +27,19 @@ def note_opened() -> None:
     opened = _opened.get()
     if opened is not None:
         opened.append(True)
+
+
+def chosen_transports(available: Mapping[str, Transport], names: Iterable[str]) -> Sequence[Transport]:
+    """Return transports by their names.
+
+    Raises:
+        TransportError: a transport is unknown.
+    """
+    chosen = list(names)
+    for name in chosen:
+        if name not in available:
+            raise TransportError(f"no enabled plugin provides the transport {name!r}")
+    return [available[name] for name in chosen]
 
 
 async def run_all(transports: Sequence[Transport], host: TransportContext) -> None:

@@ -20,7 +20,7 @@ from pegboard_plugins.http.access_log import log_access, log_refusal, wants_acce
 from pegboard_plugins.http.asgi_exchange import AsgiExchange, BodyTooLargeError, DisconnectedError
 from pegboard_plugins.http.authority import parse_authority
 from pegboard_plugins.http.large_bodies import LargeBodies
-from pegboard_plugins.http.refusals import (
+from pegboard_plugins.http.refusal_responses import (
     BUSY,
     ENCODED,
     HEALTH_PATHS,
@@ -33,7 +33,7 @@ from pegboard_plugins.http.refusals import (
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.sent_events import PING, close_messages, encode_event, next_message
 
-FINISH_SECONDS = 0.2
+ASGI_FINISH_SECONDS = 0.2
 """The time limit for the end of running requests after the host has stopped accepting calls."""
 
 _NOT_LOCAL = Response(
@@ -59,7 +59,7 @@ async def serve_asgi(config: HttpConfig, host: TransportContext) -> AsyncIterato
     try:
         yield server
     finally:
-        await server.finish(FINISH_SECONDS)
+        await server.finish(ASGI_FINISH_SECONDS)
 
 
 class AsgiServer:

@@ -16,7 +16,7 @@ from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
 from pegboard_plugins.http.fast_response import MAX_FAST_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
 from pegboard_plugins.http.http_connection import HttpConnection
 from pegboard_plugins.http.large_bodies import LargeBodies
-from pegboard_plugins.http.refusals import (
+from pegboard_plugins.http.refusal_responses import (
     BROKEN,
     BUSY,
     ENCODED,

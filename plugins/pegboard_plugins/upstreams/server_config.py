@@ -20,12 +20,20 @@ _OWN_HEADERS = frozenset(
     ("accept", "connection", "content-length", "content-type", "host", "last-event-id", "transfer-encoding")
 )
 """The headers that the client itself sends. Headers that start with `mcp-` belong to the protocol too."""
+_UNUSED = {
+    "object": ("args", "env", "cwd"),
+    "url": ("args", "env", "cwd", "path"),
+    "command": ("headers", "path"),
+}
+"""The keys without a meaning, for each kind of server."""
 
 
 class ServerConfig(PluginConfig):
     """`[plugins.upstreams.servers.NAME]`: one mounted server. Set `url` or `command`.
 
     Attributes:
+        object: a server of the program that makes the host; `Host(mount=...)` sets it.
+        path: the path of the endpoint in the ASGI application of an `object`.
         url: the URL of a server that speaks Streamable HTTP.
         command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path.
             A relative path with a separator starts in the directory of the configuration file.
@@ -50,6 +58,8 @@ class ServerConfig(PluginConfig):
             start otherwise; "lazy" to connect at the first request for a list.
     """
 
+    object: Any = Field(None, repr=False)
+    path: str | None = Field(None, pattern="^/")
     url: str | None = None
     command: str | None = Field(None, min_length=1)
     args: tuple[str, ...] = ()
@@ -80,6 +90,15 @@ class ServerConfig(PluginConfig):
             raise ValueError("the URL contains a user name or password: use headers")
         return url
 
+    @field_validator("object")
+    @classmethod
+    def _check_object(cls, server: Any) -> Any:
+        if server is not None:
+            from pegboard_plugins.upstreams.mounted_objects import check_object
+
+            check_object(server)
+        return server
+
     @field_validator("command")
     @classmethod
     def _resolve_command(cls, command: str | None, info: ValidationInfo) -> str | None:
@@ -105,11 +124,11 @@ class ServerConfig(PluginConfig):
 
     @model_validator(mode="after")
     def _check_combination(self) -> Self:
-        if (self.url is None) == (self.command is None):
+        kinds = [kind for kind in ("object", "url", "command") if getattr(self, kind) is not None]
+        if len(kinds) != 1:
             raise ValueError("a server needs either url or command: set exactly one of them")
-        unused = ("args", "env", "cwd") if self.command is None else ("headers",)
-        if wrong := [key for key in unused if key in self.model_fields_set]:
-            raise ValueError(f"{wrong[0]} has no meaning with {'url' if self.url else 'command'}: remove it")
+        if wrong := [key for key in _UNUSED[kinds[0]] if key in self.model_fields_set]:
+            raise ValueError(f"{wrong[0]} has no meaning with {kinds[0]}: remove it")
         if self.auth is not None and (self.url is None or self.identity != "user"):
             raise ValueError('auth requires url and identity = "user": the token belongs to each caller')
         if self.auth_scopes and self.auth is None:

@@ -12,6 +12,7 @@ from pegboard import Context, MCPError, NotFoundError
 from pegboard.plugin import PluginContext
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
+from pegboard_plugins.upstreams.in_process_server import InProcessServer
 from pegboard_plugins.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import CAPABILITIES
@@ -23,7 +24,7 @@ from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
 from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks
 
 if TYPE_CHECKING:
-    from pegboard.client import Client
+    from pegboard.client import Client, Endpoint, Program
 
 MAX_KNOWN_LOOPS = 100
 """The maximum number of routes of requests whose loops are known."""
@@ -75,6 +76,7 @@ class UpstreamServer:
         self._folder = Path(context.directory or Path.cwd())
         self._host_id = host_id
         self._loops: dict[tuple[str, ...], bool] = {}
+        self._in_process = None if config.object is None else InProcessServer(name, config, context.logger)
         self._serving = serving
         self._link = self._make_link(HOST, None) if config.identity == "host" else None
         self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
@@ -143,6 +145,8 @@ class UpstreamServer:
         if self._link is not None:
             await self._link.close()
         await self._users.close()
+        if self._in_process is not None:
+            await self._in_process.close()
 
     # --- calls
 
@@ -243,7 +247,11 @@ class UpstreamServer:
     ) -> AbstractAsyncContextManager[Client]:
         from pegboard.client import Client  # it is loaded with the first connection
 
-        address = server_address(self.name, self.config, self._folder, self.logger, user)
+        address: Endpoint | Program
+        if self._in_process is not None:
+            address = self._in_process.endpoint
+        else:
+            address = server_address(self.name, self.config, self._folder, self.logger, user)
         return Client(
             address,
             revision=self.config.revision,
