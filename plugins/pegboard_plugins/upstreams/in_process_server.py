@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextvars import Context as ContextVars
 from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import AsgiCallable, TransportError
@@ -54,9 +55,10 @@ class InProcessServer:
         return InProcessRequest(self, method, url, headers, body or b"")
 
     def run(self, request: InProcessRequest) -> asyncio.Task[None]:
-        """Run a request in its own task."""
+        """Run a request in its own task, without the context variables of the calling host."""
         assert self._application is not None
-        task = asyncio.get_running_loop().create_task(request.run(self._application, dict(self._state), self._logger))
+        running = request.run(self._application, dict(self._state), self._logger)
+        task = asyncio.get_running_loop().create_task(running, context=ContextVars())
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
         return task
@@ -71,7 +73,7 @@ class InProcessServer:
             loop = asyncio.get_running_loop()
             self._started = loop.create_future()
             self._stopping.clear()
-            self._lifespan = loop.create_task(self._live(self._started))
+            self._lifespan = loop.create_task(self._live(self._started), context=ContextVars())
         await asyncio.shield(self._started)
 
     async def close(self) -> None:

@@ -93,7 +93,8 @@ def fastmcp() -> Any:
 
 async def main(kind: str) -> None:
     server = {"high": official, "low": low_level, "fastmcp": fastmcp}[kind]()
-    config = {"servers": {"shop": {"object": server}}, "first_list_seconds": 30}
+    section = {"object": server, "revision": "2025-11-25"}  # these libraries ask in sessions only
+    config = {"servers": {"shop": section}, "first_list_seconds": 30}
     async with connect("upstreams", config=config, answers=[{"name": "Ann"}]) as client:
         names = sorted(tool["name"] for tool in await client.tools())
         asked = (await client.call("shop_ask")).text if "shop_ask" in names else None

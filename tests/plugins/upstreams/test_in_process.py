@@ -27,8 +27,8 @@ FASTMCP = "fastmcp==4.1.2"
 
 
 def inner() -> tuple[Host, list[str]]:
-    """Return a host to mount, and the ends of its calls."""
-    kit, ended = Toolkit("kit", prefix=False), list[str]()
+    """Return a host to mount, and what its calls note."""
+    kit, noted = Toolkit("kit", prefix=False), list[str]()
 
     @kit.tool
     async def add(a: int, b: int) -> int:
@@ -49,28 +49,30 @@ def inner() -> tuple[Host, list[str]]:
     @kit.tool
     async def wait(context: Context[Any]) -> str:
         """Wait until the call is cancelled."""
+        noted.append("begun")
         await context.report_progress(1)
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            ended.append("cancelled")
+            noted.append("cancelled")
         return "never"
 
-    return Host({"host": {**QUIET["host"], "max_result_bytes": 10_000_000}}, toolkits={"kit": kit}), ended
+    return Host({"host": {**QUIET["host"], "max_result_bytes": 10_000_000}}, toolkits={"kit": kit}), noted
 
 
 @pytest.mark.parametrize("revision", ERAS)
 async def test_a_host_is_mounted_in_another(revision: str) -> None:
-    host, ended = inner()
+    host, noted = inner()
     async with mounting({"shop": {"object": host, "revision": revision}}, answers=[{"name": "Ann"}]) as client:
         assert await names(client) == ["shop_add", "shop_large", "shop_name", "shop_wait"]
         sums = await asyncio.gather(*(client.call("shop_add", a=number, b=1) for number in range(20)))
         assert [one.text for one in sums] == [str(number + 1) for number in range(20)]
+        assert "Ann" in (await client.call("shop_name")).text
         assert len((await client.call("shop_large")).text) == 4_000_000
         waiting = asyncio.create_task(client.call("shop_wait"))
-        await until(lambda: host._in_flight.count > 0)
+        await until(lambda: noted == ["begun"])
         waiting.cancel()
-        await until(lambda: ended == ["cancelled"])
+        await until(lambda: noted == ["begun", "cancelled"])
         assert host.started
     assert not host.started
 
