@@ -47,10 +47,9 @@ def inner() -> tuple[Host, list[str]]:
         return "x" * 4_000_000
 
     @kit.tool
-    async def wait(context: Context[Any]) -> str:
+    async def wait() -> str:
         """Wait until the call is cancelled."""
         noted.append("begun")
-        await context.report_progress(1)
         try:
             await asyncio.get_running_loop().create_future()
         finally:
@@ -69,7 +68,9 @@ async def test_a_host_is_mounted_in_another(revision: str) -> None:
         assert [one.text for one in sums] == [str(number + 1) for number in range(20)]
         assert "Ann" in (await client.call("shop_name")).text
         assert len((await client.call("shop_large")).text) == 4_000_000
-        waiting = asyncio.create_task(client.call("shop_wait"))
+        waiting = asyncio.ensure_future(
+            client.host.dispatch(Call("tools/call", {"name": "shop_wait", "arguments": {}}))
+        )
         await until(lambda: noted == ["begun"])
         waiting.cancel()
         await until(lambda: noted == ["begun", "cancelled"])
