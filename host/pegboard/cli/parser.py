@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from pegboard.cli.server_options import add_server_options
-
 if TYPE_CHECKING:
     from pegboard.plugin.commands import Command
 
@@ -213,9 +211,21 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
     options, unknown = parser.parse_known_args(rest, options)
     if unknown:
         parser.refuse(unknown[0], options)
-    if elsewhere and (options.url or options.stdio):
-        options.run = elsewhere
+    if elsewhere:
+        _choose_server(parser, options, elsewhere)
     return options
+
+
+def _choose_server(parser: _Parser, options: argparse.Namespace, elsewhere: str) -> None:
+    """Run the function for another server if one is given. Refuse options that have no meaning for the choice."""
+    of_url = {"--header": options.header, "--login": options.login}
+    unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
+    if options.url or options.stdio:
+        options.run = elsewhere
+        of_host = {"--config": options.config, "--only": options.only, "--file": options.file}
+        unused += [f"{name} has no effect with --url and --stdio" for name, value in of_host.items() if value]
+    if unused:
+        parser.error(unused[0])
 
 
 def _wants_more(rest: Sequence[str]) -> bool:
@@ -351,6 +361,8 @@ def _server_options(**defaults: Any) -> _Parser:
     parser = _Parser(
         prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
     )
+    from pegboard.cli.server_options import add_server_options
+
     add_server_options(parser)
     parser.set_defaults(**defaults)
     return parser

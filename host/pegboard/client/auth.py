@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from pegboard.client.challenges import bearer_challenge
+from pegboard.client.challenges import required_scopes
 from pegboard.errors import AuthorizationRequiredError
 
 
@@ -70,8 +70,7 @@ def login_required(url: str, headers: Mapping[str, str]) -> LoginRequiredError:
         url: the URL of the request.
         headers: the headers of the response.
     """
-    scopes = (bearer_challenge(headers) or {}).get("scope", "").split()
-    return LoginRequiredError(origin(url), scopes=scopes)
+    return LoginRequiredError(origin(url), scopes=required_scopes(headers))
 
 
 def origin(url: str) -> str:

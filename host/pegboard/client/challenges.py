@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 _NAME = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _PARAMETER_OR_SCHEME = re.compile(rf'({_NAME})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|({_NAME})')
+
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 
 def bearer_challenge(headers: Mapping[str, str]) -> dict[str, str] | None:
@@ -36,3 +38,13 @@ def demands_login(status: int, headers: Mapping[str, str]) -> bool:
     if status == 401:
         return True
     return status == 403 and (bearer_challenge(headers) or {}).get("error") == "insufficient_scope"
+
+
+def valid_scopes(scopes: Iterable[str]) -> tuple[str, ...]:
+    """Return the scopes that have only permitted characters (RFC 6749, section 3.3)."""
+    return tuple(scope for scope in scopes if _SCOPE.fullmatch(scope))
+
+
+def required_scopes(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the scopes that a challenge requires."""
+    return valid_scopes((bearer_challenge(headers) or {}).get("scope", "").split())

@@ -189,6 +189,9 @@ def test_an_unknown_name_is_an_error_with_the_nearest(bare: Command, own: list[s
         (["--url", "http://a", "--header", "secret"], 2, "a header has the form 'NAME: VALUE'"),
         (["--stdio", "'"], 2, "is not a command line"),
         (["--stdio", ""], 2, "the command line is empty"),
+        (["--login"], 2, "--login has no effect without --url"),
+        (["--stdio", "a", "--header", "B: c"], 2, "--header has no effect without --url"),
+        (["--url", "http://a", "--file", "b.py"], 2, "--file has no effect with --url and --stdio"),
     ],
 )
 def test_a_server_that_cannot_be_reached_is_named(options: list[str], code: int, message: str, bare: Command) -> None:

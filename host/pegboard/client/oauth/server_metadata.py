@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from pegboard.client.challenges import valid_scopes
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, origin_of
+from pegboard.client.oauth.refusals import shortened
 
 
 class ResourceMetadata(NamedTuple):
@@ -65,7 +67,8 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
         LoginFailedError: the metadata is invalid, or belongs to another server.
     """
     if named is not None and origin_of(named) != origin_of(url):
-        raise LoginFailedError(f"{named!r} has metadata of another server: the address must have the origin of {url}.")
+        wrong = shortened(named)
+        raise LoginFailedError(f"'{wrong}' has metadata of another server: the address must have the origin of {url}.")
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}"
     known = f"{root}/.well-known/oauth-protected-resource"
@@ -78,10 +81,11 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
 def _resource_metadata(document: Mapping[str, Any], address: str, url: str) -> ResourceMetadata:
     resource, issuers = document.get("resource"), _texts(document, "authorization_servers")
     if not isinstance(resource, str) or not _covers(resource, url):
-        raise LoginFailedError(f"{address} has metadata of another server: {resource!r} instead of {canonical(url)!r}.")
+        wrong = shortened(resource)
+        raise LoginFailedError(f"{address} has metadata of another server: '{wrong}' instead of '{canonical(url)}'.")
     if not issuers:
         raise LoginFailedError(f"{address} names no authorization server.")
-    return ResourceMetadata(resource, issuers, _texts(document, "scopes_supported"))
+    return ResourceMetadata(resource, issuers, valid_scopes(_texts(document, "scopes_supported")))
 
 
 def _covers(resource: str, url: str) -> bool:
@@ -119,7 +123,8 @@ def _server_addresses(issuer: str) -> Iterator[str]:
 
 def _server_metadata(document: Mapping[str, Any], address: str, issuer: str) -> ServerMetadata:
     if document.get("issuer") != issuer:  # RFC 8414, section 3.3
-        raise LoginFailedError(f"{address} has metadata of another issuer: {document.get('issuer')!r}, not {issuer!r}.")
+        wrong = shortened(document.get("issuer"))
+        raise LoginFailedError(f"{address} has metadata of another issuer: '{wrong}', not '{issuer}'.")
     token_endpoint = _text(document, "token_endpoint")
     if not token_endpoint:
         raise LoginFailedError(f"{address} names no token endpoint.")
@@ -128,7 +133,7 @@ def _server_metadata(document: Mapping[str, Any], address: str, issuer: str) -> 
         token_endpoint=token_endpoint,
         authorization_endpoint=_text(document, "authorization_endpoint"),
         registration_endpoint=_text(document, "registration_endpoint"),
-        scopes=_texts(document, "scopes_supported"),
+        scopes=valid_scopes(_texts(document, "scopes_supported")),
         grant_types=_texts(document, "grant_types_supported"),
         auth_methods=_texts(document, "token_endpoint_auth_methods_supported"),
         challenge_methods=_texts(document, "code_challenge_methods_supported"),

@@ -11,10 +11,11 @@ from time import time
 from typing import NamedTuple
 
 from pegboard.client.auth import LoginRequiredError, origin
-from pegboard.client.challenges import bearer_challenge
+from pegboard.client.challenges import bearer_challenge, required_scopes
 from pegboard.client.http_exchange import HttpExchange
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
 from pegboard.client.oauth.oauth_client import OAuthClient
+from pegboard.client.oauth.refusals import shortened
 from pegboard.client.oauth.saved_login import Login, TokenStore, from_json, to_json
 from pegboard.client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
 from pegboard.client.oauth.token_endpoint import TokenRefusedError, request_token
@@ -85,18 +86,17 @@ class TokenAuth:
     async def challenged(self, url: str, status: int, headers: Mapping[str, str]) -> bool:
         """Renew the token, or log in. Return False if a login is required and this object cannot log in."""
         session = await self._session(url)
-        challenge = bearer_challenge(headers) or {}
         sent = _sent.get()
         async with session.lock:
             current = session.login.token.access_token if session.login else None
             if sent is not None and sent[0] is session and sent[1] != current:
                 return True  # another request has logged in since
             try:
-                return await self._answer(session, status, challenge)
+                return await self._answer(session, status, headers)
             except LoginFailedError as error:
                 raise LoginRequiredError(origin(url), str(error)) from error
 
-    async def _answer(self, session: _Session, status: int, challenge: Mapping[str, str]) -> bool:
+    async def _answer(self, session: _Session, status: int, headers: Mapping[str, str]) -> bool:
         login = session.login
         may_renew = status == 401 and login is not None and login.token.refresh_token is not None
         may_renew = may_renew and login is not None and login.token.access_token != session.renewed
@@ -106,11 +106,12 @@ class TokenAuth:
             session.url.startswith("https://") or names_this_machine(session.url)
         ):
             raise LoginFailedError("its URL must begin with https://, because a token would be readable on its way.")
-        required = challenge.get("scope", "").split()
+        required = required_scopes(headers)
         if status != 401:
             self._count_extension(session, required)
         async with self._requests(session.url) as requests:
-            resource = await find_resource(requests, session.url, challenge.get("resource_metadata"))
+            named = (bearer_challenge(headers) or {}).get("resource_metadata")
+            resource = await find_resource(requests, session.url, named)
             server = await find_server(requests, self._chosen_issuer(resource))
             if login is not None and login.issuer != server.issuer:
                 await self._keep(session, None)  # credentials of one server are not sent to another
@@ -133,7 +134,7 @@ class TokenAuth:
     def _chosen_issuer(self, resource: ResourceMetadata) -> str:
         own = self._client.issuer if self._client else ""
         if own and own not in resource.issuers:
-            names = ", ".join(resource.issuers)
+            names = shortened(", ".join(resource.issuers))
             raise LoginFailedError(f"the client is registered at {own}, but the server requires tokens of {names}.")
         return own or resource.issuers[0]
 
