@@ -8,7 +8,7 @@ from pegboard.exports import exports
 _HOMES = {
     "client.addresses": "ClientLimits Endpoint Program Stream",
     "client.asked": "Asked QuestionHandler",
-    "client.auth": "HttpAuth LoginRequiredError",
+    "client.http_auth": "HttpAuth LoginRequiredError",
     "client.client_errors": "ServerTimeoutError UnreachableError",
     "client.http_exchange": "HttpExchange HttpReply",
     "client.message_stream": "MessageStream",

@@ -9,13 +9,13 @@ from pegboard.client.asked import (
     Asked,
     QuestionHandler,
 )
-from pegboard.client.auth import (
-    HttpAuth,
-    LoginRequiredError,
-)
 from pegboard.client.client_errors import (
     ServerTimeoutError,
     UnreachableError,
+)
+from pegboard.client.http_auth import (
+    HttpAuth,
+    LoginRequiredError,
 )
 from pegboard.client.http_exchange import (
     HttpExchange,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.client.auth import HttpAuth
+from pegboard.client.http_auth import HttpAuth
 from pegboard.client.http_exchange import HttpExchange
 from pegboard.client.message_stream import MessageStream
 from pegboard.types.callers import EMPTY

@@ -10,9 +10,9 @@ from urllib.parse import urljoin, urlsplit
 from pydantic_core import from_json
 
 from pegboard.client.addresses import ClientLimits, Endpoint
-from pegboard.client.auth import login_required
 from pegboard.client.challenges import demands_login
 from pegboard.client.client_errors import ConnectionLostError, HttpStatusError
+from pegboard.client.http_auth import login_required
 from pegboard.client.http_exchange import HttpExchange, HttpReply
 from pegboard.client.in_flight import Message
 from pegboard.errors import TransportError

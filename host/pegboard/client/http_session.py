@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from pegboard.client.auth import LoginRequiredError
 from pegboard.client.client_errors import ConnectionLostError, SessionExpiredError
+from pegboard.client.http_auth import LoginRequiredError
 from pegboard.client.http_endpoint import HttpEndpoint, is_stream
 from pegboard.client.http_stream import StreamReading
 from pegboard.client.in_flight import InFlight, Message

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from multidict import CIMultiDict
 
-from pegboard.client.auth import LoginRequiredError, login_required
 from pegboard.client.challenges import bearer_challenge, demands_login
+from pegboard.client.http_auth import LoginRequiredError, login_required
 
 
 @pytest.mark.parametrize(

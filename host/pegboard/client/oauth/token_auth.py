@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from time import time
 from typing import NamedTuple
 
-from pegboard.client.auth import LoginRequiredError, origin
 from pegboard.client.challenges import bearer_challenge, required_scopes
+from pegboard.client.http_auth import LoginRequiredError, origin
 from pegboard.client.http_exchange import HttpExchange
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
 from pegboard.client.oauth.oauth_client import OAuthClient

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client.auth import LoginRequiredError
+from pegboard.client.http_auth import LoginRequiredError
 from pegboard.client.oauth.browser_login import OAuth
 from pegboard.client.oauth.loopback_redirect import LoopbackRedirect
 from pegboard.client.oauth.oauth_client import OAuthClient
