@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,6 +28,8 @@ STABLE_SECONDS = 5.0
 """A connection that ends earlier counts as a failed attempt."""
 PATIENT_SECONDS = 1.0
 """Calls wait for the next attempt if it is due within this time."""
+MAX_LISTEN_SECONDS = 5.0
+"""The time limit for the request for changes."""
 MIN_LIST_SECONDS = 0.2
 """The minimum time between two readings of changed lists."""
 
@@ -108,16 +110,6 @@ class Link:
     def connected(self) -> Client | None:
         """The connection, or None."""
         return self._client
-
-    @property
-    def state(self) -> str:
-        """The state in words."""
-        if self._client is not None:
-            return "connected"
-        if self._attempt is None:
-            return "not connected yet"
-        error = self._attempt.exception() if self._attempt.done() and not self._attempt.cancelled() else None
-        return "connecting" if error is None else f"not connected: {error}"
 
     def start(self) -> None:
         """Connect in the background, unless a connection is open or the next attempt is not due."""
@@ -210,8 +202,7 @@ class Link:
         """Open the connection and follow changes until it is lost. Return the reason of the loss."""
         self._changed.clear()
         async with self._open(self._notified) as client:
-            with suppress(ProtocolError):  # a server need not tell its changes
-                await client.listen()
+            await self._listen(client)
             self.lists = await self._reader.read(client, ALL_KINDS, self.lists)
             self._opened(client)
             try:
@@ -222,6 +213,14 @@ class Link:
                 self._client = None
                 self._begin_attempt()
         return "the server has closed it"
+
+    async def _listen(self, client: Client) -> None:
+        """Ask the server for changes of its lists. A server need not support that."""
+        try:
+            async with asyncio.timeout(MAX_LISTEN_SECONDS):
+                await client.listen()
+        except (ProtocolError, TimeoutError) as error:
+            self._logger.debug("%s announces no changes: %s", self._label, _first_line(error))
 
     def _opened(self, client: Client) -> None:
         self._client = client

@@ -204,7 +204,10 @@ class ServedItems:
         for key in removed:
             names.setdefault(LISTED_AS[key.kind], []).append(self._served[key].shown)
         for kind, shown in names.items():
-            self._catalogue.remove(kind, *shown)
+            try:
+                self._catalogue.remove(kind, *shown)
+            except ToolDefinitionError as error:
+                self._logger.error("%s: %s cannot be removed: %s", self._server, kind, error)
         for key in removed:
             self._register(key, None)
 

@@ -83,11 +83,6 @@ class UpstreamServer:
 
     # --- life
 
-    @property
-    def state(self) -> str:
-        """The state in words."""
-        return f"{len(self._users)} users" if self._link is None else self._link.state
-
     def start(self) -> None:
         """Connect in the background, if the server has one connection for all callers."""
         if self._link is not None:

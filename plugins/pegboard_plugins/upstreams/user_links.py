@@ -83,9 +83,6 @@ class UserLinks:
         self._closing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    def __len__(self) -> int:
-        return len(self._links)
-
     def get(self, key: UserKey) -> UserLink | None:
         """Return the connection of a user, or None if the user has none yet."""
         return self._links.get(key)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard.plugin import Plugin, PluginContext, ToolDefinition, hookimpl
-from pegboard_plugins.upstreams import upstream_lists
+from pegboard_plugins.upstreams import link, upstream_lists
 from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
 
 GOOD = tool("good")
@@ -97,3 +97,18 @@ async def test_secrets_of_the_section_are_not_in_the_log(tmp_path: Path, caplog:
     async with mounting({"one": section}) as client:
         assert await names(client) == []
     assert canary not in caplog.text
+
+
+async def test_a_server_that_never_confirms_subscriptions_is_connected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "MAX_LISTEN_SECONDS", 0.1)
+    discovered = {
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {"listChanged": True}},
+        "serverInfo": {"name": "scripted", "version": "1"},
+    }
+    script = {"server/discover": discovered, "subscriptions/listen": "hang", **tools("env")}
+    async with mounting({"one": scripted(tmp_path, script)}) as client:
+        assert await names(client) == ["one_env"]
