@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CACHE = HERE / ".cache"
 SDK = "mcp==2.3.0"
-FASTMCP = "fastmcp==4.1.6"
+FASTMCP = "fastmcp-slim[client]==4.1.6"
 
 _OURS = (ROOT, ROOT / "toolkits" / "files", HERE / "toolkit")
 _SOURCES = ("pyproject.toml", "README.md", "LICENSE", "host", "plugins", "src")
@@ -65,10 +65,6 @@ class Environments:
         self._constraints = CACHE / "constraints.txt"
         lock = (ROOT / "requirements-dev.txt").read_text("utf-8")
         self._constraints.write_text("\n".join(re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)), "utf-8")
-        self._same_pydantic = CACHE / "same-pydantic.txt"
-        self._same_pydantic.write_text(
-            "\n".join(re.findall(r"^pydantic(?:-core)?==[^\s;]+", lock, re.MULTILINE)), "utf-8"
-        )
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
         """Pegboard and one toolkit, from wheels of the checkout, and more from the package index."""
@@ -81,27 +77,24 @@ class Environments:
         return self._environment("+".join(("sdk", *more)), [SDK, *more], [])
 
     def fastmcp(self) -> Environment:
-        """Return FastMCP, from the package index. Of the lock it takes pydantic; with the rest it has conflicts."""
-        return self._environment("fastmcp", [FASTMCP], [], self._same_pydantic)
+        """Return the client of FastMCP, from the package index."""
+        return self._environment("fastmcp", [FASTMCP], [])
 
-    def _environment(
-        self, name: str, requirements: Sequence[str], files: Iterable[Path], constraints: Path | None = None
-    ) -> Environment:
-        constraints = constraints or self._constraints
-        key = _digest(files, self.version, *requirements, constraints.read_text("utf-8"))
+    def _environment(self, name: str, requirements: Sequence[str], files: Iterable[Path]) -> Environment:
+        key = _digest(files, self.version, *requirements, self._constraints.read_text("utf-8"))
         folder = CACHE / f"env-{name}-{key}"
         if not (folder / "complete").exists():
             _remove(f"env-{name}-*")
             _say(f"making the environment {folder.name}")
-            self._install(folder, requirements, constraints)
+            self._install(folder, requirements)
             (folder / "complete").touch()
         python = str(folder / "bin" / "python")
         listing = "import importlib.metadata as m; [print(d.name, d.version) for d in m.distributions()]"
         versions = dict(line.split() for line in _output(python, "-c", listing).splitlines())
         return Environment(folder, versions)
 
-    def _install(self, folder: Path, requirements: Sequence[str], pins: Path) -> None:
-        constraints = ("--constraint", str(pins))
+    def _install(self, folder: Path, requirements: Sequence[str]) -> None:
+        constraints = ("--constraint", str(self._constraints))
         if self._uv:
             _run(self._uv, "venv", "--quiet", "--python", self._python, str(folder))
             python = ("--python", str(folder))
