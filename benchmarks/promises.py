@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks import calls, lists, memory, start
+from benchmarks import calls, client_calls, lists, memory, start
 from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
 from benchmarks.http import promises as http_promises
 from benchmarks.messages import ERAS
@@ -14,7 +14,7 @@ from benchmarks.results import Results
 def lines(results: Results) -> list[str]:
     """One line for each promise that was measured."""
     http = [f"{_kept(kept)} {promise}" for kept, promise in http_promises.lines(results)]
-    return [*_start(results), *_memory(results), *_calls(results), *_lists(results), *http]
+    return [*_start(results), *_memory(results), *_calls(results), *_lists(results), *http, *_clients(results)]
 
 
 def _start(results: Results) -> Iterator[str]:
@@ -63,6 +63,13 @@ def _lists(results: Results) -> Iterator[str]:
 def _growth(results: Results, era: str, name: str) -> float | None:
     costs = [results.get(lists.NAME, f"{era} {size} tools", name, "cpu_us") for size in lists.SIZES]
     return costs[1].median / costs[0].median if costs[0] and costs[1] else None
+
+
+def _clients(results: Results) -> Iterator[str]:
+    for case in results.cases(client_calls.NAME):
+        peer = results.ratio(client_calls.NAME, case, SDK, PEGBOARD, "cpu_us")
+        if peer:
+            yield f"{_kept(peer >= 3)} client {case}: {peer:.1f} times faster than that of {SDK} (3)"
 
 
 def _kept(kept: bool) -> str:

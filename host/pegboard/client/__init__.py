@@ -11,7 +11,7 @@ _HOMES = {
     "client.http_auth": "HttpAuth LoginRequiredError",
     "client.client_errors": "ServerTimeoutError UnreachableError",
     "client.http_exchange": "HttpExchange HttpReply",
-    "client.message_stream": "MessageStream",
+    "client.server_stream": "MessageStream",
     "client.oauth.browser_login": "OAuth",
     "client.oauth.client_credentials": "ClientCredentials",
     "client.oauth.loopback_redirect": "LoopbackRedirect RedirectReceiver",

@@ -21,9 +21,6 @@ from pegboard.client.http_exchange import (
     HttpExchange,
     HttpReply,
 )
-from pegboard.client.message_stream import (
-    MessageStream,
-)
 from pegboard.client.oauth.browser_login import (
     OAuth,
 )
@@ -42,6 +39,9 @@ from pegboard.client.oauth.saved_login import (
 )
 from pegboard.client.server_description import (
     ServerDescription,
+)
+from pegboard.client.server_stream import (
+    MessageStream,
 )
 from pegboard.client.wire_client import (
     Client,

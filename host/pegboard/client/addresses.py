@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pegboard.client.http_auth import HttpAuth
 from pegboard.client.http_exchange import HttpExchange
-from pegboard.client.message_stream import MessageStream
+from pegboard.client.server_stream import MessageStream
 from pegboard.types.callers import EMPTY
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024

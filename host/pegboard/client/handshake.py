@@ -15,9 +15,9 @@ SESSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 PROBE_SECONDS = 10.0
 """How long a server on a message stream may take to respond to `server/discover` before `initialize` is sent, too."""
 
-HEADER_MISMATCH = -32020
+MISMATCHED_HEADERS = -32020
 _UNSUPPORTED_VERSION = -32022
-_MODERN_ERRORS = (HEADER_MISMATCH, -32021, _UNSUPPORTED_VERSION)
+_MODERN_ERRORS = (MISMATCHED_HEADERS, -32021, _UNSUPPORTED_VERSION)
 _META = "io.modelcontextprotocol/"
 
 

@@ -15,7 +15,7 @@ from pegboard.client.http_stream import StreamReading
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
 from pegboard.client.reconnecting import reconnect_delay
-from pegboard.errors import TransportError
+from pegboard.errors import MCPError, TransportError
 from pegboard.wire.codec import encode
 
 MAX_RESUMPTIONS = 5
@@ -26,7 +26,7 @@ MAX_GOODBYE_SECONDS = 3.0
 logger = logging.getLogger("pegboard.client")
 
 
-class HttpSession:
+class SessionHttp:
     """Requests in a session.
 
     Args:
@@ -109,7 +109,7 @@ class HttpSession:
         """End the session."""
         if self._standing is not None:
             self._standing.cancel()
-        with suppress(TimeoutError, TransportError):
+        with suppress(TimeoutError, MCPError):
             async with asyncio.timeout(MAX_GOODBYE_SECONDS):
                 if self._tasks:
                     await asyncio.wait(self._tasks)
@@ -174,7 +174,7 @@ class HttpSession:
                 failures = 0
             except SessionExpiredError:
                 reading, failures = self._reading(), failures + 1
-                with suppress(TransportError):
+                with suppress(MCPError):
                     await self._renew(used)
             except LoginRequiredError as error:
                 logger.warning("%s; its notifications are no longer received", error)
@@ -215,13 +215,13 @@ class HttpSession:
     async def _respond(self, response: Message) -> None:
         try:
             await self._send(response)
-        except TransportError as error:
+        except MCPError as error:
             logger.warning("the answer to a question was not delivered: %s", error)
 
     async def _tell_or_log(self, method: str, params: Message) -> None:
         try:
             await self.tell(method, params)
-        except TransportError as error:
+        except MCPError as error:
             logger.info("%s was not delivered: %s", method, error)
 
     def _begin(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -13,7 +13,7 @@ from pegboard.errors import ProtocolError
 from pegboard.wire.codec import encode
 
 Message: TypeAlias = dict[str, Any]
-Progress: TypeAlias = Callable[[Message], None]
+TakeProgress: TypeAlias = Callable[[Message], None]
 """Receives the parameters of each progress notification."""
 
 
@@ -59,7 +59,7 @@ class InFlight:
         params: Message,
         seconds: float,
         most_seconds: float,
-        progress: Progress | None = None,
+        progress: TakeProgress | None = None,
         ask: QuestionHandler | None = None,
     ) -> None:
         self.id = request_id

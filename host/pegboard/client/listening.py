@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.reconnecting import reconnect_delay
-from pegboard.errors import ProtocolError, TransportError
+from pegboard.errors import MCPError, TransportError
+
+logger = logging.getLogger("pegboard.client")
 
 LIST_CHANGES = {
     "toolsListChanged": "notifications/tools/list_changed",
@@ -95,11 +98,12 @@ class Listening:
             flight.acknowledged = _acknowledge(heard, acknowledged, self._connection.report_changes)
             try:
                 await self._connection.send(flight)
-            except (ProtocolError, TransportError) as error:
+            except MCPError as error:
                 if not acknowledged.done():
                     acknowledged.set_exception(error)
                     return
-                if isinstance(error, ProtocolError):
+                if not isinstance(error, TransportError):
+                    logger.warning("%s; changes are no longer received", error)
                     return
             failures = 0 if heard.done() else failures + 1
             await asyncio.sleep(reconnect_delay(failures))

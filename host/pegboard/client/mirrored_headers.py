@@ -35,12 +35,12 @@ class MirroredHeaders:
         name = params.get(member)
         if not isinstance(name, str):
             return {}
-        headers = {"Mcp-Name": header_value(name)}
+        headers = {"Mcp-Name": as_header_value(name)}
         if method == "tools/call":
             for path, header in self._tools.get(name, ()):
                 value = _at(path, params.get("arguments"))
                 if value is not None:
-                    headers[f"Mcp-Param-{header}"] = header_value(_as_string(value))
+                    headers[f"Mcp-Param-{header}"] = as_header_value(_as_string(value))
         return headers
 
     def learn(self, response: Message) -> None:
@@ -68,7 +68,7 @@ class MirroredHeaders:
         return True
 
 
-def header_value(text: str) -> str:
+def as_header_value(text: str) -> str:
     """Return a string as the value of a header: as it is, or in base64."""
     if _PLAIN.fullmatch(text) and not (text.startswith("=?base64?") and text.endswith("?=")):
         return text

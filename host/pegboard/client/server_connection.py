@@ -15,7 +15,7 @@ from pegboard.client.asked import ANSWERED_BY_ASK, QuestionHandler
 from pegboard.client.client_errors import HttpStatusError, ServerTimeoutError, SessionExpiredError
 from pegboard.client.era_probe import probe
 from pegboard.client.handshake import (
-    HEADER_MISMATCH,
+    MISMATCHED_HEADERS,
     SESSIONS,
     STATELESS,
     SessionServerError,
@@ -24,17 +24,17 @@ from pegboard.client.handshake import (
     selected_revision,
     stateless_meta,
 )
-from pegboard.client.in_flight import InFlight, Message, Progress, result_in
+from pegboard.client.in_flight import InFlight, Message, TakeProgress, result_in
 from pegboard.client.incoming import Incoming
 from pegboard.client.listening import LIST_CHANGES
-from pegboard.client.server_description import ServerDescription, described
+from pegboard.client.server_description import ServerDescription, description_in
 from pegboard.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
     from pegboard.client.http_endpoint import HttpEndpoint
     from pegboard.client.http_exchange import HttpExchange
-    from pegboard.client.http_session import HttpSession
-    from pegboard.client.message_stream import MessageStream
+    from pegboard.client.http_session import SessionHttp
+    from pegboard.client.server_stream import MessageStream
 
 
 class RequestOptions(TypedDict, total=False):
@@ -49,7 +49,7 @@ class RequestOptions(TypedDict, total=False):
     """
 
     timeout: float | None
-    progress: Progress | None
+    progress: TakeProgress | None
     meta: Mapping[str, Any] | None
     ask: QuestionHandler | None
     capabilities: Mapping[str, Any] | None
@@ -105,7 +105,7 @@ class ServerConnection:
         self._channel: Channel | None = None
         self._endpoint: HttpEndpoint | None = None
         self._exchange: HttpExchange | None = None
-        self._session: HttpSession | None = None
+        self._session: SessionHttp | None = None
         self._renewing = asyncio.Lock()
 
     @property
@@ -135,7 +135,7 @@ class ServerConnection:
             await self._renew(error.session_id)  # a server that does not know the session has not run the request
         except ProtocolError as error:
             # the server requires headers of a tool that was never listed, or has changed
-            if error.code != HEADER_MISMATCH or method != "tools/call" or self._endpoint is None:
+            if error.code != MISMATCHED_HEADERS or method != "tools/call" or self._endpoint is None:
                 raise
             await self._relearn_tools()
         return await self.send(self.new_flight(method, params, options))
@@ -281,13 +281,13 @@ class ServerConnection:
         except HttpStatusError as error:
             raise SessionServerError(f"{label} does not implement server/discover: {error}") from None
         check_discovered(label, result)
-        self.revision, self.server = STATELESS, described(result)
+        self.revision, self.server = STATELESS, description_in(result)
 
     async def _open_session(self, revision: str | None) -> None:
         if self._endpoint is not None:
-            from pegboard.client.http_session import HttpSession
+            from pegboard.client.http_session import SessionHttp
 
-            self._session = HttpSession(self._endpoint, self.incoming, self._renew, self.report_changes)
+            self._session = SessionHttp(self._endpoint, self.incoming, self._renew, self.report_changes)
             self._channel = self._session
         await self._initialize(revision or SESSIONS[0])
         if self._session is not None and (self._capabilities or self.incoming.hears):
@@ -300,7 +300,7 @@ class ServerConnection:
             result = await self.send(self.new_flight("initialize", params, {}))
         except HttpStatusError as error:
             raise TransportError(f"{error}; check that the URL is that of an MCP endpoint") from None
-        self.revision, self.server = selected_revision(label, result), described(result)
+        self.revision, self.server = selected_revision(label, result), description_in(result)
         if self._session is not None:
             self._session.revision = self.revision
         await self.in_time(self.channel.tell("notifications/initialized", {}), "notifications/initialized")

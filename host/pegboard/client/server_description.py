@@ -27,7 +27,7 @@ class ServerDescription(NamedTuple):
     raw: dict[str, Any]
 
 
-def described(raw: dict[str, Any]) -> ServerDescription:
+def description_in(raw: dict[str, Any]) -> ServerDescription:
     """Return the description in a result. Members of other types count as absent."""
     meta = raw.get("_meta")
     info = meta.get(_SERVER_INFO) if isinstance(meta, dict) and "serverInfo" not in raw else raw.get("serverInfo")

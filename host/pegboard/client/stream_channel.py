@@ -12,7 +12,7 @@ from pegboard.client.addresses import ClientLimits
 from pegboard.client.client_errors import UnreachableError
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
-from pegboard.client.message_stream import MessageStream
+from pegboard.client.server_stream import MessageStream
 from pegboard.errors import TransportError
 from pegboard.wire.codec import encode
 

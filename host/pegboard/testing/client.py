@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 from pegboard.client.asked import Asked
+from pegboard.client.in_flight import Message
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.names import wire_name
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.in_memory_host import Observed
-from pegboard.testing.memory_stream import Message, Traffic
+from pegboard.testing.memory_stream import Traffic
 from pegboard.testing.protocol_client import ProtocolClient
 from pegboard.testing.replay import Replay
 from pegboard.testing.snapshots import Definitions

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from pegboard.client.in_flight import Message
 from pegboard.wire.codec import decode
 
-Message: TypeAlias = dict[str, Any]
 Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]
 """One message, and which side sent it."""
 

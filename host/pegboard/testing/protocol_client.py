@@ -11,13 +11,13 @@ from pegboard.client.addresses import ClientLimits, Stream
 from pegboard.client.asked import Asked
 from pegboard.client.client_errors import ServerTimeoutError
 from pegboard.client.handshake import STATELESS
-from pegboard.client.in_flight import InFlight
+from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
 from pegboard.client.listening import Listening
 from pegboard.client.server_connection import ServerConnection
 from pegboard.errors import ProtocolError
 from pegboard.testing.answers import Answers
-from pegboard.testing.memory_stream import MemoryStream, Message
+from pegboard.testing.memory_stream import MemoryStream
 from pegboard.testing.replay import Replay
 from pegboard.wire.jsonrpc import INTERNAL_ERROR
 

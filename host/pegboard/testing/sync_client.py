@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from pegboard.client.asked import Asked
+from pegboard.client.in_flight import Message
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.testing.client import Logged, Reported, TestClient
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.in_memory_host import Kit
-from pegboard.testing.memory_stream import Message, Traffic
+from pegboard.testing.memory_stream import Traffic
 from pegboard.testing.snapshots import Definitions
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Completion

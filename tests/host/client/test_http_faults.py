@@ -334,6 +334,18 @@ async def test_a_login_is_performed_when_the_server_asks_for_it() -> None:
     assert tokens.statuses == [401]
 
 
+async def test_a_session_whose_login_ends_is_closed_without_an_error() -> None:
+    def respond(got: Got) -> bytes:
+        if got.method == "initialize":
+            return got.result(INITIALIZED, "Mcp-Session-Id: s1")
+        return ACCEPTED if got.method.startswith("notifications/") else whole(401, b"")
+
+    async with connected(respond, revision=REVISION) as (client, got):
+        with pytest.raises(LoginRequiredError):
+            await client.call("x")
+    assert got[-1].verb == "DELETE"
+
+
 @pytest.mark.parametrize("status", [401, 403])
 async def test_a_login_is_performed_only_once_per_request(status: int) -> None:
     challenge = whole(status, b"", 'WWW-Authenticate: Bearer error="insufficient_scope"')
