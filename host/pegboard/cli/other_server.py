@@ -23,11 +23,11 @@ from pegboard.cli.output import diverted, is_interactive, print_json, print_resu
 from pegboard.client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
 from pegboard.errors import ClientError, MCPError, NotFoundError, ProtocolError, TransportError
 from pegboard.names import nearest, same_name
+from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 
-METHOD_NOT_FOUND = -32601
 STDERR_LINES = 20
 """The last lines of a program's standard error that are printed if it fails."""
-KINDS = {
+ITEM_KINDS = {
     "tools": ("tool", "name", Client.tools),
     "prompts": ("prompt", "name", Client.prompts),
     "resources": ("resource", "uri", Client.resources),
@@ -39,7 +39,7 @@ Item = dict[str, Any]
 T = TypeVar("T")
 
 
-def run_list(options: Namespace) -> int:
+def list_server(options: Namespace) -> int:
     """List the tools, prompts, resources and resource templates of the server."""
     lists = _use_server(options, _lists)
     if options.json:
@@ -49,7 +49,7 @@ def run_list(options: Namespace) -> int:
     return OK
 
 
-def run_show(options: Namespace) -> int:
+def show_item(options: Namespace) -> int:
     """Show one tool, prompt or resource of the server."""
 
     async def find(client: Client) -> tuple[str, Item]:
@@ -63,7 +63,7 @@ def run_show(options: Namespace) -> int:
     return OK
 
 
-def run_call(options: Namespace) -> int:
+def call_item(options: Namespace) -> int:
     """Call a tool, get a prompt, or read a resource, and print the result."""
     try:
         arguments = parse_arguments(options.arguments)
@@ -177,7 +177,7 @@ def _at_terminal(label: str) -> QuestionHandler:
             raise ProtocolError(METHOD_NOT_FOUND, str(error)) from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             say("the question is invalid; it is refused")
-            raise ProtocolError(-32602, "the question is invalid") from error
+            raise ProtocolError(INVALID_PARAMS, "the question is invalid") from error
 
     return ask
 
@@ -188,12 +188,12 @@ def _at_terminal(label: str) -> QuestionHandler:
 async def _lists(client: Client, *kinds: str) -> dict[str, list[Item]]:
     """Return the lists of the server, or some of them. Lists that it does not offer are absent."""
     lists: dict[str, list[Item]] = {}
-    for kind in kinds or KINDS:
+    for kind in kinds or ITEM_KINDS:
         capability = "resources" if kind == "resourceTemplates" else kind
         if capability not in client.server.capabilities:
             continue
         try:
-            lists[kind] = await KINDS[kind][2](client)
+            lists[kind] = await ITEM_KINDS[kind][2](client)
         except ProtocolError as error:
             if error.code != METHOD_NOT_FOUND:
                 raise
@@ -206,7 +206,7 @@ def _found(name: str, lists: Mapping[str, list[Item]]) -> tuple[str, Item]:
     Raises:
         NotFoundError: the name matches no item or several.
     """
-    named = [(kind, item, str(item.get(KINDS[kind][1]))) for kind, items in lists.items() for item in items]
+    named = [(kind, item, str(item.get(ITEM_KINDS[kind][1]))) for kind, items in lists.items() for item in items]
     matches = [(kind, item) for kind, item, own in named if own == name]
     if not matches:
         similar = {own: (kind, item) for kind, item, own in named if same_name(own, name)}
@@ -215,7 +215,7 @@ def _found(name: str, lists: Mapping[str, list[Item]]) -> tuple[str, Item]:
         matches = list(similar.values())
     if matches:
         return matches[0]
-    nouns = [KINDS[kind][0] for kind in lists] or ["tool"]
+    nouns = [ITEM_KINDS[kind][0] for kind in lists] or ["tool"]
     close = nearest(name, [own for _, _, own in named])
     hint = f"; did you mean {close!r}?" if close else "; `pegboard list` with the same options shows all"
     raise NotFoundError(f"the server has no {' or '.join(nouns)} {name!r}{hint}")

@@ -90,7 +90,7 @@ _COMMANDS = (
         "listing:run_list",
         "list the tools",
         ("pegboard list", "pegboard list --only files --json", "pegboard list --url https://example.com/mcp"),
-        elsewhere="other_server:run_list",
+        elsewhere="other_server:list_server",
     ),
     _Command(
         "show",
@@ -102,7 +102,7 @@ _COMMANDS = (
             "pegboard show search --url https://example.com/mcp",
         ),
         (_TOOL,),
-        elsewhere="other_server:run_show",
+        elsewhere="other_server:show_item",
     ),
     _Command(
         "call",
@@ -126,7 +126,7 @@ _COMMANDS = (
                 },
             ),
         ),
-        elsewhere="other_server:run_call",
+        elsewhere="other_server:call_item",
     ),
     _Command(
         "operator-token",

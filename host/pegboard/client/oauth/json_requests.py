@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from pegboard.client.http_exchange import HttpExchange
-from pegboard.client.oauth.refusals import shortened
+from pegboard.client.oauth.refusals import excerpt
 from pegboard.errors import TransportError
 from pegboard.wire.codec import decode, encode
 
@@ -46,7 +46,7 @@ class JsonRequests:
         parts = split(url)
         is_local = parts is not None and self._allows_loopback and names_this_machine(url)
         if parts is None or not (parts.scheme == "https" or (parts.scheme == "http" and is_local)):
-            raise LoginFailedError(f"'{shortened(url)}' is not safe: a login requires an https URL.")
+            raise LoginFailedError(f"'{excerpt(url)}' is not safe: a login requires an https URL.")
 
     async def get(self, url: str) -> dict[str, Any] | None:
         """Return the JSON object at a URL, or None if the response is anything else."""

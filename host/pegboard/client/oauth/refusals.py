@@ -24,7 +24,7 @@ def refusal(problem: str, status: int | None, document: Mapping[str, Any] | None
     code, description = oauth_error(document), (document or {}).get("error_description")
     said = [code] if code else [] if status is None else [f"status {status}"]
     if isinstance(description, str) and description.strip():
-        said.append(shortened(description))
+        said.append(excerpt(description))
     return f"{problem}: {': '.join(said)}" if said else f"{problem}."
 
 
@@ -34,6 +34,6 @@ def oauth_error(document: Mapping[str, Any] | None) -> str:
     return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
 
 
-def shortened(value: object) -> str:
+def excerpt(value: object) -> str:
     """Return a value of a foreign document as a short line without invisible characters."""
     return escape_invisible(" ".join(str(value).split()))[:MAX_REASON_CHARACTERS]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pegboard.client.challenges import valid_scopes
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, origin_of
-from pegboard.client.oauth.refusals import shortened
+from pegboard.client.oauth.refusals import excerpt
 
 
 class ResourceMetadata(NamedTuple):
@@ -67,7 +67,7 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
         LoginFailedError: the metadata is invalid, or belongs to another server.
     """
     if named is not None and origin_of(named) != origin_of(url):
-        wrong = shortened(named)
+        wrong = excerpt(named)
         raise LoginFailedError(f"'{wrong}' has metadata of another server: the address must have the origin of {url}.")
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}"
@@ -81,7 +81,7 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
 def _resource_metadata(document: Mapping[str, Any], address: str, url: str) -> ResourceMetadata:
     resource, issuers = document.get("resource"), _texts(document, "authorization_servers")
     if not isinstance(resource, str) or not _covers(resource, url):
-        wrong = shortened(resource)
+        wrong = excerpt(resource)
         raise LoginFailedError(f"{address} has metadata of another server: '{wrong}' instead of '{canonical(url)}'.")
     if not issuers:
         raise LoginFailedError(f"{address} names no authorization server.")
@@ -123,7 +123,7 @@ def _server_addresses(issuer: str) -> Iterator[str]:
 
 def _server_metadata(document: Mapping[str, Any], address: str, issuer: str) -> ServerMetadata:
     if document.get("issuer") != issuer:  # RFC 8414, section 3.3
-        wrong = shortened(document.get("issuer"))
+        wrong = excerpt(document.get("issuer"))
         raise LoginFailedError(f"{address} has metadata of another issuer: '{wrong}', not '{issuer}'.")
     token_endpoint = _text(document, "token_endpoint")
     if not token_endpoint:

@@ -15,7 +15,7 @@ from pegboard.client.http_auth import LoginRequiredError, origin
 from pegboard.client.http_exchange import HttpExchange
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, names_this_machine, origin_of
 from pegboard.client.oauth.oauth_client import OAuthClient
-from pegboard.client.oauth.refusals import shortened
+from pegboard.client.oauth.refusals import excerpt
 from pegboard.client.oauth.saved_login import Login, TokenStore, from_json, to_json
 from pegboard.client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
 from pegboard.client.oauth.token_endpoint import TokenRefusedError, request_token
@@ -134,7 +134,7 @@ class TokenAuth:
     def _chosen_issuer(self, resource: ResourceMetadata) -> str:
         own = self._client.issuer if self._client else ""
         if own and own not in resource.issuers:
-            names = shortened(", ".join(resource.issuers))
+            names = excerpt(", ".join(resource.issuers))
             raise LoginFailedError(f"the client is registered at {own}, but the server requires tokens of {names}.")
         return own or resource.issuers[0]
 
