@@ -10,23 +10,23 @@ import pytest
 import pytest_asyncio
 
 from tests.support import asking_plugin, asks_kit
-from tests.support.asgi_servers import SERVERS, serve_command
+from tests.support.asgi_servers import HOST_SCRIPT, SERVERS, serve_command
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, ask, call, stream
 from tests.support.peer import WAIT
 from tests.support.pool import ASKING, FIXTURE, make_site
-from tests.support.sdk import SCRIPTS, run_http_client
+from tests.support.sdk import run_http_client
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.asyncio(loop_scope="module")]  # the first run makes environments
 
-CLIENTS = [("1", "legacy"), ("2", "2026-07-28")]
+CLIENTS = [(("1", "legacy"), "/mcp"), (("2", "2026-07-28"), "/tools/mcp")]
 QUIET = "stream_ping_seconds = 0.1"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=SERVERS)
 async def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     site = make_site(tmp_path_factory.mktemp("site"), {**FIXTURE, "asks": asks_kit}, asking_plugin)
-    (site / "asgi_host.py").write_text((SCRIPTS / "asgi_host.py").read_text("utf-8"), "utf-8")
+    (site / "asgi_host.py").write_text(HOST_SCRIPT.read_text("utf-8"), "utf-8")
     command = await asyncio.to_thread(serve_command, request.param, "asgi_host:mounted")
     config = http_config(QUIET, host=ASKING)
     async with Served(site, config, command=command) as served:
@@ -34,8 +34,7 @@ async def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         assert "Traceback" not in served.stderr
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=str)
-@pytest.mark.parametrize("path", ["/mcp", "/tools/mcp"])
+@pytest.mark.parametrize(("client", "path"), CLIENTS, ids=str)
 async def test_clients_of_both_eras_call_tools_and_are_asked(
     served: Served, client: tuple[str, str], path: str, tmp_path: Path
 ) -> None:
@@ -75,7 +74,7 @@ async def test_a_client_of_a_session_resumes_the_stream_that_it_lost(served: Ser
 async def test_a_server_that_ends_stops_the_host(server: str, tmp_path: Path) -> None:
     """A stream that is open does not keep the process."""
     site = make_site(tmp_path, FIXTURE)
-    (site / "asgi_host.py").write_text((SCRIPTS / "asgi_host.py").read_text("utf-8"), "utf-8")
+    (site / "asgi_host.py").write_text(HOST_SCRIPT.read_text("utf-8"), "utf-8")
     command = await asyncio.to_thread(serve_command, server, "asgi_host:alone")
     async with Served(site, http_config(QUIET), command=command) as served:
         streaming = await stream(served, call("fixture_wait", token="p"))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tests.conformance.suite import Suite, installed_suite
 from tests.conformance.verdict import EXPECTED, Verdict, judge, read_expected
+from tests.support.asgi_servers import HOST_SCRIPT, SERVERS, serve_command
 from tests.support.distributions import make_distribution
 from tests.support.serving import serving as served
 from tests.support.wire import PEGBOARD, client_environment
@@ -36,16 +37,32 @@ retry_ms = 100
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Run the installed command `pegboard serve` with the toolkits of this folder. Yield the URL of its endpoint."""
+def serving(folder: Path, asgi: str | None = None) -> Iterator[str]:
+    """Run a host with the toolkits of this folder. Yield the URL of its endpoint.
+
+    Args:
+        folder: the working directory.
+        asgi: the ASGI server that serves the host; None for the installed command `pegboard serve`.
+    """
     site = folder / "site"
     names = [kit.stem.removesuffix("_kit") for kit in KITS]
     entry_points = {"pegboard.toolkits": {name: f"{name}_kit:kit" for name in names}}
     modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
     (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
-    command: list[str | Path] = [
-        PEGBOARD,
+    if asgi is not None:
+        command = serve_command(asgi, f"{HOST_SCRIPT.stem}:alone")
+        (site / HOST_SCRIPT.name).write_text(HOST_SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
+    else:
+        command = _serve(names)
+    with served(command, folder, client_environment(folder, {"PYTHONPATH": str(site)})) as server:
+        yield server.url
+    assert "Traceback" not in server.stderr, server.stderr
+
+
+def _serve(names: list[str]) -> list[str]:
+    return [
+        str(PEGBOARD),
         "serve",
         "--config",
         "hostconfig.toml",
@@ -53,9 +70,6 @@ def serving(folder: Path) -> Iterator[str]:
         "--only",
         ",".join(names),
     ]
-    with served(command, folder, client_environment(folder, {"PYTHONPATH": str(site)})) as server:
-        yield server.url
-    assert "Traceback" not in server.stderr, server.stderr
 
 
 def conform(suite: Suite, url: str, revision: str, folder: Path, scenario: str | None = None) -> Verdict:
@@ -87,6 +101,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--scenario", metavar="NAME", help="run only this scenario")
     parser.add_argument("--url", help="test a running server instead of starting one")
+    parser.add_argument("--asgi", choices=SERVERS, help="serve the host with this ASGI server")
     parser.add_argument("--output", type=Path, metavar="DIR", help="keep the results of the suite in this folder")
     options = parser.parse_args(arguments)
     try:
@@ -101,7 +116,7 @@ def main(arguments: list[str]) -> int:
 
 def _all(suite: Suite, options: argparse.Namespace, folder: Path) -> bool:
     good = True
-    with nullcontext(options.url) if options.url else serving(folder) as url:
+    with nullcontext(options.url) if options.url else serving(folder, options.asgi) as url:
         for revision in options.spec_version or REVISIONS:
             results = (options.output or folder / "results").resolve() / revision
             verdict = conform(suite, url, revision, results, options.scenario)

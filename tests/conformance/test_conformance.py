@@ -1,4 +1,4 @@
-"""The real command against the official conformance suite, with one server for each revision."""
+"""The real command, and ASGI servers, against the official conformance suite, with one server for each revision."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ def suite() -> Suite:
     return installed_suite()
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_only_expected_scenarios_fail(revision: str, suite: Suite, tmp_path: Path) -> None:
-    with serving(tmp_path) as url:
+@pytest.mark.parametrize(
+    ("asgi", "revision"),
+    [*((None, revision) for revision in REVISIONS), ("uvicorn", "2025-11-25"), ("hypercorn", "2026-07-28")],
+)
+def test_only_expected_scenarios_fail(asgi: str | None, revision: str, suite: Suite, tmp_path: Path) -> None:
+    with serving(tmp_path, asgi) as url:
         verdict = conform(suite, url, revision, tmp_path / "results")
     assert verdict.good, verdict.complaints()
     assert verdict.passed

@@ -6,6 +6,8 @@ from tests.support.environments import built_wheels, executable, make_environmen
 from tests.support.sdk import SCRIPTS
 
 SERVERS = ("uvicorn", "hypercorn")
+HOST_SCRIPT = SCRIPTS / "asgi_host.py"
+"""A module with a host of `hostconfig.toml` as the applications `alone` and `mounted`."""
 REQUIREMENTS = ("uvicorn==0.54.0", "hypercorn==0.18.0", "fastapi==0.165.0")
 
 
