@@ -112,8 +112,9 @@ class UpstreamServer:
             await self._link.settle()
             return
         try:
+            token = await self._token(call)
             async with self._users.use(UserKey(call.caller.identity)) as user:
-                await self._authorize(user, call)
+                user.token = token
                 await user.link.settle()
         except MCPError as error:
             self.logger.debug("%s: no lists for %r: %s", self.name, call.caller.subject, error)
@@ -168,8 +169,9 @@ class UpstreamServer:
         key = UserKey(context.caller.identity, context.user_id if context.caller.service else None)
         if context.caller.service and key.user_id is None:
             raise NotFoundError("This needs a call that names its user.")
+        token = await self._token(context)
         async with self._users.use(key) as user:
-            await self._authorize(user, context)
+            user.token = token
             client = await self._connected(user.link)
             with self._typed_errors():
                 yield client
@@ -198,9 +200,13 @@ class UpstreamServer:
                 raise
             raise typed from error
 
-    async def _authorize(self, user: UserLink, call: Call | Context[Any]) -> None:
-        if self.authorization is not None:
-            user.token = (await self._get_token(self.authorization, call)).token
+    async def _token(self, call: Call | Context[Any]) -> str | None:
+        """Return the token of the caller for the server; None if the server needs no token.
+
+        Raises:
+            AuthorizationRequiredError: the caller has no token.
+        """
+        return None if self.authorization is None else (await self._get_token(self.authorization, call)).token
 
     # --- visibility
 

@@ -106,8 +106,10 @@ async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> No
     async with peer_with_tokens(tmp_path) as section, mounting_host(section) as host:
         assert "one_add" in await listed(host, ALICE)
         assert await listed(host, Caller("carol")) == []
-        async with mounting_host(section) as other:
-            assert await listed(other, Caller("carol")) == []
+    async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "max_users": 1}) as host:
+        before = (await listed(host, ALICE), await whoami(host, ALICE))
+        assert await listed(host, Caller("carol")) == []  # takes no user's place
+        assert before == (await listed(host, ALICE), await whoami(host, ALICE))
 
 
 @pytest.mark.parametrize("revision", ERAS)
