@@ -72,7 +72,10 @@ class OAuth(TokenAuth):
         server, scopes = grant.server, _with_offline_access(grant.scopes, grant.server)
         async with self._person:  # one login at a time
             state = token_urlsafe(32)
-            redirect_uri = await self._redirect.start(state, earlier.client.redirect_uri if earlier else "")
+            try:
+                redirect_uri = await self._redirect.start(state, earlier.client.redirect_uri if earlier else "")
+            except OSError as error:
+                raise LoginFailedError(str(error)) from error
             try:
                 client = await self._identified(server, requests, redirect_uri, earlier)
                 resource = grant.resource.resource

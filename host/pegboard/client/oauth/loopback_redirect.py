@@ -8,7 +8,7 @@ from hmac import compare_digest
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-from pegboard.client.oauth.json_requests import LoginFailedError, names_this_machine
+from pegboard.client.oauth.json_requests import names_this_machine
 
 MAX_HEAD_BYTES = 16 * 1024
 """The limit of the head of a request."""
@@ -36,7 +36,7 @@ class RedirectReceiver(Protocol):
             earlier: the redirect URI of an earlier login, to use again if possible; "" if there is none.
 
         Raises:
-            LoginFailedError: responses cannot be received.
+            OSError: responses cannot be received. The message is for the person.
         """
         ...
 
@@ -85,7 +85,7 @@ class LoopbackRedirect:
             self._path = parts.path or ("/" if self._fixed else "/callback")
             port: int = self._server.sockets[0].getsockname()[1]
             return self._fixed or f"http://127.0.0.1:{port}{self._path}"
-        raise LoginFailedError(f"the port of {self._fixed or '127.0.0.1'} cannot be opened: another program uses it.")
+        raise OSError(f"the port of {self._fixed or '127.0.0.1'} cannot be opened: another program uses it.")
 
     async def receive(self) -> Mapping[str, str]:
         """Wait for the browser."""

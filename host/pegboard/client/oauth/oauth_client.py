@@ -9,7 +9,7 @@ from time import time
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError
+from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, names_this_machine
 from pegboard.client.oauth.refusals import refusal
 from pegboard.client.oauth.server_metadata import ServerMetadata
 
@@ -109,7 +109,7 @@ async def register(requests: JsonRequests, server: ServerMetadata, name: str, re
         "grant_types": ["authorization_code", *(["refresh_token"] if renewable else [])],
         "response_types": ["code"],
         "token_endpoint_auth_method": wanted,
-        "application_type": "native",
+        "application_type": "native" if names_this_machine(redirect_uri) else "web",
     }
     status, document = await requests.post_json(server.registration_endpoint, metadata)
     if status not in (200, 201) or document is None:

@@ -238,6 +238,27 @@ async def test_only_the_response_with_the_state_ends_the_login(server: LoginServ
     await asyncio.gather(*waiting)
 
 
+class Elsewhere:
+    """A receiver that returns the response to another login."""
+
+    async def start(self, state: str, earlier: str) -> str:
+        return "https://desk.example/back"
+
+    async def receive(self) -> dict[str, str]:
+        return {"code": "code-1", "state": "other"}
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_the_response_to_another_login_is_refused(server: LoginServer) -> None:
+    opened: list[str] = []
+    with pytest.raises(LoginRequiredError, match="the response belongs to another login"):
+        await logged_in(OAuth(opened.append, redirect=Elsewhere()), server)
+    assert "redirect_uri=https%3A%2F%2Fdesk.example%2Fback" in opened[0]
+    assert server.forms == []
+
+
 async def test_a_fixed_redirect_uri_is_used(server: LoginServer) -> None:
     first = LoopbackRedirect()
     taken = await first.start("", "")
