@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import TracebackType
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
@@ -25,35 +28,57 @@ class AiohttpExchange:
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,  # a small body could expand to any size
         )
+        self._proxy_of = cache(_environment_proxy)
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> AiohttpReply:
         """Send one request."""
-        return AiohttpReply(self._session, method, url, headers, body)
+        return AiohttpReply(self._session, method, url, headers, body, self._proxy_of(url))
 
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
 
 
+def _environment_proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for a URL: `https_proxy`, `http_proxy` and `no_proxy`."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # the request reports it
+        return None
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
 class AiohttpReply:
     """One request and its response."""
 
-    __slots__ = ("_body", "_headers", "_method", "_response", "_session", "_url")
+    __slots__ = ("_body", "_headers", "_method", "_proxy", "_response", "_session", "_url")
 
     def __init__(
-        self, session: aiohttp.ClientSession, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+        self,
+        session: aiohttp.ClientSession,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        proxy: str | None,
     ) -> None:
         self._session = session
         self._method = method
         self._url = url
         self._headers = {**headers, "Accept-Encoding": "identity"}
         self._body = body
+        self._proxy = proxy
         self._response: aiohttp.ClientResponse | None = None
 
     async def __aenter__(self) -> HttpReply:
         try:
             self._response = response = await self._session.request(
-                self._method, self._url, data=self._body, headers=self._headers, allow_redirects=False
+                self._method,
+                self._url,
+                data=self._body,
+                headers=self._headers,
+                allow_redirects=False,
+                proxy=self._proxy,
             )
         except aiohttp.ClientConnectorError as error:
             raise UnreachableError(f"cannot connect: {error}") from None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Client, ClientLimits, Endpoint, LoginRequiredError
+from pegboard.client import Client, ClientLimits, Endpoint, LoginRequiredError, listening
 from pegboard.plugin import ProtocolError, TransportError
 from tests.host.client.scripted import (
     ACCEPTED,
@@ -212,6 +212,29 @@ async def test_questions_on_the_standing_stream_belong_to_the_only_request_with_
     assert {one["id"]: one["result"] for one in responses} == {"p": {}, "q": {"action": "decline"}}
 
 
+async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
+    told: list[str] = []
+
+    def respond(got: Got) -> bytes:
+        wanted = got.message["params"]["notifications"]
+        meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]}
+        params = {"notifications": wanted, "_meta": meta}
+        return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
+
+    options = {"on_notification": lambda method, params: told.append(params.get("uri", method))}
+    async with connected(stateless(respond), **options) as (client, got):
+        await client.listen()
+        await client.subscribe("x://a")
+        await until(lambda: "x://a" in told)
+        assert "notifications/tools/list_changed" in told
+    wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+    assert got[1].message["params"]["notifications"] == wanted
+    assert got[-1].message["params"]["notifications"] == {**wanted, "resourceSubscriptions": ["x://a"]}
+
+
 # --- responses
 
 
@@ -264,12 +287,26 @@ async def test_a_server_that_is_not_there_is_named() -> None:
             pass
 
 
-@pytest.mark.parametrize("url", ["ftp://user:secret@host/", "http://user:secret@:x/", "host/mcp", "http://"])
+@pytest.mark.parametrize(
+    "url", ["ftp://user:secret@host/", "http://user:secret@:x/", "host/mcp", "http://", "http://["]
+)
 async def test_an_address_that_is_not_of_http_is_refused_without_its_secrets(url: str) -> None:
     with pytest.raises(TransportError, match="not an address of an HTTP server") as caught:
         async with Client(url):
             pass
     assert "secret" not in str(caught.value)
+
+
+async def test_proxies_of_the_environment_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scripted_http(lambda got: got.result(DISCOVERED)) as (proxy, got):
+        monkeypatch.setenv("http_proxy", proxy)
+        async with Client("http://server.invalid/mcp") as client:
+            assert client.stateless
+        monkeypatch.setenv("no_proxy", "server.invalid")
+        with pytest.raises(TransportError, match="cannot connect"):
+            async with Client("http://server.invalid/mcp"):
+                pass
+    assert [one.headers["host"] for one in got] == ["server.invalid"]
 
 
 async def test_a_batch_on_a_stream_may_have_the_response() -> None:
