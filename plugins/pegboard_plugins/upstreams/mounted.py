@@ -28,7 +28,9 @@ _VARIABLES = re.compile(r"\{[+#./;?&]?([^{}]+)\}")
 _MODIFIERS = re.compile(r"\*$|:[0-9]+$")
 _LOG_LEVELS = {"debug": 10, "info": 20, "notice": 20, "warning": 30}
 MAX_LOGGED_CHARACTERS = 2000
-"""The maximum length of a server's log message."""
+"""The maximum length of a server's message in the log of the host."""
+MAX_PASSED_CHARACTERS = 65_536
+"""The maximum length of a log message that a client receives."""
 
 
 def wire_form(name: str) -> str:
@@ -156,11 +158,16 @@ class Mounted:
         if method == "notifications/resources/updated":
             self._updates.updated(params.get("uri"))
         elif method == "notifications/message":
-            level = str(params.get("level"))
-            text = str(params.get("data"))[:MAX_LOGGED_CHARACTERS]
-            self._server.logger.log(_LOG_LEVELS.get(level, 40), "%s: %s", self._server.name, text)
-            if (context := self._calls.running(client)) is not None:
-                context.send_notification(method, {**params, "logger": context.name})
+            self._log(client, params)
+
+    def _log(self, client: Client, params: dict[str, Any]) -> None:
+        """Log a message of the server, and pass it to the only call that uses the connection."""
+        level, text = params.get("level"), str(params.get("data"))
+        if not isinstance(level, str):
+            return
+        self._server.logger.log(_LOG_LEVELS.get(level, 40), "%s: %s", self._server.name, text[:MAX_LOGGED_CHARACTERS])
+        if len(text) <= MAX_PASSED_CHARACTERS and (context := self._calls.running(client)) is not None:
+            context.send_notification("notifications/message", {**params, "logger": context.name})
 
 
 def _text(raw: Mapping[str, Any], member: str) -> str:

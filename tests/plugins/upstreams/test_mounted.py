@@ -117,8 +117,12 @@ async def test_log_messages_reach_the_client_of_the_call(far: str) -> None:
         return "done"
 
     level = {"io.modelcontextprotocol/logLevel": "info"}
-    async with connect(mounting_host(far, kit)) as client:
+    plugin = mounting_host(far, kit)
+    async with connect(plugin) as client:
         client.meta.update(level)
+        server = plugin.instances[0].server
+        for invalid in ({"level": [1]}, {"level": "info", "data": "x" * 2**17}, {}):
+            server.on_notification(server.client, "notifications/message", invalid)
         await client.call("far_chat")
         assert [(one.level, one.data, one.logger) for one in client.logs] == [("warning", "careful", "far_chat")]
 
