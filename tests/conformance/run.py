@@ -3,6 +3,7 @@
     python -m tests.conformance.run                                          every revision, every scenario
     python -m tests.conformance.run --spec-version 2026-07-28 --scenario tools-list
     python -m tests.conformance.run --url http://127.0.0.1:3001/mcp          another server
+    python -m tests.conformance.run --mounted                                through a host that mounts the server
 
 Exit codes: 0 exactly the failures that `expected.yml` lists; 1 other failures, or fewer; 2 the suite or the server does
 not run.
@@ -72,6 +73,20 @@ def _serve(names: list[str]) -> list[str]:
     ]
 
 
+@contextmanager
+def mounting(folder: Path) -> Iterator[str]:
+    """Run `pegboard serve` with a server of `serving` mounted. Yield the URL of the mounting host."""
+    near = folder / "near"
+    near.mkdir()
+    with serving(folder) as url:
+        mount = f'[plugins.upstreams.servers.far]\nurl = "{url}"\nprefix = false\nstart = "required"\n'
+        (near / "hostconfig.toml").write_text("[host]\nautoload = false\n" + CONFIG + mount, encoding="utf-8")
+        command: list[str | Path] = [PEGBOARD, "serve", "--config", "hostconfig.toml", "--strict"]
+        with served(command, near, client_environment(near, {})) as server:
+            yield server.url
+        assert "Traceback" not in server.stderr, server.stderr
+
+
 def conform(suite: Suite, url: str, revision: str, folder: Path, scenario: str | None = None) -> Verdict:
     """Run the scenarios of a revision, or one, and judge them."""
     names = suite.scenarios(revision) if scenario is None else [scenario]
@@ -102,6 +117,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--scenario", metavar="NAME", help="run only this scenario")
     parser.add_argument("--url", help="test a running server instead of starting one")
     parser.add_argument("--asgi", choices=SERVERS, help="serve the host with this ASGI server")
+    parser.add_argument("--mounted", action="store_true", help="test a host that mounts the server")
     parser.add_argument("--output", type=Path, metavar="DIR", help="keep the results of the suite in this folder")
     options = parser.parse_args(arguments)
     try:
@@ -116,7 +132,8 @@ def main(arguments: list[str]) -> int:
 
 def _all(suite: Suite, options: argparse.Namespace, folder: Path) -> bool:
     good = True
-    with nullcontext(options.url) if options.url else serving(folder, options.asgi) as url:
+    start = mounting(folder) if options.mounted else serving(folder, options.asgi)
+    with nullcontext(options.url) if options.url else start as url:
         for revision in options.spec_version or REVISIONS:
             results = (options.output or folder / "results").resolve() / revision
             verdict = conform(suite, url, revision, results, options.scenario)

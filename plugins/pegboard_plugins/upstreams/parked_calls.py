@@ -63,7 +63,7 @@ class ParkedCall:
     async def ask(self, asked: Asked) -> Mapping[str, Any]:
         """Wait for the client's answer to a question."""
         self._count += 1
-        key = str(self._count)
+        key = f"question-{self._count}"
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._open[key] = asked, answer
         self._asked.set()

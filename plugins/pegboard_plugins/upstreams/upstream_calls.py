@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pegboard.client import Client
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
-_PASSED_META = ("traceparent", "tracestate", "baggage", "io.modelcontextprotocol/logLevel")
+_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+_PASSED_META = ("traceparent", "tracestate", "baggage", _LOG_LEVEL)
 """The members of a request's `_meta` that a server receives too."""
 MAX_PROGRESS_CHARACTERS = 1000
 """The maximum length of a server's progress message."""
@@ -87,6 +88,7 @@ class UpstreamCalls:
         final: list[dict[str, Any]] = []
         pending: dict[str, Any] | None = None
         answers: dict[str, Any] = {}
+        names: set[str] = set()
 
         async def step() -> dict[str, Any] | None:
             found = await self._advance(context, request, capabilities, pending, answers)
@@ -101,7 +103,7 @@ class UpstreamCalls:
             kept = await once(f"{self._server.name}-{number}", step)
             if kept is None:
                 break
-            pending, answers = kept, await self._answers(context, number, kept["questions"])
+            pending, answers = kept, await self._answers(context, kept["questions"], names)
         if not final:  # the call is part of another one, which runs again
             await step()
         return self._final(final[0])
@@ -124,7 +126,12 @@ class UpstreamCalls:
         async with self._server.use(context) as client:
             if not client.stateless and asks_in_rounds(context):
                 return await self._parked.begin(context, partial(self._park, request))
-        return await self._exchange(context, request, capabilities, self._answerer(context))
+        try:
+            return await self._exchange(context, request, capabilities, self._answerer(context))
+        except ProtocolError as error:
+            if error.code != INVALID_PARAMS or not answers or asks_in_rounds(context):
+                raise
+            raise ClientError(error.message) from None  # the client's answer is invalid, and not its request
 
     async def _park(self, request: UpstreamRequest, call: ParkedCall) -> dict[str, Any]:
         """Send a request whose questions end the client's call."""
@@ -135,8 +142,13 @@ class UpstreamCalls:
 
         return await self._exchange(call.context, request, {}, ask, call)
 
-    async def _answers(self, context: Context[Any], number: int, questions: Any) -> dict[str, Any]:
-        """Ask the client of a call the questions of one round.
+    async def _answers(self, context: Context[Any], questions: Any, names: set[str]) -> dict[str, Any]:
+        """Ask the client of a call the questions of one round. Return the answers by the server's keys.
+
+        Args:
+            context: the call.
+            questions: the questions by the server's keys.
+            names: the keys of earlier rounds. The keys of this round are added.
 
         Raises:
             ClientCapabilityError: the client does not support a question.
@@ -144,15 +156,20 @@ class UpstreamCalls:
         """
         if not isinstance(questions, Mapping) or len(questions) > MAX_QUESTIONS:
             raise self._invalid(f"its questions are not an object, or more than {MAX_QUESTIONS}")
-        asked = {}
+        asked, keys = {}, {}
         for key, one in questions.items():
+            name = key
+            while name in names:  # the client tells questions of all rounds apart
+                name = f"{name}-again"
+            names.add(name)
+            keys[name] = key
             try:
                 given = one if isinstance(one, Mapping) else {}
-                asked[f"{number}.{key}"] = question_of(given.get("method"), given.get("params"))
+                asked[name] = question_of(given.get("method"), given.get("params"))
             except ProtocolError as error:
                 raise self._invalid(error.message) from error
         answers = await context.ask(**asked) if asked else {}
-        return {key.partition(".")[2]: answer for key, answer in answers.items()}
+        return {keys[name]: answer for name, answer in answers.items()}
 
     def _answerer(self, context: Context[Any]) -> QuestionHandler:
         """Return a function that passes a question of a session to the client of a call."""
@@ -185,6 +202,8 @@ class UpstreamCalls:
         method, params, repeatable = request
         own = context.meta
         meta = {**{name: own[name] for name in _PASSED_META if name in own}, **self._server.meta(context)}
+        if context.client.revision and not asks_in_rounds(context):
+            meta[_LOG_LEVEL] = "debug"  # the host sends the messages that the client's session requested
 
         def report(progress: dict[str, Any]) -> None:
             _report(context if call is None else call.context, progress)

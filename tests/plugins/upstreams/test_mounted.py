@@ -106,8 +106,9 @@ async def test_a_cancelled_call_is_cancelled_at_the_server(revision: str, far: s
                 await asyncio.sleep(0)
 
 
+@both
 @far
-async def test_log_messages_reach_the_client_of_the_call(far: str) -> None:
+async def test_log_messages_reach_the_client_of_the_call(revision: str, far: str) -> None:
     kit = Toolkit("far")
 
     @kit.tool
@@ -118,8 +119,8 @@ async def test_log_messages_reach_the_client_of_the_call(far: str) -> None:
 
     level = {"io.modelcontextprotocol/logLevel": "info"}
     plugin = mounting_host(far, kit)
-    async with connect(plugin) as client:
-        client.meta.update(level)
+    async with connect(plugin, revision=revision) as client:
+        client.meta.update(level if revision == MODERN[-1] else {})
         server = plugin.instances[0].server
         for invalid in ({"level": [1]}, {"level": "info", "data": "x" * 2**17}, {}):
             server.on_notification(server.client, "notifications/message", invalid)

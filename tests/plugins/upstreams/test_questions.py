@@ -82,6 +82,37 @@ async def test_questions_of_several_calls_over_http_reach_their_own_calls(
         assert [one.text for one in await asyncio.gather(*calls)] == ["Hi, Ann", "Good day, Ann"]
 
 
+@both
+async def test_a_server_may_use_one_key_in_several_rounds(revision: str) -> None:
+    plugin = mounting_host(NEW, asks_kit.kit)
+    question = {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": {"properties": {}}}}
+    sent: list[Any] = []
+
+    async def exchange(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        sent.append((params.get("requestState"), params.get("inputResponses")))
+        if len(sent) < 3:
+            return {"resultType": "input_required", "inputRequests": {"q": question}, "requestState": f"s{len(sent)}"}
+        return {"content": []}
+
+    async with connect(plugin, revision=revision, answers=[True, decline()]) as client:
+        plugin.instances[0].server.client.exchange = exchange
+        assert not (await client.call("asks_name")).is_error
+    accepted, declined = {"q": {"action": "accept", "content": {}}}, {"q": {"action": "decline"}}
+    assert sent == [(None, None), ("s1", accepted), ("s2", declined)]
+
+
+@both
+async def test_an_answer_that_the_server_refuses_fails_the_call(revision: str) -> None:
+    async with connect(
+        mounting_host(NEW, asks_kit.kit), revision=revision, answers=lambda asked: {"value": 5}
+    ) as client:
+        if revision == NEW:
+            with pytest.raises(ProtocolError, match="inputResponses"):
+                await client.call("asks_name")
+        else:
+            assert "inputResponses" in (await client.call("asks_name")).text
+
+
 async def ask_twice(context: Context) -> str:
     """Call a mounted tool, then ask."""
     first = await context.tools.call("asks_name")
