@@ -58,7 +58,12 @@ class ParkedCall:
         self._asked = asyncio.Event()
         self._count = 0
         self._task = asyncio.ensure_future(exchange(self))
-        self._task.add_done_callback(lambda _: self._asked.set())
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Future[dict[str, Any]]) -> None:
+        if not task.cancelled():
+            task.exception()  # the client may never come back for it
+        self._asked.set()
 
     async def ask(self, asked: Asked) -> Mapping[str, Any]:
         """Wait for the client's answer to a question."""
@@ -74,15 +79,18 @@ class ParkedCall:
 
     async def wait(self) -> Questions | dict[str, Any]:
         """Wait for questions or the result. Return the questions; an empty object means that `result` has it."""
-        try:
-            await self._asked.wait()
-        except asyncio.CancelledError:
-            self.cancel()
-            raise
-        self._asked.clear()
-        if self._task.done():
-            return {}
-        return {key: {"method": asked.method, "params": dict(asked.params)} for key, (asked, _) in self._open.items()}
+        while True:
+            try:
+                await self._asked.wait()
+            except asyncio.CancelledError:
+                self.cancel()
+                raise
+            self._asked.clear()
+            if self._task.done():
+                return {}
+            questions = {key: asked for key, (asked, answer) in self._open.items() if not answer.done()}
+            if questions:  # the server may have withdrawn its question
+                return {key: {"method": asked.method, "params": dict(asked.params)} for key, asked in questions.items()}
 
     @property
     def result(self) -> dict[str, Any]:

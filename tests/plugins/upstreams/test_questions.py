@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
 
-from pegboard import Context, Toolkit
+from pegboard import Context, RetryableToolError, Toolkit
+from pegboard.client import Asked
 from pegboard.plugin import ProtocolError
 from pegboard.testing import connect, decline
+from pegboard.types import LOCAL, Caller
 from pegboard_plugins.upstreams import parked_calls
 from pegboard_plugins.upstreams.questions import question_of
 from tests.host.hosting import until
@@ -172,6 +175,35 @@ async def test_waiting_calls_end_with_the_host() -> None:
     async with connect(mounting_host(OLD, asks_kit.kit)) as client:
         await asked(client)
     assert [task for task in asyncio.all_tasks() if "ParkedCall" in repr(task)] == []
+
+
+async def test_only_open_questions_are_asked() -> None:
+    more, made = asyncio.Event(), list[Any]()
+
+    async def exchange(call: Any) -> dict[str, Any]:
+        withdrawn = asyncio.ensure_future(call.ask(Asked("withdrawn", {})))
+        await asyncio.sleep(0)
+        withdrawn.cancel()
+        await asyncio.wait((withdrawn,))
+        made.append(call)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        first = asyncio.ensure_future(call.ask(Asked("first", {})))
+        await more.wait()
+        return {"answers": await asyncio.gather(first, call.ask(Asked("second", {})))}
+
+    context: Any = SimpleNamespace(caller=LOCAL)
+    calls = parked_calls.ParkedCalls()
+    parked: Any = await calls.begin(context, exchange)
+    assert [one["method"] for one in parked.questions.values()] == ["first"]
+    more.set()
+    await until(lambda: len(made[0]._open) == 2)
+    parked = await calls.resume(parked.key, {key: {"a": 1} for key in parked.questions}, context)
+    assert [one["method"] for one in parked.questions.values()] == ["second"]
+    with pytest.raises(RetryableToolError, match="no longer waits"):
+        await calls.resume(parked.key, {}, cast(Any, SimpleNamespace(caller=Caller("eve"))))
+    result = await calls.resume(parked.key, {key: {"b": 2} for key in parked.questions}, context)
+    assert result == {"answers": [{"a": 1}, {"b": 2}]}
 
 
 @pytest.mark.parametrize(
