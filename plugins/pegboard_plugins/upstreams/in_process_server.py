@@ -107,27 +107,25 @@ class InProcessServer:
         self._state = {}
         try:
             self._application = application_of(self._server)
-            scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}
-            await self._application(scope, receive, send)
         except Exception as error:
-            if self._application is not None and not started.done() and isinstance(error, _NO_LIFESPAN):
-                started.set_result(None)  # the application has no lifespan
-                return
-            self._logger.exception("%s: the lifespan of the mounted server failed", self._name)
+            self._logger.exception("%s: the mounted server cannot be made an ASGI application", self._name)
             self._fail(started, f"{type(error).__name__}: {error}")
-        else:
-            if not started.done():
-                started.set_result(None)
+            return
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}
+        try:
+            await self._application(scope, receive, send)
+        except Exception:
+            # an application that raises has no lifespan (ASGI); one that cannot start has sent the reason before
+            level = logging.ERROR if self._stopping.is_set() else logging.DEBUG
+            self._logger.log(level, "%s: the lifespan of the mounted server failed", self._name, exc_info=True)
+        if not started.done():
+            started.set_result(None)
 
     def _fail(self, started: asyncio.Future[None], message: str) -> None:
         if not started.done():
             reason = message.strip().splitlines()[-1:] or ["the reason is unknown"]
             started.set_exception(TransportError(f"the mounted server cannot start: {reason[0]}"))
             started.exception()  # its awaiter may be cancelled
-
-
-_NO_LIFESPAN = (AssertionError, KeyError, NotImplementedError, ValueError)
-"""Errors with which an application refuses a scope of a type that it does not know."""
 
 
 class _Exchange:
