@@ -2,6 +2,8 @@
 
 A test compares them.
 
+It also copies the examples that `pegboard new` uses into host/pegboard/scaffolds/templates.
+
 python -m tools.reference           write the pages
 python -m tools.reference --check   list the pages that differ, exit 1 if any does
 """
@@ -21,6 +23,7 @@ from tools.contracts import contracts_page
 
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
+TEMPLATES = DOCS.parent / "host" / "pegboard" / "scaffolds" / "templates"
 _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
 
 
@@ -263,17 +266,31 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 
 
+def templates() -> dict[str, str]:
+    """Return the code and the tests of each example that `pegboard new` uses, by the name of the copy."""
+    from pegboard.scaffolds.kinds import PLUGINS, SERVER, TOOLKIT
+
+    found = {}
+    for folder, kinds in ((DOCS / "examples", (TOOLKIT, SERVER)), (DOCS / "examples" / "plugins", PLUGINS.values())):
+        for kind in kinds:
+            tests = DOCS / "examples" / "tests" / f"{kind.example}_test.py"
+            found[f"{kind.example}.txt"] = (folder / f"{kind.example}.py").read_text("utf-8")
+            found[f"{kind.example}_test.txt"] = tests.read_text("utf-8")
+    return found
+
+
 def main(arguments: list[str]) -> int:
     """Write or check the pages."""
+    texts = {DOCS / name: page() for name, page in PAGES.items()}
+    texts |= {TEMPLATES / name: text for name, text in templates().items()}
     stale = []
-    for name, page in PAGES.items():
-        path = DOCS / name
+    for path, text in texts.items():
         if "--check" not in arguments:
-            path.write_text(page(), "utf-8")
-        elif not path.is_file() or path.read_text("utf-8") != page():
-            stale.append(name)
+            path.write_text(text, "utf-8")
+        elif not path.is_file() or path.read_text("utf-8") != text:
+            stale.append(path.name)
     for name in stale:
-        print(f"docs/{name} differs from the code; run python -m tools.reference", file=sys.stderr)
+        print(f"{name} differs from the code; run python -m tools.reference", file=sys.stderr)
     return 1 if stale else 0
 
 

@@ -148,6 +148,24 @@ _COMMANDS = (
         (("name", {"help": "a plugin, toolkit or tool, in any spelling"}),),
     ),
     _Command(
+        "new",
+        "new:run_new",
+        "write a new toolkit, plugin or server, with tests",
+        ("pegboard new toolkit weather", "pegboard new plugin acme --kind middleware", "pegboard new server notes"),
+        (
+            ("sort", {"nargs": "?", "metavar": "toolkit|plugin|server", "help": "asked for at a terminal"}),
+            ("name", {"nargs": "?", "help": "the name, such as weather; the folder is toolkit-weather"}),
+            (
+                "--kind",
+                {
+                    "help": "of a plugin: transport, middleware, authenticator, error-adapter, auth-provider, "
+                    "token-source, secret-store, store, method, route or command"
+                },
+            ),
+            ("--owner", {"help": "the GitHub account or organization, for server.json"}),
+        ),
+    ),
+    _Command(
         "config",
         "",
         "check, show or trust the configuration",
@@ -201,7 +219,7 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
     # making a parser for each command takes longer than the rest of parsing
     commands: Sequence[_Command] = [command for command in _COMMANDS if rest[:1] == [command.name]]
     if not commands:
-        own = {command.name for command in _COMMANDS}
+        own = command_names()
         found = _found(contributed, options, rest) if contributed is not None and _wants_more(rest) else ()
         commands = [*_COMMANDS, *(_of_plugin(command) for command in found if command.name not in own)]
     parser = _build_parser(commands)
@@ -250,6 +268,11 @@ def _found(contributed: Contributions, options: argparse.Namespace, rest: Sequen
 
 def _of_plugin(command: Command) -> _Command:
     return _Command(command.name, command, command.summary, command.examples, command.arguments)
+
+
+def command_names() -> set[str]:
+    """Return the names of the host's commands."""
+    return {command.name for command in _COMMANDS}
 
 
 def help_text() -> str:

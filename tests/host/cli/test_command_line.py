@@ -11,7 +11,7 @@ import pytest
 from pegboard.cli.parser import parse
 from tests.host.cli.conftest import Command
 
-COMMANDS = ("stdio", "serve", "list", "show", "call", "plugins", "why", "config", "config check", "config show")
+COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "config", "config check", "config show")
 
 
 def test_options_may_come_before_between_and_after_arguments() -> None:

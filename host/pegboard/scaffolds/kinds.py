@@ -1,0 +1,77 @@
+"""The kinds of projects, each with its example."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PREFIXES = {"toolkit": "toolkit-", "plugin": "pegboard-", "server": "mcp-server-"}
+"""The beginning of a distribution's name."""
+
+SORTS = {
+    "toolkit": "tools that a host serves once it is installed",
+    "plugin": "a part of the host, such as a transport, middleware or a command",
+    "server": "a program of its own",
+}
+DEFAULT_KIND = "middleware"
+
+
+class Kind(NamedTuple):
+    """A kind of project.
+
+    Attributes:
+        example: the example in docs/examples, which is the code of the project.
+        word: the name of the plugin or toolkit in the example.
+        summary: a description for users.
+        settings: lines of `hostconfig.toml` that enable the plugin; NAME stands for its name.
+    """
+
+    example: str
+    word: str
+    summary: str
+    settings: str = "[plugins.NAME]"
+
+
+TOOLKIT = Kind("simple", "simple", "tools for MCP clients", "")
+SERVER = Kind("server", "notes", "tools, resources and prompts for MCP clients", "")
+
+PLUGINS = {
+    "transport": Kind(
+        example="transport",
+        word="unix_lines",
+        summary="clients reach the host another way, here by a Unix socket",
+        settings='[host]\ntransports = ["NAME"]\n\n[plugins.NAME]\npath = "NAME.sock"',
+    ),
+    "middleware": Kind("middleware", "signature", "code around calls, here an entry in each result"),
+    "authenticator": Kind(
+        example="authenticator",
+        word="api_keys",
+        summary="callers of the HTTP endpoint prove their identity, here by an API key",
+        settings='[plugins.NAME.keys]\nada = "a long random text"',
+    ),
+    "error-adapter": Kind(
+        "error_adapter", "ftp_errors", "exceptions of a library become errors for models, here ftplib"
+    ),
+    "auth-provider": Kind("auth_provider", "tracker", "a service whose tokens tools can require"),
+    "token-source": Kind(
+        example="token_source",
+        word="acme",
+        summary="a service whose tokens tools can require, and the token of each user",
+        settings='[plugins.NAME.tokens]\nada = "token-of-ada"',
+    ),
+    "secret-store": Kind(
+        example="secret_store",
+        word="secrets_json",
+        summary="a place from which tools receive secrets, here a JSON file",
+        settings='[plugins.NAME]\nfile = "secrets.json"',
+    ),
+    "store": Kind(
+        example="session_store",
+        word="sqlite_sessions",
+        summary="a place that keeps the sessions of HTTP clients, here SQLite",
+        settings='[plugins.mcp]\nsession_store = "NAME"\n\n[plugins.NAME]\nfile = "sessions.db"',
+    ),
+    "method": Kind("method", "clock", "a method that MCP does not have, here `clock/now`"),
+    "route": Kind("route", "status", "an HTTP route of the host, here `GET /status`"),
+    "command": Kind("command", "greet", "a command of `pegboard`"),
+}
+"""The kinds of plugins, by the name that users type."""
