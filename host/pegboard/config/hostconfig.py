@@ -139,8 +139,8 @@ class HostConfig:
         """Return a copy with values of the program in the section of a plugin."""
         sources = self.sources.copy()
         sources.lay(Layer("code", {"plugins": {plugin: values}}))
-        section = refer(sources.tree["plugins"][plugin], self.environ or {})
-        return replace(self, sources=sources, plugins={**self.plugins, plugin: section})
+        section = _merged(self.section("plugins", plugin), values)
+        return replace(self, sources=sources, plugins=MappingProxyType({**self.plugins, plugin: section}))
 
     def section(self, kind: Kind, name: str) -> Mapping[str, Any]:
         """Return the section of a plugin or toolkit, or an empty mapping."""
@@ -258,6 +258,12 @@ class _Builder:
 
     def wrong(self, message: str, path: KeyPath, suggestion: str | None = None) -> None:
         self.problems.append(self.sources.problem(message, path, suggestion))
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the tables of two layers as one immutable table."""
+    tables = {key: _merged(below.get(key, _NOTHING), value) for key, value in above.items() if isinstance(value, dict)}
+    return MappingProxyType({**below, **above, **tables})
 
 
 def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

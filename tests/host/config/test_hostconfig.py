@@ -186,3 +186,18 @@ def test_configuration_is_immutable_and_shares_nothing(tmp_path: Path) -> None:
         with pytest.raises(TypeError):
             table["a"] = 2  # type: ignore[index]
     assert isinstance(config.plugins["p"]["list"], tuple)
+
+
+def test_values_of_the_program_are_added_to_a_copy(tmp_path: Path) -> None:
+    file = tmp_path / "hostconfig.toml"
+    file.write_text('[plugins.p.servers]\na = { key = { env = "KEY" } }\nb = { x = 1 }\n', "utf-8")
+    config = HostConfig.load(file, environ={"KEY": "secret"})
+    added = config.with_section("p", {"servers": {"a": {"y": 2}, "c": {"z": 3}}})
+    servers = added.plugins["p"]["servers"]
+    assert (servers["a"]["key"].value, servers["a"]["y"], servers["b"]["x"], servers["c"]["z"]) == ("secret", 2, 1, 3)
+    assert str(added.source("plugins.p.servers.c")) == "given by the program"
+    assert added.source("plugins.p.servers.b").line == 3
+    assert set(config.plugins["p"]["servers"]) == {"a", "b"}
+    assert not config.source("plugins.p.servers.c").by_operator
+    with pytest.raises(TypeError):
+        added.plugins["p"] = {}  # type: ignore[index]
