@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
-from pegboard.calls.failures import as_failure, is_cancelled
+from pegboard.calls.failures import as_failure, is_cancelled, run_again
 from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
@@ -26,11 +26,7 @@ from pegboard.catalogue.pages import ListKind, may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context.bound_function import HostAccess
-from pegboard.errors import (
-    MCPError,
-    ProtocolError,
-    ServerError,
-)
+from pegboard.errors import MCPError, ProtocolError, RepeatCallError, ServerError
 from pegboard.loading.discovery import ProgramPlugins, Selection, config_of
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, refuse_fatal, without_secrets
@@ -393,6 +389,8 @@ class Host:
         except BaseException as error:
             if is_cancelled(error, call.rounds):
                 raise
+            if isinstance(error, RepeatCallError):
+                return await run_again(self._methods[call.method], call)
             if self._lists is not None:
                 error = await self._lists.with_similar_tool(error, call)
             return as_failure(call, error)

@@ -18,7 +18,7 @@ from pegboard.errors import (
 )
 from pegboard.messages.error_fields import describe_error, presentable, speaks
 from pegboard.secrets.redaction import redacted, redacted_error, remember
-from pegboard.types.calls import Call, Failure
+from pegboard.types.calls import Call, CallNext, Failure, Outcome
 
 if TYPE_CHECKING:
     from pegboard.context.rounds import Rounds
@@ -127,3 +127,13 @@ def _in_authors_code(error: BaseException) -> BaseException | None:
     for place in reversed(places):
         way = TracebackType(way, place.tb_frame, place.tb_lasti, place.tb_lineno)
     return error.with_traceback(way) if way else None
+
+
+async def run_again(handler: CallNext, call: Call) -> Outcome:
+    """Run a call after a `RepeatCallError`, and return its outcome."""
+    try:
+        return await handler(call)
+    except BaseException as error:
+        if is_cancelled(error, call.rounds):
+            raise
+        return as_failure(call, error)

@@ -30,6 +30,7 @@
                 │   └── ToolOutputError     the result does not fit the tool's declaration
                 └── ToolExecutionError
                     ├── RetryableToolError          the model can correct its call and retry
+                    │   ├── RepeatCallError         middleware asks the host to run the call again
                     │   └── ResultTooLargeError     the result exceeds its size limit
                     ├── ContextRequiredToolError    the model must ask the user first
                     │   └── AuthorizationRequiredError      the user or the operator must authorize the tool
@@ -69,6 +70,7 @@ from pegboard.errors.execution import (
     FatalToolError,
     InteractionError,
     NetworkTransportError,
+    RepeatCallError,
     ResultTooLargeError,
     RetryableToolError,
     ToolExecutionError,
@@ -120,6 +122,7 @@ __all__ = [
     "PluginError",
     "PromptError",
     "ProtocolError",
+    "RepeatCallError",
     "RequestError",
     "ResourceError",
     "ResponseError",

@@ -42,6 +42,14 @@ class RetryableToolError(ToolExecutionError):
         self.retry_after_ms = retry_after_ms
 
 
+class RepeatCallError(RetryableToolError):
+    """The items of a call were not served yet. Middleware raises this error before or instead of running the call.
+
+    The host then runs the call again, once, with all middleware and the current catalogue. If this error is raised
+    again, the caller receives it.
+    """
+
+
 class ResultTooLargeError(RetryableToolError):
     """The result of a tool exceeds its size limit. The host raises this error. Middleware may send a part instead.
 

@@ -48,8 +48,8 @@ _HOMES = {
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
         InsufficientScopeError InteractionError LifespanError MCPContextError MCPRuntimeError McpError PluginError
-        ProtocolError RequestError ResponseError ResultTooLargeError ServerError ServerRequestError SessionError
-        ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError
+        ProtocolError RepeatCallError RequestError ResponseError ResultTooLargeError ServerError ServerRequestError
+        SessionError ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError
         ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError TransportError
     """,
 }

@@ -12,8 +12,8 @@ from pegboard.plugin import Catalogue, PromptDefinition, ResourceDefinition, Too
 from pegboard.types import ItemKind
 from pegboard_plugins.upstreams.upstream_lists import RawItem, RawKind, UpstreamLists
 
-ItemDefinition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
-Define: TypeAlias = Callable[[RawKind, RawItem], ItemDefinition]
+MountedDefinition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+Define: TypeAlias = Callable[[RawKind, RawItem], MountedDefinition]
 """Returns the definition of an item. Raises ToolDefinitionError for an item that cannot be served."""
 
 LISTED_AS: Mapping[RawKind, ItemKind] = {
@@ -144,7 +144,7 @@ class ServedItems:
         self._put(self._catalogue.update, self._defined(updated))
         self._put(self._catalogue.add, self._defined(added))
 
-    def _defined(self, items: Items) -> list[tuple[ItemKey, RawItem, ItemDefinition]]:
+    def _defined(self, items: Items) -> list[tuple[ItemKey, RawItem, MountedDefinition]]:
         """Return the definitions of items. Report and remove those that cannot be served."""
         found = []
         for key, raw in items.items():
@@ -154,7 +154,7 @@ class ServedItems:
                 self._refuse(key, error)
         return found
 
-    def _put(self, change: CatalogueChange, entries: Sequence[tuple[ItemKey, RawItem, ItemDefinition]]) -> None:
+    def _put(self, change: CatalogueChange, entries: Sequence[tuple[ItemKey, RawItem, MountedDefinition]]) -> None:
         """Add or update items in one change. If one is invalid, find it by halves and serve the others."""
         if not entries:
             return
@@ -212,5 +212,5 @@ class ServedItems:
             self._register(key, None)
 
 
-def _expected_name(definition: ItemDefinition) -> str:
+def _expected_name(definition: MountedDefinition) -> str:
     return definition.uri if isinstance(definition, ResourceDefinition) else definition.name or ""

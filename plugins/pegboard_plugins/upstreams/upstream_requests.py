@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from pegboard import NotFoundError, RetryableToolError
-from pegboard.plugin import Gate, Middleware
+from pegboard import NotFoundError
+from pegboard.plugin import Gate, Middleware, RepeatCallError
 from pegboard.types import (
     Call,
     Caller,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
 LISTING_METHODS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
+ListedItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
 USE_METHODS = frozenset(("tools/call", "resources/read", "prompts/get", "completion/complete"))
 
 
@@ -40,6 +41,7 @@ class UpstreamRequests(Middleware):
         on_serving: called when the host begins to serve.
     """
 
+    outermost = True  # checks of other plugins refuse items that are not served yet
     _inventory: Inventory
 
     def __init__(
@@ -68,7 +70,7 @@ class UpstreamRequests(Middleware):
         return True
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse loops. Let lists wait for servers. Let callers repeat calls of items that are not known yet."""
+        """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
         refuse_loop(call.meta, self._host_id)
         if call.method in LISTING_METHODS:
             await self._settle(call)
@@ -107,18 +109,20 @@ class UpstreamRequests(Middleware):
         except NotFoundError as error:
             if self._is_known(call) or not await self._settle(call):
                 raise
-            raise RetryableToolError(f"{error}. More servers are connected now: repeat the request.") from error
+            raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
 
     def _is_known(self, call: Call) -> bool:
-        """Return True if the item of a call is served, so that the item itself raised the error."""
-        name, uri = call.params.get("name"), call.params.get("uri")
-        if call.method == "resources/read":
-            return isinstance(uri, str) and (uri in self._inventory.resources or bool(self._inventory.answering(uri)))
-        items = self._inventory.tools if call.method == "tools/call" else self._inventory.prompts
-        return isinstance(name, str) and name in items
+        """Return True if the item of a call is served to all callers, so that the item itself raised the error."""
+        is_read = call.method == "resources/read"
+        kind: ItemKind = "resources" if is_read else "tools" if call.method == "tools/call" else "prompts"
+        name = call.params.get("uri" if is_read else "name")
+        items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
+        names = self._inventory.answering(name) if is_read and isinstance(name, str) and name not in items else (name,)
+        of_users = {server.name for server in self._of_users}
+        return any(one in items and items[one].owner not in of_users for one in names if isinstance(one, str))
 
 
-def _name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
+def _name(item: ListedItem) -> str:
     if isinstance(item, Resource):
         return item.uri
     return item.uri_template if isinstance(item, ResourceTemplate) else item.name
@@ -145,7 +149,7 @@ class UserItems(Gate):
 
     def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         """Return True if an item is of another plugin, or if the connection for the caller lists it."""
-        items: Mapping[str, Tool | Resource | ResourceTemplate | Prompt] = getattr(self._inventory, kind)
+        items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
         if name in items:
             return items[name].owner not in self._owners or self._sees(kind, name, caller)
         found = self._inventory.answering(name) if kind == "resources" else ()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import LifespanError
+from pegboard.plugin import LifespanError, ProtocolError
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
 from tests.support.http import Served, http_config
@@ -113,9 +113,9 @@ async def test_a_lazy_server_connects_with_the_first_list_or_call(tmp_path: Path
     async with mounting({"one": lazy}) as client:
         assert await names(client) == ["one_env"]
     async with mounting({"one": lazy}, listed=False) as client:
-        result = await client.request("tools/call", {"name": "one_env", "arguments": {}})
-        assert "repeat" in str(result)
         assert not (await client.call("one_env", name="X")).is_error
+        with pytest.raises(ProtocolError, match="Unknown tool: one_other"):
+            await client.call("one_other")
 
 
 async def test_standard_error_reaches_the_log(caplog: pytest.LogCaptureFixture) -> None:
