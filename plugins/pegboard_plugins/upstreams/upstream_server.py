@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
+from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from pegboard import Context, MCPError, NotFoundError
 from pegboard.plugin import PluginContext
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
-from pegboard_plugins.upstreams.in_process_server import InProcessServer
 from pegboard_plugins.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import CAPABILITIES
@@ -25,6 +25,7 @@ from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks
 
 if TYPE_CHECKING:
     from pegboard.client import Client, Endpoint, Program
+    from pegboard_plugins.upstreams.in_process_server import InProcessServer
 
 MAX_KNOWN_LOOPS = 100
 """The maximum number of routes of requests whose loops are known."""
@@ -76,7 +77,7 @@ class UpstreamServer:
         self._folder = Path(context.directory or Path.cwd())
         self._host_id = host_id
         self._loops: dict[tuple[str, ...], bool] = {}
-        self._in_process = None if config.object is None else InProcessServer(name, config, context.logger)
+        self._in_process = None if config.object is None else _in_process(name, config, context.logger)
         self._serving = serving
         self._link = self._make_link(HOST, None) if config.identity == "host" else None
         self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
@@ -260,3 +261,9 @@ class UpstreamServer:
             on_notification=on_notification,
             timeout=self.config.timeout,
         )
+
+
+def _in_process(name: str, config: ServerConfig, logger: Logger) -> InProcessServer:
+    from pegboard_plugins.upstreams.in_process_server import InProcessServer
+
+    return InProcessServer(name, config, logger)
