@@ -152,3 +152,9 @@ async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str,
         assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
         await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
         assert (await client.call("one_add", a=1, b=2)).text == "3"
+
+
+async def test_kinds_of_items_are_declared_before_a_server_is_connected() -> None:
+    async with mounting({"one": {"command": "/bin/false"}}, listed=False) as client:
+        capabilities = (await client.request("server/discover"))["capabilities"]
+        assert {"tools", "resources", "prompts", "completions"} <= capabilities.keys()
