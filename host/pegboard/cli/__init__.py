@@ -40,6 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def exit_code_of(run: Callable[[], int]) -> int:
     """Run a function and return its exit code. Report its errors on stderr."""
     _open_missing_streams()
+    if os.name == "nt":
+        from pegboard.cli.standard_streams import write_utf_8
+
+        write_utf_8(sys.stdout, sys.stderr)
     from pegboard.cli.output import OutputError, flush
     from pegboard.errors import MCPError
 

@@ -8,6 +8,10 @@ import select
 import sys
 from contextlib import suppress
 from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pegboard.cli.blocking_descriptor import BlockingDescriptor
 
 WAIT_SECONDS = 1.0
 """How long a record waits for the reader of standard error. After a timeout, later records do not wait."""
@@ -25,10 +29,11 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
     def __init__(self) -> None:
         super().__init__(sys.stderr)
         self._left_out = 0
+        self._descriptor: BlockingDescriptor | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, or drop it."""
-        if self.stream is not sys.__stderr__ or self.stream is None:
+        if self.stream is not sys.__stderr__ or self.stream is None or self._is_console():
             super().emit(record)
             return
         try:
@@ -45,18 +50,39 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
         with suppress(Exception):
             super().handleError(record)
 
+    def flush(self) -> None:
+        """Flush the stream. Wait until the last record is written, at most `WAIT_SECONDS`."""
+        super().flush()
+        if self._descriptor is not None:
+            self._descriptor.wait(WAIT_SECONDS)
+
     def _write(self, data: bytes) -> bool:
         """Write bytes to file descriptor 2. Return False if the reader did not accept all bytes in time."""
-        until = monotonic() + (0 if self._left_out else WAIT_SECONDS)
+        seconds = 0 if self._left_out else WAIT_SECONDS
         with suppress(OSError, ValueError):
-            self.flush()
-            poll = select.poll()
-            poll.register(2, select.POLLOUT)
-            while data:
-                if not poll.poll(max(0, until - monotonic()) * 1000):
-                    return False
-                data = data[os.write(2, data[:MAX_WRITE_BYTES]) :]
+            super().flush()
+            if hasattr(select, "poll"):
+                return _write_in_time(data, monotonic() + seconds)
+            if self._descriptor is None:
+                from pegboard.cli.blocking_descriptor import BlockingDescriptor
+
+                self._descriptor = BlockingDescriptor(2)
+            return self._descriptor.write(data, seconds)
         return True
+
+    def _is_console(self) -> bool:
+        """Return True for a Windows console: its stream converts UTF-8, and its window accepts data at once."""
+        return not hasattr(select, "poll") and self.stream.isatty()
+
+
+def _write_in_time(data: bytes, until: float) -> bool:
+    poll = select.poll()
+    poll.register(2, select.POLLOUT)
+    while data:
+        if not poll.poll(max(0, until - monotonic()) * 1000):
+            return False
+        data = data[os.write(2, data[:MAX_WRITE_BYTES]) :]
+    return True
 
 
 def _told(count: int) -> logging.LogRecord:

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from threading import Thread
 from threading import enumerate as enumerate_threads
 from types import FrameType
@@ -24,6 +24,8 @@ logger = logging.getLogger("pegboard")
 def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
     """Return a future that the first SIGTERM or SIGINT completes. The second one ends the process at once.
 
+    On Windows, SIGBREAK does the same: Ctrl-Break, or a closed console.
+
     The second signal works even if the event loop is blocked: the first one restores the default action, in a handler
     that Python runs between two bytecodes.
 
@@ -33,12 +35,14 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
     """
     loop = asyncio.get_running_loop()
     stopping: asyncio.Future[None] = loop.create_future()
-    numbers = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+    numbers = [signal.SIGTERM, signal.SIGINT, *_signals("SIGBREAK")]
+    for hang_up in _signals("SIGHUP"):
+        if signal.getsignal(hang_up) is signal.SIG_IGN:
+            continue
         if and_on_hang_up:
-            numbers.append(signal.SIGHUP)
+            numbers.append(hang_up)
         else:
-            loop.add_signal_handler(signal.SIGHUP, _stay, signal.SIGHUP)
+            loop.add_signal_handler(hang_up, _stay, hang_up)
     # process 1, as in a container, receives no signals without a handler
     at_once = _leave_now if os.getpid() == 1 else signal.SIG_DFL
 
@@ -49,11 +53,27 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
     def first(_number: int, _frame: FrameType | None) -> None:
         for one in numbers:
             signal.signal(one, at_once)
+        if not has_handlers:
+            loop.call_soon_threadsafe(stop)
 
+    has_handlers = all(_wake_on(loop, number, stop) for number in numbers)
     for number in numbers:
-        loop.add_signal_handler(number, stop)  # it wakes the event loop
         signal.signal(number, first)
     return stopping
+
+
+def _signals(name: str) -> list[signal.Signals]:
+    """Return the signal of that name, if the system has it."""
+    return [getattr(signal, name)] if hasattr(signal, name) else []
+
+
+def _wake_on(loop: asyncio.AbstractEventLoop, number: signal.Signals, stop: Callable[[], None]) -> bool:
+    """Let a signal wake the event loop. Return False on Windows, where every signal wakes it and it has no handlers."""
+    try:
+        loop.add_signal_handler(number, stop)
+    except NotImplementedError:
+        return False
+    return True
 
 
 def _leave_now(number: int, _frame: FrameType | None) -> None:

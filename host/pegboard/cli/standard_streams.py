@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TextIO
 
 _kept: list[TextIO | None] = []
@@ -23,6 +24,13 @@ def open_closed_descriptors() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+
+
+def write_utf_8(*streams: TextIO | None) -> None:
+    """Let streams that are pipes or files write UTF-8. On Windows they have the encoding of the user's language."""
+    for stream in streams:
+        if isinstance(stream, TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)
 
 
 class OutputDiversion:

@@ -150,15 +150,24 @@ async def _confirmed(question: str) -> bool:
 async def _line(label: str) -> str:
     """Read a line while the event loop runs. Raise EOFError at the end of the input."""
     print(f"  {printable(' '.join(label.split()))}: ", end="", file=sys.stderr, flush=True)
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(0, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(0)
-    line = os.read(0, 65536)
+    line = await _read()
     if not line:
         print(file=sys.stderr)
         raise EOFError
     return line.decode("utf-8", "replace").strip()
+
+
+async def _read() -> bytes:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(0, ready.set)
+    except NotImplementedError:  # Windows
+        from pegboard.cli.blocking_descriptor import read_line
+
+        return await read_line(0)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(0)
+    return os.read(0, 65536)

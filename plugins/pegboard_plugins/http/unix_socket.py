@@ -45,8 +45,11 @@ class UnixSocket:
 
         Raises:
             OSError: the path cannot be used; EADDRINUSE if another process listens there, or if the file is not a
-                socket.
+                socket; EAFNOSUPPORT on Windows.
         """
+        if not hasattr(socket, "AF_UNIX"):
+            why = "Python has no Unix sockets on this system; remove [plugins.http] socket, and set host and port"
+            raise OSError(errno.EAFNOSUPPORT, why)
         self._clear()
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

@@ -15,7 +15,7 @@ def _flusher() -> Callable[[], object] | None:
         library = ctypes.CDLL(None)
         stream = ctypes.c_void_p.in_dll(library, "stdout")
         flush = library.fflush
-    except (ImportError, OSError, ValueError, AttributeError):
+    except (ImportError, OSError, TypeError, ValueError, AttributeError):
         return None  # a different interpreter or C library
     flush.argtypes = [ctypes.c_void_p]
 

@@ -10,6 +10,10 @@ import os
 import socket
 import stat
 import sys
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+
+from pegboard_plugins.stdio.descriptors import CAN_POLL
 
 
 class DescriptorWriter:
@@ -38,8 +42,17 @@ class DescriptorWriter:
         """Return the number of bytes that the reader has not taken, None if it is unknown."""
         return 0
 
-    def close(self) -> None:
-        """Release the resources of this writer."""
+    def watch(self, loop: AbstractEventLoop, callback: Callable[[], None]) -> None:
+        """Call back when there is room, until `unwatch`."""
+        loop.add_writer(self.descriptor, callback)
+
+    def unwatch(self, loop: AbstractEventLoop) -> None:
+        """Stop calling back."""
+        loop.remove_writer(self.descriptor)
+
+    def close(self) -> int:
+        """Release the resources of this writer. Return the number of bytes written meanwhile."""
+        return 0
 
 
 class SocketWriter(DescriptorWriter):
@@ -57,16 +70,17 @@ class SocketWriter(DescriptorWriter):
         """Return the socket's count of unread data. The count includes overhead, but is 0 when all bytes are read."""
         return _asked(self.descriptor, "TIOCOUTQ")
 
-    def close(self) -> None:
+    def close(self) -> int:
         """Keep the descriptor open."""
         self._socket.detach()
+        return 0
 
 
 class ReopenedPipeWriter(DescriptorWriter):
     """A writer to a pipe that is opened again, so that only its own writes are non-blocking. This requires Linux."""
 
     def __init__(self, descriptor: int) -> None:
-        super().__init__(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        super().__init__(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK))
 
     def write(self, data: bytearray) -> int:
         """Write as much as there is room for."""
@@ -76,9 +90,10 @@ class ReopenedPipeWriter(DescriptorWriter):
         """Return the number of unread bytes in the pipe."""
         return _asked(self.descriptor, "FIONREAD")
 
-    def close(self) -> None:
+    def close(self) -> int:
         """Close the descriptor that was opened."""
         os.close(self.descriptor)
+        return 0
 
 
 class SharedPipeWriter(DescriptorWriter):
@@ -97,9 +112,10 @@ class SharedPipeWriter(DescriptorWriter):
         """Return the number of unread bytes in the pipe. Only Linux reports this number to the writer."""
         return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
 
-    def close(self) -> None:
+    def close(self) -> int:
         """Restore the blocking mode."""
         os.set_blocking(self.descriptor, self._was_blocking)
+        return 0
 
 
 def _asked(descriptor: int, question: str) -> int | None:
@@ -115,7 +131,11 @@ def _asked(descriptor: int, question: str) -> int | None:
 
 
 def open_writer(descriptor: int) -> DescriptorWriter:
-    """Return the writer that suits a descriptor."""
+    """Return the writer that suits a descriptor and the system."""
+    if not CAN_POLL:
+        from pegboard_plugins.stdio.thread_writer import ThreadWriter
+
+        return ThreadWriter(descriptor)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISSOCK(mode):
         return SocketWriter(descriptor)

@@ -1,4 +1,4 @@
-"""Messages read from a descriptor of any kind, one per line, without a thread.
+"""Messages read from a descriptor of any kind, one per line, without a thread where the event loop can watch it.
 
 It knows lines. Of JSON-RPC it knows the error for a line that is too long.
 """
@@ -14,6 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Self
 
 from pegboard.plugin import PARSE_ERROR, decode, jsonrpc_error
+from pegboard_plugins.stdio.descriptors import CAN_POLL
 from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.line_splitter import LineSplitter
 from pegboard_plugins.stdio.stdio_connection import StdioConnection
@@ -34,7 +35,11 @@ logger = logging.getLogger("pegboard.stdio")
 
 
 def open_reader(descriptor: int, connection: StdioConnection, limit: int) -> MessageReader:
-    """Return the reader that suits a descriptor."""
+    """Return the reader that suits a descriptor and the system."""
+    if not CAN_POLL:
+        from pegboard_plugins.stdio.thread_reader import ThreadReader
+
+        return ThreadReader(descriptor, connection, limit)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor):
         return PolledReader(descriptor, connection, limit)
@@ -73,6 +78,11 @@ class MessageReader(ABC):
     def left(self) -> int:
         """The number of messages that were read and never returned, because the client took no responses."""
         return len(self._messages)
+
+    @property
+    def _idle(self) -> bool:
+        """True if all messages have been taken and the client takes responses."""
+        return not self._messages and self._connection.ready
 
     @abstractmethod
     async def _wait(self) -> None:
@@ -171,11 +181,6 @@ class PolledReader(MessageReader):
         if self._hang_up is not None:
             self._hang_up.close()
             self._hang_up = None
-
-    @property
-    def _idle(self) -> bool:
-        """True if all messages have been taken and the client takes responses."""
-        return not self._messages and self._connection.ready
 
     def _resume(self) -> None:
         if not self._watching:

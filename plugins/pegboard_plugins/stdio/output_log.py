@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
+from pegboard_plugins.stdio.descriptors import CAN_POLL
 from pegboard_plugins.stdio.printed_lines import PrintedLine, PrintedLines
 from pegboard_plugins.stdio.running_tools import RunningTools
 
@@ -144,7 +145,7 @@ class OutputLog:
 
         A thread that is blocked in a write when the interpreter exits makes it abort.
         """
-        if sys.__stderr__ is None:
+        if sys.__stderr__ is None or not CAN_POLL:
             return True
         poll = select.poll()
         poll.register(2, select.POLLOUT)

@@ -110,9 +110,9 @@ class StdioConnection:
             return
         self.ended = True
         self._stop_watching()
+        del self._queued[: self._writer.close()]
         self.unread = len(self._queued)
         self._queued.clear()
-        self._writer.close()
         self._notify_waiters()
 
     def _flush_turn(self) -> None:
@@ -140,7 +140,7 @@ class StdioConnection:
             self._stop_watching()
         elif not self._blocked:
             self._blocked = True
-            self._loop.add_writer(self._writer.descriptor, self._write)
+            self._writer.watch(self._loop, self._write)
         if self._full and len(self._queued) <= LOW_WATER_BYTES:
             self._full = False
             self._notify_waiters()
@@ -148,7 +148,7 @@ class StdioConnection:
     def _stop_watching(self) -> None:
         if self._blocked:
             self._blocked = False
-            self._loop.remove_writer(self._writer.descriptor)
+            self._writer.unwatch(self._loop)
 
     def _notify_waiters(self) -> None:
         if self.on_room is not None:

@@ -6,22 +6,24 @@ reached through private duplicates. The descriptors belong to the whole process,
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
 from threading import Lock
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from pegboard.plugin import TransportError
+from pegboard_plugins.stdio.descriptors import CAN_POLL, is_same_file, private_duplicate
 from pegboard_plugins.stdio.output_log import OutputLog
 from pegboard_plugins.stdio.running_tools import RunningTools
-from pegboard_plugins.stdio.stdout_pipe import StdoutPipe
 from pegboard_plugins.stdio.stdout_stream import open_stdout_stream
 
-_FIRST_PRIVATE = 3
+if TYPE_CHECKING:
+    from pegboard_plugins.stdio.stdout_pipe import StdoutPipe
+    from pegboard_plugins.stdio.thread_stdout_pipe import ThreadStdoutPipe
+
 _in_use = Lock()
 _kept: list[TextIO] = []
 """Every stream that replaced a standard stream. `print` and `input` use `sys.stdout` and `sys.stdin` without holding a
@@ -48,7 +50,7 @@ def redirect_stdio(running: RunningTools, output: int = 1) -> Iterator[tuple[int
     with ExitStack() as stack:
         stack.callback(_in_use.release)
         _hint(os.isatty(0))
-        empty = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        empty = os.open(os.devnull, os.O_RDWR)
         stack.callback(os.close, empty)
         stack.enter_context(_standard_error_apart(output, empty))
         incoming = stack.enter_context(_descriptor(0, empty))
@@ -59,7 +61,7 @@ def redirect_stdio(running: RunningTools, output: int = 1) -> Iterator[tuple[int
 @contextmanager
 def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int]:
     output_log = OutputLog(running)
-    pipe = StdoutPipe(running, output_log)
+    pipe = _open_pipe(running, output_log)
     # The order at the end: flush the buffers of Python and C into the pipe, read the pipe, log its data, and only then
     # restore descriptor 1, because a handler of the log may print.
     try:
@@ -76,6 +78,17 @@ def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int
         if given_back:
             pipe.close()
         # else the process exits soon; until then its children write to standard error through the pipe
+
+
+def _open_pipe(running: RunningTools, output_log: OutputLog) -> StdoutPipe | ThreadStdoutPipe:
+    """Return the pipe that suits the system."""
+    if CAN_POLL:
+        from pegboard_plugins.stdio.stdout_pipe import StdoutPipe
+
+        return StdoutPipe(running, output_log)
+    from pegboard_plugins.stdio.thread_stdout_pipe import ThreadStdoutPipe
+
+    return ThreadStdoutPipe(running, output_log)
 
 
 @contextmanager
@@ -120,7 +133,7 @@ def _attribute(name: str, stream: TextIO) -> Iterator[None]:
 @contextmanager
 def _descriptor(number: int, stand_in: int) -> Iterator[int]:
     """Replace a standard descriptor by `stand_in`. Yield a private duplicate of the former descriptor."""
-    private = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE)
+    private = private_duplicate(number)
     os.dup2(stand_in, number)
     try:
         yield private
@@ -135,7 +148,7 @@ def _standard_error_apart(output: int, empty: int) -> Iterator[None]:
 
     A terminal stays unchanged, because a user reads both.
     """
-    if sys.__stderr__ is not None and os.path.samestat(os.fstat(output), os.fstat(2)) and not os.isatty(output):
+    if sys.__stderr__ is not None and is_same_file(output, 2) and not os.isatty(output):
         with _descriptor(2, empty):
             yield
     else:
@@ -144,4 +157,5 @@ def _standard_error_apart(output: int, empty: int) -> Iterator[None]:
 
 def _hint(is_terminal: bool) -> None:
     if is_terminal and sys.stderr is not None:
-        sys.stderr.write("pegboard: waiting for an MCP client on standard input, one message a line; Ctrl-D ends\n")
+        key = "Ctrl-D" if os.name == "posix" else "Ctrl-C"
+        sys.stderr.write(f"pegboard: waiting for an MCP client on standard input, one message a line; {key} ends\n")

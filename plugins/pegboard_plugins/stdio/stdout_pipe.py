@@ -5,12 +5,12 @@ The thread does nothing else. A tool that prints never waits, even while it bloc
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 from threading import Lock, Thread
 
 from pegboard_plugins.stdio import c_library
+from pegboard_plugins.stdio.descriptors import private_pipe
 from pegboard_plugins.stdio.output_log import OutputLog
 from pegboard_plugins.stdio.running_tools import RunningTools
 
@@ -18,7 +18,6 @@ PIPE_BYTES = 64 * 1024
 """The capacity of a pipe."""
 MAX_LAST_CHUNKS = 16
 """The largest number of chunks read at the end. A child process may print without end."""
-_FIRST_PRIVATE = 3
 _WAKE = b"\n"
 """The data that wakes the thread at the end."""
 
@@ -33,7 +32,7 @@ class StdoutPipe:
     def __init__(self, running: RunningTools, output_log: OutputLog) -> None:
         self._running = running
         self._output_log = output_log
-        self._exit, self.entrance = _private_pipe()
+        self._exit, self.entrance = private_pipe()
         os.set_blocking(self._exit, False)
         self._arrival = _poll(self._exit)
         # held from reading until the names are known, so that no tool ends in between
@@ -98,12 +97,3 @@ def _poll(descriptor: int) -> select.poll:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return poll
-
-
-def _private_pipe() -> tuple[int, int]:
-    """Return a pipe whose ends are not standard descriptors, even if one of those is closed."""
-    ends = os.pipe()
-    private = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE) for end in ends)
-    for end in ends:
-        os.close(end)
-    return private[0], private[1]

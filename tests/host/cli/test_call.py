@@ -10,6 +10,7 @@ import pytest
 from tests.host.cli.conftest import Command
 from tests.host.cli.demo_kit import CANARY, EVIL
 from tests.support.peer import WAIT
+from tests.support.without_posix import COMMAND
 
 
 def test_arguments_are_strings_or_json(pegboard: Command) -> None:
@@ -172,3 +173,8 @@ def test_questions_are_asked_at_a_terminal(
     places = [done.err.find(words) for words in shown]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def test_questions_are_asked_where_the_event_loop_cannot_watch_a_terminal(pegboard: Command) -> None:
+    done = pegboard.run([*COMMAND, "call", "demo_both"], typed="yes\nno\n", terminal=(0, 2))
+    assert (done.code, done.data) == (0, ["accept", "decline"]), done.err

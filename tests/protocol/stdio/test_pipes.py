@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.peer import WAIT, modern_meta
-from tests.support.wire import PEGBOARD, client_environment
+from tests.support.wire import client_environment
 
 Process = subprocess.Popen[bytes]
 
@@ -27,13 +27,12 @@ def call(number: int, tool: str, **arguments: object) -> bytes:
 
 
 @pytest.fixture
-def unread(sites: dict[str, Path], tmp_path: Path) -> Callable[..., Any]:
+def unread(sites: dict[str, Path], tmp_path: Path, command: tuple[str, ...]) -> Callable[..., Any]:
     """Start a process and write lines to it."""
 
     @contextmanager
     def started(*lines: bytes) -> Iterator[Process]:
         env, pipe = client_environment(tmp_path, {"PYTHONPATH": str(sites["fixture"])}), subprocess.PIPE
-        command = [str(PEGBOARD), "stdio"]
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=env) as process:
             try:
                 assert process.stdin

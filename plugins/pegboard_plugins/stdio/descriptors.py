@@ -1,0 +1,37 @@
+"""Descriptors on every system: duplicates, pipes, and whether the system reports that one is ready."""
+
+from __future__ import annotations
+
+import os
+import select
+from typing import Final
+
+CAN_POLL: Final = hasattr(select, "poll")
+"""False on Windows, where neither an event loop nor `select` watches pipes. Threads that block take their place."""
+_FIRST_PRIVATE = 3
+
+
+def private_duplicate(descriptor: int) -> int:
+    """Return a duplicate that is not a standard descriptor, even if one of those is closed. Children do not get it."""
+    duplicate = os.dup(descriptor)
+    if duplicate >= _FIRST_PRIVATE:
+        return duplicate
+    try:
+        return private_duplicate(descriptor)
+    finally:
+        os.close(duplicate)
+
+
+def private_pipe() -> tuple[int, int]:
+    """Return a pipe whose ends are not standard descriptors: one to read from, one to write to."""
+    ends = os.pipe()
+    exit_, entrance = map(private_duplicate, ends)
+    for end in ends:
+        os.close(end)
+    return exit_, entrance
+
+
+def is_same_file(one: int, other: int) -> bool:
+    """Return True if two descriptors lead to the same file. Windows does not tell pipes apart: then it is False."""
+    status = os.fstat(one)
+    return status.st_ino != 0 and os.path.samestat(status, os.fstat(other))
