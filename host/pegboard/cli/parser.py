@@ -22,7 +22,7 @@ examples:
 exit codes: 0 success; 1 the tool or the operation failed; 2 invalid command line; 3 invalid configuration or plugin;
             5 a transport could not bind or connect; 130 Ctrl-C
 """
-_FILES = (
+FILES = (
     "paths",
     {
         "nargs": "*",
@@ -31,7 +31,6 @@ _FILES = (
         "help": "serve the toolkits of this Python file, without installed ones",
     },
 )
-_TRUSTED = ("path", {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file; ./hostconfig.toml by default"})
 _HELP = ("-h", "--help")
 _TOOL = (
     "tool",
@@ -39,7 +38,7 @@ _TOOL = (
 )
 
 
-class _Command(NamedTuple):
+class CliCommand(NamedTuple):
     """A command, or a group of commands.
 
     Attributes:
@@ -48,7 +47,7 @@ class _Command(NamedTuple):
         summary: a description in one line.
         examples: valid command lines.
         arguments: positional arguments and options, with the parameters of `add_argument`.
-        parts: the commands of a group.
+        group: the name of a group's commands in `command_groups`, "" for a command.
         elsewhere: "module:function" for another MCP server (`--url`, `--stdio`); "" if the command has no such options.
     """
 
@@ -57,18 +56,18 @@ class _Command(NamedTuple):
     summary: str
     examples: Sequence[str]
     arguments: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    parts: tuple[Any, ...] = ()
+    group: str = ""
     elsewhere: str = ""
 
 
 _COMMANDS = (
-    _Command(
+    CliCommand(
         "stdio",
         "serve:run_stdio",
         "serve one MCP client over standard input and output",
         ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py", "pegboard stdio --finish < calls"),
         (
-            _FILES,
+            FILES,
             (
                 "--finish",
                 {
@@ -78,21 +77,21 @@ _COMMANDS = (
             ),
         ),
     ),
-    _Command(
+    CliCommand(
         "serve",
         "serve:run_serve",
         "serve over the transports in [host] transports",
         ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py"),
-        (_FILES,),
+        (FILES,),
     ),
-    _Command(
+    CliCommand(
         "list",
         "listing:run_list",
         "list the tools",
         ("pegboard list", "pegboard list --only files --json", "pegboard list --url https://example.com/mcp"),
         elsewhere="other_server:list_server",
     ),
-    _Command(
+    CliCommand(
         "show",
         "listing:run_show",
         "show one tool: its description, parameters and result",
@@ -104,7 +103,7 @@ _COMMANDS = (
         (_TOOL,),
         elsewhere="other_server:show_item",
     ),
-    _Command(
+    CliCommand(
         "call",
         "call:run_call",
         "call one tool",
@@ -128,26 +127,26 @@ _COMMANDS = (
         ),
         elsewhere="other_server:call_item",
     ),
-    _Command(
+    CliCommand(
         "operator-token",
         "token_command:run_operator_token",
         "print the token by which `pegboard serve` recognizes its operator",
         ("pegboard operator-token", "pegboard operator-token --json"),
     ),
-    _Command(
+    CliCommand(
         "plugins",
         "listing:run_plugins",
         "list plugins and toolkits with their problems",
         ("pegboard plugins", "pegboard plugins --json"),
     ),
-    _Command(
+    CliCommand(
         "why",
         "why:run_why",
         "explain why a plugin, toolkit or tool is served or not",
         ("pegboard why files", "pegboard why files_write"),
         (("name", {"help": "a plugin, toolkit or tool, in any spelling"}),),
     ),
-    _Command(
+    CliCommand(
         "new",
         "new:run_new",
         "write a new toolkit, plugin or server, with tests",
@@ -165,39 +164,19 @@ _COMMANDS = (
             ("--owner", {"help": "the GitHub account or organization, for server.json"}),
         ),
     ),
-    _Command(
+    CliCommand(
         "config",
         "",
         "check, show or trust the configuration",
         ("pegboard config check", "pegboard config show", "pegboard config trust"),
-        parts=(
-            _Command(
-                "check",
-                "config_commands:run_config_check",
-                "print all problems of the configuration",
-                ("pegboard config check", "pegboard config check --config prod.toml"),
-            ),
-            _Command(
-                "show",
-                "config_commands:run_config_show",
-                "show the settings in effect and their sources",
-                ("pegboard config show", "pegboard config show --json"),
-            ),
-            _Command(
-                "trust",
-                "trust_commands:run_trust",
-                "trust a hostconfig.toml of the working directory with its present content",
-                ("pegboard config trust", "pegboard config trust path/to/hostconfig.toml"),
-                (_TRUSTED,),
-            ),
-            _Command(
-                "untrust",
-                "trust_commands:run_untrust",
-                "withdraw that trust",
-                ("pegboard config untrust", "pegboard config untrust path/to/hostconfig.toml"),
-                (_TRUSTED,),
-            ),
-        ),
+        group="CONFIG",
+    ),
+    CliCommand(
+        "configure",
+        "",
+        "add this server to an MCP client, such as Claude Code or Cursor",
+        ("pegboard configure claude-code", "pegboard configure cursor server.py", "pegboard configure list"),
+        group="CONFIGURE",
     ),
 )
 
@@ -217,7 +196,7 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
     # options may be anywhere, so they are parsed first: argparse ends a list of arguments at an option
     options, rest = _shared_options().parse_known_args(argv)
     # making a parser for each command takes longer than the rest of parsing
-    commands: Sequence[_Command] = [command for command in _COMMANDS if rest[:1] == [command.name]]
+    commands: Sequence[CliCommand] = [command for command in _COMMANDS if rest[:1] == [command.name]]
     if not commands:
         own = command_names()
         found = _found(contributed, options, rest) if contributed is not None and _wants_more(rest) else ()
@@ -266,8 +245,8 @@ def _found(contributed: Contributions, options: argparse.Namespace, rest: Sequen
         return ()
 
 
-def _of_plugin(command: Command) -> _Command:
-    return _Command(command.name, command, command.summary, command.examples, command.arguments)
+def _of_plugin(command: Command) -> CliCommand:
+    return CliCommand(command.name, command, command.summary, command.examples, command.arguments)
 
 
 def command_names() -> set[str]:
@@ -311,7 +290,7 @@ def _hint(text: str, candidates: Any) -> str:
     return f"; did you mean {close!r}?" if close else ""
 
 
-def _build_parser(commands: Sequence[_Command] = _COMMANDS) -> _Parser:
+def _build_parser(commands: Sequence[CliCommand] = _COMMANDS) -> _Parser:
     shared = _shared_options(defaults=False)
     parser = _Parser(
         prog="pegboard",
@@ -327,7 +306,7 @@ def _build_parser(commands: Sequence[_Command] = _COMMANDS) -> _Parser:
     return parser
 
 
-def _add(parser: _Parser, commands: Sequence[_Command], shared: _Parser, *, required: bool) -> None:
+def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, required: bool) -> None:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=required)
     for command in commands:
         own: _Parser = subparsers.add_parser(
@@ -343,10 +322,12 @@ def _add(parser: _Parser, commands: Sequence[_Command], shared: _Parser, *, requ
         )
         for name, reading in command.arguments:
             own.add_argument(name, **reading)
-        if command.parts:
-            _add(own, command.parts, shared, required=True)
+        if command.group:
+            from pegboard.cli import command_groups
+
+            _add(own, getattr(command_groups, command.group), shared, required=True)
         else:
-            own.set_defaults(run=command.run)
+            own.set_defaults(run=command.run, chosen=command.name)
 
 
 def _shared_options(*, defaults: bool = True) -> _Parser:

@@ -9,13 +9,15 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     group = parser.add_argument_group("options for another MCP server, after the command")
     address = group.add_mutually_exclusive_group()
-    address.add_argument("--url", type=_url, metavar="URL", help="use the server at this URL instead of the toolkits")
+    address.add_argument(
+        "--url", type=url_argument, metavar="URL", help="use the server at this URL instead of the toolkits"
+    )
     address.add_argument(
         "--stdio", type=_words, metavar="COMMAND", help="use the server that this command line starts, in quotes"
     )
     group.add_argument(
         "--header",
-        type=_header,
+        type=header_argument,
         action="append",
         metavar="'NAME: VALUE'",
         help="send this header with each request to the URL; it may be repeated",
@@ -25,7 +27,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _url(text: str) -> str:
+def url_argument(text: str) -> str:
+    """Return an HTTP URL of the command line."""
     scheme, _, rest = text.partition("://")
     if scheme not in ("http", "https") or not rest or not text.isprintable() or " " in text:
         raise argparse.ArgumentTypeError(f"{text!r} is not an http or https URL")
@@ -44,7 +47,8 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _header(text: str) -> tuple[str, str]:
+def header_argument(text: str) -> tuple[str, str]:
+    """Return the name and the value of a header."""
     name, colon, value = text.partition(":")
     if not colon or not name.isascii() or not name.replace("-", "").isalnum() or not value.isprintable():
         raise argparse.ArgumentTypeError("a header has the form 'NAME: VALUE'")  # the value may be a secret

@@ -1,0 +1,129 @@
+"""Configuration files of MCP clients: reading, backup, and replacement as a whole."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.errors import MCPError
+
+BACKUP_SUFFIX = ".pegboard-backup"
+MAX_FILE_BYTES = 16 * 1024 * 1024
+
+
+class ClientFileError(MCPError):
+    """The configuration file of a client cannot be read, understood or written."""
+
+
+class ClientFile(NamedTuple):
+    """A configuration file at the time of reading.
+
+    Attributes:
+        path: the file. Symbolic links are resolved.
+        text: its content, None if it does not exist.
+    """
+
+    path: Path
+    text: str | None
+
+    @property
+    def backup(self) -> Path:
+        """The copy from before the first change."""
+        return self.path.with_name(self.path.name + BACKUP_SUFFIX)
+
+
+def read_client_file(named: Path) -> ClientFile:
+    """Read a file, which need not exist.
+
+    Raises:
+        ClientFileError: it cannot be read, or it is not UTF-8.
+    """
+    try:
+        path = named.expanduser().resolve()
+        if not path.exists():
+            return ClientFile(path, None)
+        if not path.is_file():
+            raise ClientFileError(f"{path} is not a file: name the file with --path")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ClientFileError(f"{path} has more than {MAX_FILE_BYTES} bytes: edit it by hand")
+        return ClientFile(path, path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ClientFileError(f"{named} is not UTF-8: save it as UTF-8") from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, in Python before 3.13
+        raise ClientFileError(f"{named} cannot be read: {_reason(error)}") from None
+
+
+def check_writable(file: ClientFile, *, makes_folder: bool = False) -> None:
+    """Check that a file can be replaced.
+
+    Args:
+        file: the file.
+        makes_folder: its folder will be made, in the folder above.
+
+    Raises:
+        ClientFileError: the file is read-only, or its folder is missing or read-only.
+    """
+    folder = file.path.parent
+    if makes_folder and not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ClientFileError(f"the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise ClientFileError(f"the folder {folder} is read-only: change its permissions")
+    if file.text is not None and not (os.access(file.path, os.W_OK) and file.path.stat().st_mode & 0o222):
+        raise ClientFileError(f"{file.path} is read-only: change its permissions")
+
+
+def replace(file: ClientFile, text: str | None, *, back_up: bool = False, makes_folder: bool = False) -> None:
+    """Replace the content of a file as a whole, and keep its permissions. None removes the file.
+
+    Args:
+        file: the file as it was read.
+        text: the new content.
+        back_up: store the old content in the backup first.
+        makes_folder: make the folder of the file if it is missing.
+
+    Raises:
+        ClientFileError: the file has changed since it was read, or it cannot be written. Then it is unchanged.
+    """
+    check_writable(file, makes_folder=makes_folder)
+    try:
+        if makes_folder:
+            file.path.parent.mkdir(exist_ok=True)
+        if back_up and file.text is not None:
+            _write(file.backup, file.text, like=file.path)
+        if read_client_file(file.path).text != file.text:
+            raise ClientFileError(f"{file.path} has changed meanwhile: run the command again")
+        if text is None:
+            file.path.unlink()
+        else:
+            _write(file.path, text, like=file.path)
+    except OSError as error:
+        raise ClientFileError(f"{file.path} cannot be written: {_reason(error)}") from None
+
+
+def _write(path: Path, text: str, like: Path) -> None:
+    """Write a file atomically, with the permissions and the owner of another file. A new file is private."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            status = like.stat()
+            os.chmod(temporary, stat.S_IMODE(status.st_mode))
+            if os.name == "posix" and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(temporary, status.st_uid, status.st_gid)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _reason(error: OSError | RuntimeError) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,214 @@
+"""`pegboard configure CLIENT`, `configure remove` and `configure list`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pegboard.cli import FAILED, OK, USAGE
+from pegboard.cli.configure.client_file import ClientFileError, check_writable, replace
+from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
+from pegboard.cli.configure.entry_file import EntryFile
+from pegboard.cli.configure.server_entry import (
+    EntryError,
+    ServerEntry,
+    default_name,
+    entry_of,
+    from_client,
+    starts_pegboard,
+    to_client,
+)
+from pegboard.cli.output import print_json, print_lines, print_table, say
+from pegboard.names import nearest
+
+
+def run_configure(options: Namespace) -> int:
+    """Set the entry of this server in the file of a client. Then check that the server answers."""
+    from pegboard.cli.configure.configure_output import changed_lines
+
+    client = CLIENTS[options.chosen]
+    try:
+        entry, name = entry_of(options), default_name(options)
+        opened = _opened(client, options)
+        old = opened.entries.get(name)
+        new = to_client(entry, client, old if isinstance(old, dict) else {})
+    except EntryError as error:
+        say(str(error))
+        return USAGE
+    text = opened.with_entry(name, new)
+    changes = text != opened.file.text
+    if changes:
+        check_writable(opened.file, makes_folder=options.project)
+    if changes and not options.dry_run:
+        is_first = old is None or not opened.file.backup.exists()
+        replace(opened.file, text, back_up=is_first, makes_folder=options.project)
+    report = {
+        "client": client.name,
+        "name": name,
+        "file": str(opened.file.path),
+        "changed": changes and not options.dry_run,
+        "difference": changed_lines(name, old, new),
+    }
+    if not options.json:
+        _print_change(client, opened, report, options)
+    return _check(from_client(new), report, options)
+
+
+def run_print(options: Namespace) -> int:
+    """Print the entry, for clients that this command does not know."""
+    try:
+        name, entry = default_name(options), to_client(entry_of(options), PRINTED)
+    except EntryError as error:
+        say(str(error))
+        return USAGE
+    # the values were given for this output
+    print_lines(json.dumps({PRINTED.servers: {name: entry}}, indent=2, ensure_ascii=False).splitlines())
+    return OK
+
+
+def run_remove(options: Namespace) -> int:
+    """Remove the entry from the file of a client. A file without other changes gets its old content back."""
+    client = CLIENTS.get(options.client)
+    if client is None:
+        close = nearest(options.client, CLIENTS)
+        say(f"there is no client {options.client!r}" + (f"; did you mean {close!r}?" if close else ""))
+        return USAGE
+    try:
+        opened = _opened(client, options)
+        name = _own_name(opened, options.name)
+    except EntryError as error:
+        say(str(error))
+        return USAGE
+    if name is None:
+        wanted = f"entry {options.name}" if options.name else "entry of pegboard"
+        say(f"{opened.file.path} has no {wanted}: nothing to remove")
+        return OK
+    text = opened.without_entry(name)
+    backup = opened.file.backup
+    if not options.dry_run:
+        replace(opened.file, text, back_up=not backup.exists())
+        if backup.exists() and text in (None, backup.read_bytes().decode()):
+            backup.unlink()
+    if options.json:
+        print_json({"client": client.name, "name": name, "file": str(opened.file.path), "changed": not options.dry_run})
+    else:
+        verb = "would remove" if options.dry_run else "removed"
+        print_lines([f"{verb} {name} from {opened.file.path}"])
+    return OK
+
+
+def run_entries(options: Namespace) -> int:
+    """List the servers in the files of all clients, and whether the command of each exists."""
+    rows = [row for client in CLIENTS.values() for row in _rows(client)]
+    if options.json:
+        print_json(rows)
+    elif rows:
+        heading = ("CLIENT", "NAME", "SERVER", "STATE")
+        print_table([heading, *([row[key.lower()] for key in heading] for row in rows)])
+    else:
+        say("no client has an entry: add one with `pegboard configure CLIENT`")
+    return OK
+
+
+# --- parts
+
+
+def _opened(client: McpClient, options: Namespace) -> EntryFile:
+    """Return the file of a client.
+
+    Raises:
+        EntryError: the client has no such file.
+        ClientFileError: the client is not installed, or its file cannot be read.
+    """
+    if options.path:
+        return EntryFile(client, options.path)
+    if options.project:
+        if not client.project_file:
+            raise EntryError(f"{client.title} has no file for a project: leave out --project")
+        return EntryFile(client, Path.cwd() / client.project_file)
+    path = client.user_file()
+    if path is None:
+        raise EntryError(f"{client.title} documents no file for this platform: name it with --path")
+    if not path.parent.is_dir():
+        raise ClientFileError(
+            f"the folder {path.parent} does not exist: start {client.title} once, or name its file with --path"
+        )
+    return EntryFile(client, path)
+
+
+def _print_change(client: McpClient, opened: EntryFile, report: dict[str, Any], options: Namespace) -> None:
+    state = "would change" if options.dry_run else "changed" if report["changed"] else "is up to date"
+    print_lines([f"{client.title}: {opened.file.path} {state}", *(f"  {line}" for line in report["difference"])])
+    if report["changed"] and opened.file.text is not None:
+        print_lines([f"  the old content is in {opened.file.backup}"])
+
+
+def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> int:
+    """Report whether the server answers."""
+    answer = None
+    if not (options.no_check or options.dry_run):
+        from pegboard.cli.configure.answer_check import answer_of
+        from pegboard.cli.configure.configure_output import answer_lines
+
+        answer = answer_of(entry)
+        if not options.json:
+            print_lines(answer_lines(answer))
+    if options.json:
+        print_json({**report, "answer": answer and answer._asdict()})
+    elif report["changed"] and answer is not None and not answer.problem:
+        print_lines([f"restart {CLIENTS[options.chosen].title} to use it"])
+    return FAILED if answer is not None and answer.problem else OK
+
+
+def _own_name(opened: EntryFile, named: str | None) -> str | None:
+    """Return the name of the entry to remove, None if there is none.
+
+    Raises:
+        EntryError: the file has several entries of pegboard.
+    """
+    if named:
+        return named if named in opened.entries else None
+    own = [
+        name
+        for name, entry in opened.entries.items()
+        if name == "pegboard" or (isinstance(entry, dict) and starts_pegboard(from_client(entry)))
+    ]
+    if len(own) > 1:
+        raise EntryError(f"several entries start pegboard: select one with --name: {', '.join(own)}")
+    return own[0] if own else None
+
+
+def _rows(client: McpClient) -> Iterator[dict[str, str]]:
+    user, project = client.user_file(), Path.cwd() / client.project_file
+    places = {client.name: user} if user else {}
+    if client.project_file and project != user:
+        places[f"{client.name} (project)"] = project
+    for label, path in places.items():
+        if not path.is_file():
+            continue
+        about = {"client": label, "file": str(path)}
+        try:
+            found = EntryFile(client, path).entries
+        except ClientFileError as error:
+            yield {**about, "name": "", "server": "", "state": str(error)}
+            continue
+        for name, raw in found.items():
+            yield {**about, "name": name, **_described(from_client(raw if isinstance(raw, dict) else {}))}
+
+
+def _described(entry: ServerEntry) -> dict[str, str]:
+    """Return the address and the state of an entry. Arguments and queries may contain secrets."""
+    if entry.url:
+        from pegboard.client import Endpoint
+
+        return {"server": Endpoint(entry.url).label, "state": "a URL"}
+    if not entry.command:
+        return {"server": "", "state": "it has no command and no URL"}
+    command = entry.command[0]
+    is_there = shutil.which(command) is not None
+    where = "" if Path(command).is_absolute() else " on the PATH of this shell"
+    return {"server": command, "state": "ok" if is_there else f"the command does not exist{where}"}

@@ -1,0 +1,69 @@
+"""The output of `pegboard configure`: the changed lines, the answer of the server, and the table of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import unified_diff
+from typing import Any
+
+from pegboard.cli.configure.answer_check import SLOW_SECONDS, Answer
+from pegboard.cli.configure.jsonc_edit import formatted
+
+MASKED = "***"
+CHANGED = "*** (changed)"
+MAX_SHOWN_ITEMS = 8
+
+
+def changed_lines(name: str, old: Any, new: Mapping[str, Any]) -> list[str]:
+    """Return the difference between two entries as lines marked with - and +. Values that may be secrets are masked.
+
+    The rest of the file is not shown, because it may contain secrets too.
+
+    Args:
+        name: the name of the entry.
+        old: the old entry, None if there is none.
+        new: the new entry.
+    """
+    before = [] if old is None else _lines({name: _masked(old, {})})
+    after = _lines({name: _masked(new, old if isinstance(old, dict) else {})})
+    heading = 3
+    return [f"{line[0]} {line[1:]}" for line in [*unified_diff(before, after, n=len(before), lineterm="")][heading:]]
+
+
+def _lines(entry: Mapping[str, Any]) -> list[str]:
+    return [line[2:] for line in formatted(entry, "", "  ", "\n", own_line=True).split("\n")[1:-1]]
+
+
+def _masked(entry: Any, old: Mapping[str, Any]) -> Any:
+    if not isinstance(entry, dict):
+        return MASKED
+    return {key: _hidden(value, old.get(key)) if isinstance(value, dict) else value for key, value in entry.items()}
+
+
+def _hidden(values: Mapping[str, Any], old: Any) -> dict[str, str]:
+    """Return variables or headers with masked values. The mask of a changed value is another one."""
+    known = old if isinstance(old, dict) else values
+    return {key: MASKED if key not in known or known[key] == value else CHANGED for key, value in values.items()}
+
+
+def answer_lines(answer: Answer) -> list[str]:
+    """Return the report about a server for people."""
+    if answer.problem:
+        return [f"the server does not answer: {answer.problem}", *_stderr(answer)]
+    counts = [_count(kind, names) for kind, names in answer.items.items() if names]
+    lines = [
+        f"the server answers in {answer.seconds:.1f} s: {answer.server}, MCP {answer.revision}",
+        f"  it serves {'; '.join(counts)}" if counts else "  it serves no tools, resources or prompts",
+    ]
+    if answer.seconds > SLOW_SECONDS:
+        lines.append(f"  some clients wait only {SLOW_SECONDS:g} s for a server to start")
+    return [*lines, *_stderr(answer)]
+
+
+def _count(kind: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MAX_SHOWN_ITEMS]) + (", ..." if len(names) > MAX_SHOWN_ITEMS else "")
+    return f"{len(names)} {kind if len(names) > 1 else kind.removesuffix('s')} ({shown})"
+
+
+def _stderr(answer: Answer) -> list[str]:
+    return ["  its standard error:", *(f"    {line}" for line in answer.stderr)] if answer.stderr else []

@@ -1,0 +1,141 @@
+"""`pegboard configure` as users run it: the entry is written, and the server is started as its client would."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.pages import serving
+from tests.host.cli.conftest import Command
+
+SERVER = """
+import os
+from pegboard import Toolkit
+kit = Toolkit("shop", version="7")
+@kit.tool
+def place() -> str:
+    "Tell the working directory."
+    return os.getcwd()
+@kit.prompt
+def greet() -> str:
+    "Greet."
+    return os.environ["MOOD"]
+"""
+
+
+@pytest.fixture
+def home(bare: Command) -> Path:
+    """The home directory, in which Cursor has been started once."""
+    (bare.folder / ".cursor").mkdir()
+    return bare.folder
+
+
+def entries(home: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    return found
+
+
+def test_a_file_is_served_from_another_folder_with_the_configuration_of_this_one(bare: Command, home: Path) -> None:
+    bare.write(SERVER, "my_shop.py")
+    done = bare("configure", "cursor", "my_shop.py", "--env", "MOOD=fine")
+    assert (done.code, done.err) == (0, "")
+    assert "shop 7, MCP 2026-07-28" in done.out
+    assert "  it serves 1 tool (shop_place); 1 prompt (shop_greet)" in done.out
+    entry = entries(home)["my-shop"]
+    assert entry["args"] == ["stdio", f"{home}/my_shop.py", "--config", f"{home}/hostconfig.toml"]
+    assert (Path(entry["command"]).is_file(), entry["env"]) == (True, {"MOOD": "fine"})
+    data = bare("configure", "cursor", "my_shop.py", "--json").data
+    assert (data["changed"], data["difference"], data["answer"]["items"]["tools"]) == (False, [], ["shop_place"])
+
+
+def test_a_server_that_does_not_start_is_reported_with_its_output(bare: Command, home: Path) -> None:
+    bare.write("raise RuntimeError('no shop today')", "shop.py")
+    done = bare("configure", "cursor", "shop.py")
+    assert done.code == 1
+    assert "the server does not answer" in done.out
+    assert "no shop today" in done.out
+    assert "shop" in entries(home)
+
+
+def test_a_server_at_a_url_is_asked(bare: Command, home: Path, tmp_path: Path) -> None:
+    bare.write(SERVER, "shop.py")
+    with serving(home, "shop.py", "--config", "hostconfig.toml") as address:
+        done = bare("configure", "cursor", "--url", f"{address}/mcp", "--header", "X-Key: hidden-value")
+        assert (done.code, "1 tool (shop_place)" in done.out, "hidden-value" in done.out) == (0, True, False)
+    assert entries(home)["pegboard"] == {"url": f"{address}/mcp", "headers": {"X-Key": "hidden-value"}}
+    done = bare("configure", "cursor", "--url", f"{address}/mcp")
+    assert (done.code, "the server does not answer" in done.out) == (1, True)
+
+
+def test_the_list_has_every_client_and_tells_which_command_is_gone(bare: Command, home: Path) -> None:
+    assert "no client has an entry" in bare("configure", "list").err
+    bare("configure", "cursor", "--no-check")
+    gone = {"gone": {"command": "/no/such/pegboard"}, "far": {"httpUrl": "https://u:p@x.example/mcp?key=1"}, "odd": 1}
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(json.dumps({"mcpServers": gone}))
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text("broken")
+    rows = {(row["client"], row["name"]): row for row in bare("configure", "list", "--json").data}
+    assert rows["cursor", "pegboard"]["state"] == "ok"
+    assert rows["gemini-cli", "gone"]["state"] == "the command does not exist"
+    assert rows["gemini-cli", "far"]["server"] == "https://x.example/mcp"
+    assert rows["gemini-cli", "odd"]["state"] == "it has no command and no URL"
+    assert "it is not TOML" in rows["codex", ""]["state"]
+    assert "gemini-cli" in bare("configure", "list").out
+
+
+def test_a_project_has_its_own_file(bare: Command, home: Path) -> None:
+    assert bare("configure", "vscode", "--project", "--dry-run").code == 0
+    assert not (home / ".vscode").exists()
+    assert bare("configure", "vscode", "--project", "--no-check").code == 0
+    entry = json.loads((home / ".vscode" / "mcp.json").read_text())["servers"]["pegboard"]
+    assert (entry["type"], Path(entry["command"]).is_file()) == ("stdio", True)
+    assert bare("configure", "remove", "vscode", "--project").code == 0
+    assert bare("configure", "windsurf", "--project").code == 2
+
+
+def test_one_of_several_entries_is_removed_by_name(bare: Command, home: Path) -> None:
+    for name in ("one", "two"):
+        bare("configure", "cursor", "--name", name, "--no-check")
+    done = bare("configure", "remove", "cursor")
+    assert (done.code, "--name: one, two" in done.err) == (2, True)
+    assert bare("configure", "remove", "cursor", "--name", "one").code == 0
+    assert list(entries(home)) == ["two"]
+
+
+def test_other_clients_get_the_entry_printed(bare: Command) -> None:
+    printed = bare("configure", "json", "--only", "math", "--name", "sums").data
+    assert printed["mcpServers"]["sums"]["args"][-2:] == ["--only", "math"]
+    printed = bare("configure", "json", "--url", "https://x.example/mcp", "--header", "A: b").data
+    assert printed == {
+        "mcpServers": {"pegboard": {"type": "http", "url": "https://x.example/mcp", "headers": {"A": "b"}}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "problem"),
+    [
+        ("cursr", 2, "did you mean 'cursor'?"),
+        ("remove cursr", 2, "did you mean 'cursor'?"),
+        ("cursor gone.py", 2, "gone.py does not exist"),
+        ("cursor --name a/b", 2, "'a/b' is not a valid name"),
+        ("cursor --url https://x.example --only math", 2, "leave them out"),
+        ("cursor --header A:b", 2, "add --url"),
+        ("cursor --env A-B=secret", 2, "NAME=VALUE"),
+        ("cursor --env UNSET", 2, "UNSET is not set"),
+        ("windsurf", 1, "start Windsurf once"),
+        ("cursor --config gone.toml", 3, "gone.toml"),
+        *([] if sys.platform == "darwin" else [("claude-desktop", 2, "documents no file for this platform")]),
+        ("claude-desktop --path a.json --url https://x.example", 2, "reads only commands"),
+    ],
+)
+def test_a_wrong_command_line_has_one_clear_message(
+    line: str, code: int, problem: str, bare: Command, home: Path
+) -> None:
+    done = bare("configure", *line.split())
+    assert (done.code, problem in done.err, "secret" in done.err) == (code, True, False), done
+    assert not (home / ".cursor" / "mcp.json").exists()
