@@ -1,10 +1,10 @@
-"""A server with a tool, a resource and a prompt. Its command serves over stdio, and `http` as argument over HTTP.
+"""A server with a tool, a resource and a prompt. `server.py` serves over stdio, `server.py http` over HTTP.
 
 $ pegboard call --file server.py add text="Buy milk."
 1
 """
 
-import sys
+from argparse import ArgumentParser
 
 from pegboard import Toolkit
 
@@ -33,8 +33,10 @@ def tidy() -> str:
 
 
 def main() -> None:
-    """Serve over the transport that the command line names."""
-    kit.run(*sys.argv[1:2])
+    """Serve over stdio, or over HTTP if the command line says so."""
+    parser = ArgumentParser(description=kit.description)
+    parser.add_argument("transport", nargs="?", choices=["stdio", "http"], default="stdio")
+    kit.run(parser.parse_args().transport)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from pegboard.plugin import EventStore, Plugin, Store, hookimpl
@@ -42,6 +42,6 @@ class RecentEventsPlugin(Plugin):
         return [Store(EventStore, self.events)]
 
     @asynccontextmanager
-    async def events(self) -> AsyncIterator[RecentEvents]:
+    async def events(self) -> AsyncGenerator[RecentEvents, None]:
         """Create the store while the host runs."""
         yield RecentEvents()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager, closing
 from typing import Any
 
@@ -65,7 +65,7 @@ class SqliteSessionsPlugin(Plugin):
         return [Store(SessionStore, self.sessions)]
 
     @asynccontextmanager
-    async def sessions(self) -> AsyncIterator[SqliteSessions]:
+    async def sessions(self) -> AsyncGenerator[SqliteSessions, None]:
         """Open the file while the host runs."""
         with closing(sqlite3.connect(self.config.file)) as database:
             yield SqliteSessions(database, self.config.max_sessions)

@@ -12,7 +12,7 @@ class TestSessionStore(SessionStoreContract):
         self.database = sqlite3.connect(":memory:")
         return SqliteSessions(self.database, max_sessions=100)
 
-    def dispose(self, store: SessionStore) -> None:
+    def dispose(self, made: SessionStore) -> None:
         self.database.close()
 
 

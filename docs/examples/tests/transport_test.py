@@ -22,7 +22,7 @@ class TestTransport(TransportContract):
     def make_unopenable(self) -> Transport:
         return UnixLinesTransport("/nowhere/lines.sock")
 
-    def dispose(self, transport: Transport) -> None:
+    def dispose(self, made: Transport) -> None:
         self.path.unlink(missing_ok=True)
         self.path.parent.rmdir()
 

@@ -45,7 +45,7 @@ def run_new(options: Namespace) -> int:
         return USAGE
     _write(Path(names.distribution), texts)
     enabling = settings(kind, names)
-    commands = list(_next_commands(sort, names))
+    commands = list(_next_commands(sort, kind, names))
     if options.json:
         folder = str(Path(names.distribution).resolve())
         print_json({"folder": folder, "files": sorted(texts), "settings": enabling, "next": commands})
@@ -57,7 +57,7 @@ def run_new(options: Namespace) -> int:
 def _wanted(options: Namespace) -> tuple[str, str, Kind]:
     """Return the sort, the name and the kind from the command line, or from answers at a terminal."""
     asks = not options.json and os.isatty(0) and os.isatty(2)
-    sort = options.sort or (asks and _ask("Write a toolkit, a plugin or a server?", SORTS, "toolkit")) or ""
+    sort = options.sort or (asks and _ask("new", SORTS, "toolkit")) or ""
     if sort not in SORTS:
         raise ValueError(_unknown(sort, SORTS, "pegboard new toolkit weather"))
     if sort != "plugin" and options.kind:
@@ -66,10 +66,10 @@ def _wanted(options: Namespace) -> tuple[str, str, Kind]:
         )
     if sort == "plugin" and not options.kind:
         about = {name: kind.summary for name, kind in PLUGINS.items()}
-        options.kind = _ask("Which kind of plugin?", about, DEFAULT_KIND) if asks else DEFAULT_KIND
+        options.kind = _ask("kind", about, DEFAULT_KIND) if asks else DEFAULT_KIND
     if options.kind and options.kind not in PLUGINS:
         raise ValueError(_unknown(options.kind, PLUGINS, "pegboard new plugin acme --kind middleware"))
-    name = options.name or (asks and _ask("Its name?", {}, ""))
+    name = options.name or (asks and _ask("name", {}, ""))
     if not name:
         raise ValueError(f"the name is missing: write `pegboard new {sort} NAME`")
     return sort, name, PLUGINS[options.kind] if sort == "plugin" else TOOLKIT if sort == "toolkit" else SERVER
@@ -84,13 +84,13 @@ def _unknown(given: str, known: Iterable[str], example: str) -> str:
     return f"{given!r} is unknown{f'; did you mean {close!r}?' if close else ''}; write {choice}, as in `{example}`"
 
 
-def _ask(question: str, choices: Mapping[str, str], default: str) -> str:
+def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
     """Ask at the terminal. An empty line is the default."""
-    say(question)
     width = max(map(len, choices), default=0)
-    for name, summary in choices.items():
-        print(f"  {name:{width}}  {summary}", file=sys.stderr)
-    print(f"  [{default}]: " if default else "  : ", end="", file=sys.stderr, flush=True)
+    lines = [f"  {name:{width}}  {summary}" for name, summary in choices.items()]
+    print(
+        "\n".join([*lines, f"{label} [{default}]: " if default else f"{label}: "]), end="", file=sys.stderr, flush=True
+    )
     return sys.stdin.readline().strip() or default
 
 
@@ -127,14 +127,15 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         raise NewProjectError(f"{folder} cannot be written: {error.strerror}") from error
 
 
-def _next_commands(sort: str, names: ProjectNames) -> Iterable[str]:
+def _next_commands(sort: str, kind: Kind, names: ProjectNames) -> Iterable[str]:
     yield f"cd {names.distribution}"
     yield "pip install -e . pytest"
     yield "python -m pytest"
     if sort == "toolkit":
         yield f"pegboard call {names.entry}_greet name=Ada"
     elif sort == "plugin":
-        yield "pegboard plugins --config hostconfig.example.toml"
+        command = f"{names.dashed} Ada" if kind is PLUGINS["command"] else f"why {names.entry}"
+        yield f"pegboard {command} --config hostconfig.example.toml"
     else:
         yield f"{names.distribution} http"
 

@@ -152,7 +152,14 @@ _COMMANDS = (
         "write a new toolkit, plugin or server, with tests",
         ("pegboard new toolkit weather", "pegboard new plugin acme --kind middleware", "pegboard new server notes"),
         (
-            ("sort", {"nargs": "?", "metavar": "toolkit|plugin|server", "help": "asked for at a terminal"}),
+            (
+                "sort",
+                {
+                    "nargs": "?",
+                    "metavar": "toolkit|plugin|server",
+                    "help": "asked for at a terminal, if it is left out",
+                },
+            ),
             ("name", {"nargs": "?", "help": "the name, such as weather; the folder is toolkit-weather"}),
             (
                 "--kind",
