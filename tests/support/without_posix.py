@@ -37,7 +37,7 @@ def remove() -> None:
 
     for module in MODULES:
         sys.modules[module] = None  # type: ignore[assignment]  # makes its import fail
-    socket.socketpair = partial(socket.socketpair, socket.AF_UNIX)  # makes its import fail
+    socket.socketpair = partial(socket.socketpair, socket.AF_UNIX)  # asyncio needs it
     for place, names in NAMES.items():
         for name in names.split():
             delattr(place, name)

@@ -13,6 +13,7 @@ import threading
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pegboard.cli import OK, report_error
 from pegboard.cli.host_setup import host_from_options, skip_untrusted
@@ -23,6 +24,9 @@ from pegboard.cli.standard_streams import OutputDiversion
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
 from pegboard.plugin.routes import DEFAULT_POLICY
+
+if TYPE_CHECKING:
+    from pegboard.cli.service_manager import ServiceManager
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
@@ -56,10 +60,20 @@ def serve(host: Host) -> int:
     """Serve by the transports of a host's configuration."""
     if not host.config.host.transports:
         raise ConfigError(["[host] transports is empty: list a transport, or run `pegboard stdio`"])
-    host.on_opened = partial(_announce, host, _admit_operator(host))
+    manager = _service_manager()
+    host.on_opened = partial(_announce, host, _admit_operator(host), manager)
     # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
-    return _run(host, host.config.host.grace_seconds, loop=loop)
+    return _run(host, host.config.host.grace_seconds, loop=loop, manager=manager)
+
+
+def _service_manager() -> ServiceManager | None:
+    """Return the service manager that started this process, such as systemd."""
+    if "NOTIFY_SOCKET" not in os.environ:
+        return None
+    from pegboard.cli.service_manager import service_manager
+
+    return service_manager(os.environ)
 
 
 def _admit_operator(host: Host) -> str | None:
@@ -84,7 +98,9 @@ def _fast_loop() -> LoopFactory | None:
     return uvloop.new_event_loop
 
 
-def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[str]) -> None:
+def _announce(
+    host: Host, token_file: str | None, manager: ServiceManager | None, address: str, tools: Sequence[str]
+) -> None:
     """Print the address of the host, its toolkits and the next step."""
     from pegboard.catalogue.lists import operator_only_tools
 
@@ -94,7 +110,10 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
     url = f"{address}{endpoint}" if address.startswith("http") else address
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
-    say(f"{name} serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}")
+    served = f"serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}"
+    say(f"{name} {served}")
+    if manager is not None:
+        manager.ready(served)
     if token_file is not None and endpoint and (guarded := operator_only_tools(host.assembly)):
         some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
         say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
@@ -124,14 +143,20 @@ def _has_terminal() -> bool:
     return os.isatty(0) or os.isatty(2)
 
 
-def _run(host: Host, grace: float, output: OutputDiversion | None = None, loop: LoopFactory | None = None) -> int:
+def _run(
+    host: Host,
+    grace: float,
+    output: OutputDiversion | None = None,
+    loop: LoopFactory | None = None,
+    manager: ServiceManager | None = None,
+) -> int:
     """Run a host until it stops. Return the exit code."""
-    serving = _serve(host, grace, output or OutputDiversion())
+    serving = _serve(host, grace, output or OutputDiversion(), manager)
     with asyncio.Runner(loop_factory=loop) as runner:
         return run_to_end(runner.get_loop(), serving)
 
 
-async def _serve(host: Host, grace: float, output: OutputDiversion) -> int:
+async def _serve(host: Host, grace: float, output: OutputDiversion, manager: ServiceManager | None) -> int:
     # SIGHUP means that the client over stdio or the terminal is gone; a service ignores it
     threads = set(threading.enumerate())
     by_stdio = "stdio" in host.config.host.transports
@@ -151,6 +176,8 @@ async def _serve(host: Host, grace: float, output: OutputDiversion) -> int:
     code = OK
     try:
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if manager is not None:
+            manager.stopping()
         if stopping.done():
             await host.drain(grace)
         else:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 import ssl
+from collections.abc import Sequence
 from ipaddress import ip_address
+from typing import Any
 
 from aiohttp import web
 
@@ -15,6 +18,7 @@ from pegboard_plugins.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_connection import HttpServer, IsOperator
+from pegboard_plugins.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
 from pegboard_plugins.http.port_owner import owner_of_port
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
@@ -28,27 +32,32 @@ MAX_PENDING_CONNECTIONS = 1024
 
 
 async def serve_http(config: HttpConfig, host: TransportContext) -> None:
-    """Serve until the host stops.
+    """Serve until the host stops, at the sockets that a service manager passed or else at the configured address.
 
     Raises:
         TransportError: the port, the socket or the certificate cannot be used.
         PluginError: a configured store cannot be opened.
     """
-    loopback = config.socket is not None or _is_loopback(config.host)
+    passed = passed_sockets()
+    if passed:
+        loopback = all(map(is_of_this_machine, passed))
+    else:
+        loopback = config.socket is not None or _is_loopback(config.host)
     local = loopback and not config.trusted_proxies  # a proxy passes on requests of other machines
     tls = _tls(config)
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
     await host.open_stores()
-    runner = web.ServerRunner(_server(config, handler), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
+    runner = web.ServerRunner(_server(config, handler, loopback), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
-    unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None else None
+    unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None and not passed else None
     try:
-        listener = await _listen(config, runner, tls, unix)
+        listeners = await _listen(config, runner, tls, unix, passed)
         try:
-            host.opened(_url(config, listener, tls), local=local)
+            host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
             await host.wait_stopping()
         finally:
-            listener.close()
+            for listener in listeners:
+                listener.close()
         await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
     finally:
         await handler.finish(FINISH_SECONDS)
@@ -57,13 +66,13 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
             unix.remove()
 
 
-def _server(config: HttpConfig, handler: Handler) -> HttpServer:
+def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
     return HttpServer(
         handler.handle,
         request_factory=handler.request,
         handler_cancellation=True,
         header_seconds=config.header_seconds,
-        proves=_proof(config),
+        proves=_proof(config, loopback),
         keepalive_timeout=config.idle_seconds,
         lingering_time=LINGER_SECONDS,
         max_field_size=config.max_header_bytes,
@@ -74,37 +83,57 @@ def _server(config: HttpConfig, handler: Handler) -> HttpServer:
     )
 
 
-def _proof(config: HttpConfig) -> IsOperator:
+def _proof(config: HttpConfig, loopback: bool) -> IsOperator:
     """Return the check that a peer is the operator. Over TCP it succeeds only if a setting allows it."""
-    if config.socket is not None:
-        return is_own_peer if "unix" not in config.trusted_proxies else lambda transport: False
-    by_word = config.loopback_is_operator and _is_loopback(config.host)
-    return lambda transport: by_word
+    by_word = config.loopback_is_operator and loopback
+    behind_socket = "unix" in config.trusted_proxies
+
+    def proves(transport: asyncio.BaseTransport) -> bool:
+        peer = transport.get_extra_info("socket")
+        if peer is not None and is_unix(peer):
+            return not behind_socket and is_own_peer(transport)
+        return by_word
+
+    return proves
 
 
 async def _listen(
-    config: HttpConfig, runner: web.ServerRunner, tls: ssl.SSLContext | None, unix: UnixSocket | None
-) -> asyncio.Server:
+    config: HttpConfig,
+    runner: web.ServerRunner,
+    tls: ssl.SSLContext | None,
+    unix: UnixSocket | None,
+    passed: Sequence[socket.socket],
+) -> list[asyncio.Server]:
     loop = asyncio.get_running_loop()
     factory = runner.server
     assert factory is not None
-    handshake = config.header_seconds if tls else None
+    options: dict[str, Any] = {"ssl": tls, "backlog": MAX_PENDING_CONNECTIONS}
+    if tls:
+        options["ssl_handshake_timeout"] = config.header_seconds
     try:
+        if passed:
+            return [await _accept(loop, factory, one, options) for one in passed]
         if unix is not None:
-            return await loop.create_unix_server(
-                factory, sock=unix.bind(), ssl=tls, backlog=MAX_PENDING_CONNECTIONS, ssl_handshake_timeout=handshake
-            )
-        return await loop.create_server(
-            factory, config.host, config.port, ssl=tls, backlog=MAX_PENDING_CONNECTIONS, ssl_handshake_timeout=handshake
-        )
+            return [await loop.create_unix_server(factory, sock=unix.bind(), **options)]
+        return [await loop.create_server(factory, config.host, config.port, **options)]
     except OSError as error:
         raise TransportError(_cannot_open(config, error)) from error
 
 
-def _url(config: HttpConfig, listener: asyncio.Server, tls: ssl.SSLContext | None) -> str:
+async def _accept(
+    loop: asyncio.AbstractEventLoop, factory: web.Server, passed: socket.socket, options: dict[str, Any]
+) -> asyncio.Server:
+    """Serve at a passed socket. `create_unix_server` of asyncio would remove its file at the end."""
+    if is_unix(passed) and not isinstance(loop, asyncio.SelectorEventLoop):
+        return await loop.create_unix_server(factory, sock=passed, **options)
+    return await loop.create_server(factory, sock=passed, **options)
+
+
+def _url(config: HttpConfig, listener: asyncio.Server, passed: Sequence[socket.socket], scheme: str) -> str:
+    if passed:
+        return address_of(passed[0], scheme)
     if config.socket is not None:
         return f"unix:{config.socket}"
-    scheme = "https" if tls else "http"
     name = f"[{config.host}]" if ":" in config.host else config.host
     return f"{scheme}://{name}:{listener.sockets[0].getsockname()[1]}"
 
