@@ -9,7 +9,7 @@ A page consists of fenced blocks, taken in order, in one folder:
     ```json client          settings of an MCP client, whose server responds to a ping
     ```sh install           the commands that made the environment; compared, not run
 
-In output `...` matches anything, and PLACE is the folder.
+A command `cd` changes the folder of the following steps. In output `...` matches anything. PLACE is the first folder.
 """
 
 from __future__ import annotations
@@ -53,11 +53,13 @@ class Walk(ExitStack):
     def __init__(self, folder: Path, install: str) -> None:
         super().__init__()
         self._folder, self._install = folder, install
+        self._cwd = folder
         self._address = ADDRESS
         self._env = {
             "PATH": f"{folder}/.venv/bin:/usr/bin:/bin",
             "HOME": str(folder.parent),
             "PIP_NO_INDEX": "1",
+            "PIP_NO_BUILD_ISOLATION": "0",  # for pip, this is the option: hatchling is installed
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PEGBOARD__PLUGINS__HTTP__PORT": "0",
         }
@@ -74,7 +76,7 @@ class Walk(ExitStack):
 
     def _step(self, block: Block, shown: str) -> None:
         if name := block.options.get("file") or block.options.get("add"):
-            path = self._folder / name
+            path = self._cwd / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text if "file" in block.options else f"{path.read_text()}\n\n{block.text}")
         elif block.kind == "json":
@@ -89,14 +91,16 @@ class Walk(ExitStack):
     def _command(self, block: Block, shown: str) -> None:
         text, code = block.text.replace(ADDRESS, self._address), 0
         if "server" in block.options:
-            server = self.enter_context(serving(["sh", "-c", f"exec {text}"], self._folder, self._env))
+            server = self.enter_context(serving(["sh", "-c", f"exec {text}"], self._cwd, self._env))
             self._address, printed = server.url.removesuffix("/mcp"), server.said[0]
         elif line := block.options.get("typed"):
             line += "\n"
-            done = self._ran(["sh", "-e", "-c", text], self._folder, typed=line, terminal=(0, 2))
+            done = self._ran(["sh", "-e", "-c", text], self._cwd, typed=line, terminal=(0, 2))
             code, printed = done.code, done.err.removeprefix(line) + line + done.out  # it was typed ahead
         else:
-            done = self._ran(["sh", "-e", "-c", text], self._folder, merged=True)
+            done = self._ran(["sh", "-e", "-c", text], self._cwd, merged=True)
+            for folder in re.findall(r"^cd (.*)", text, re.M):
+                self._cwd /= folder
             code, printed = done.code, done.out
         printed = printed.replace(str(self._folder), PLACE).replace(self._address, ADDRESS)
         expected = ".*".join(map(re.escape, shown.strip().split("...")))
@@ -105,7 +109,7 @@ class Walk(ExitStack):
 
     def _client(self, settings: str) -> None:
         (server,) = json.loads(settings.replace(PLACE, str(self._folder)))["mcpServers"].values()
-        command, ping = [server["command"], *server["args"]], '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+        command, ping = [server["command"], *server.get("args", ())], '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
         done = self._ran(command, Path("/"), server.get("env", {}), typed=ping)
         assert done.out == '{"jsonrpc":"2.0","id":1,"result":{}}\n', done.err
         # a toolkit that was just installed is reported, and nothing else

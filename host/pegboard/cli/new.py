@@ -133,6 +133,7 @@ def _next_commands(sort: str, kind: Kind, names: ProjectNames) -> Iterable[str]:
     yield "python -m pytest"
     if sort == "toolkit":
         yield f"pegboard call {names.entry}_greet name=Ada"
+        yield f"pegboard configure claude-code --only {names.entry}"
     elif sort == "plugin":
         command = f"{names.dashed} Ada" if kind is PLUGINS["command"] else f"why {names.entry}"
         yield f"pegboard {command} --config hostconfig.example.toml"
