@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format build porting messages bench signatures soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format site build porting messages bench signatures soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -50,6 +50,10 @@ conformance: install  ## the official conformance suite against pegboard serve; 
 format: install  ## mend format and what lint can mend by itself
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
+
+site: install  ## the documentation as a site, in .cache/site/index.html
+	@$(BIN)/sphinx-build -q -a -W --keep-going -j auto -c tools/site -d .cache/site-pages . .cache/site
+	@echo "open .cache/site/index.html"
 
 build: install  ## wheels of all distributions, in dist/
 	@rm -rf dist

@@ -99,8 +99,6 @@ def test_the_tables_of_commands_and_exit_codes_are_complete() -> None:
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.M)} == codes
 
 
-def test_it_links_to_every_page_and_no_command_installs_our_names_from_an_index() -> None:
-    pages = [page.relative_to(ROOT) for page in (ROOT / "docs").glob("*.md")]
-    assert [str(page) for page in pages if f"]({page})" not in README] == []
+def test_no_command_installs_our_names_from_an_index() -> None:
     for page in (README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))):
         assert not re.search(r"(install|add|uvx|pipx run) (\S+ )*(pegboard|toolkit-\w+)(\s|$)", page)

@@ -1,0 +1,38 @@
+"""The settings of Sphinx for the documentation site, which `make site` builds."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.site.pages import linked_code  # noqa: E402 - the path is set first
+
+project = "pegboard"
+author = "the pegboard authors"
+html_title = "pegboard"
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["root"]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+
+extensions = ["myst_parser", "tools.site.pages"]
+root_doc = "docs/README"
+source_suffix = {".md": "markdown", ".py": "code"}
+PAGES = (
+    "*.md",
+    "docs/*.md",
+    "docs/examples/*.md",
+    "benchmarks/README.md",
+    "tests/requirements/*.md",
+    "toolkits/*/README.md",
+    "toolkits/*/tests/*/README.md",
+)
+include_patterns = [*PAGES, *linked_code(ROOT, PAGES)]
+
+myst_heading_anchors = 4
+nitpicky = True
+suppress_warnings = ["toc.not_included"]  # a test names the pages that docs/README.md must list

@@ -1,0 +1,79 @@
+"""Makes the site from plain files: the sections of docs/README.md are its navigation, and examples are pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from docutils.parsers import Parser
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+INDEX = "docs/README"
+_LINKED = re.compile(r"\[([^]]+)\]\(([^)#:]+)\.md\)")
+_CODE = re.compile(r"\]\(([^)#:]+\.py)\)")
+
+
+def linked_code(root: Path, pages: Iterable[str]) -> list[str]:
+    """Return the Python files that pages link to, relative to the root. Patterns name the pages."""
+    found: set[Path] = set()
+    for page in (page for pattern in pages for page in root.glob(pattern)):
+        found.update((page.parent / file).resolve() for file in _CODE.findall(page.read_text("utf-8")))
+    return sorted(relpath(file, root) for file in found)
+
+
+def navigation(index: str) -> dict[str, dict[str, str]]:
+    """Return the names of the pages that each section of the index links to. A page belongs to its first section."""
+    seen: set[str] = set()
+    sections = {}
+    for section in index.split("\n## ")[1:]:
+        named = {page: name for name, page in _LINKED.findall(section) if page not in seen}
+        seen.update(named)
+        sections[section.partition("\n")[0]] = named
+    return sections
+
+
+def toctrees(index: str) -> str:
+    """Return hidden tables of contents for the sections of the index."""
+    blocks = [""]
+    for title, pages in navigation(index).items():
+        listed = "\n".join(f"{name[0].upper()}{name[1:]} <{_place(page)}>" for page, name in pages.items())
+        blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n")
+    return "\n".join(blocks)
+
+
+def _place(page: str) -> str:
+    return f"/{page.removeprefix('../')}" if page.startswith("../") else page
+
+
+def _add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
+    if page == INDEX:
+        source[0] += toctrees(source[0])
+
+
+class CodeParser(Parser):
+    """Shows a Python file as a page: the name, and the code with colours. Only examples are in the search."""
+
+    supported = ("code",)
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Add the page to a document."""
+        name = Path(document["source"]).name
+        environment = document.settings.env
+        if not environment.docname.startswith("docs/"):
+            environment.metadata[environment.docname]["nosearch"] = "it is not documentation"
+        page = nodes.section("", nodes.title("", name), ids=[nodes.make_id(name)], names=[name])
+        page += nodes.literal_block(inputstring, inputstring, language="python")
+        document += page
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the parser and the navigation with Sphinx."""
+    app.add_source_parser(CodeParser)
+    app.connect("source-read", _add_navigation)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
