@@ -74,6 +74,7 @@ _INTRODUCTION = """\
 A plugin is a class derived from `Plugin`, or a module with hook implementations, named by an entry point in the group
 `pegboard.plugins`. It contributes objects by [hooks](hooks.md). This page describes the objects of each kind. Each
 section ends with an example, which the tests run. [Contract tests](testing.md#contracts) check your own objects.
+`pegboard new plugin NAME --kind KIND` [writes a plugin](new-project.md#plugins) from the example, with its tests.
 """
 
 

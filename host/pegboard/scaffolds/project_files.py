@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import re
 from collections.abc import Mapping
 from importlib.resources import files
+from keyword import kwlist
 from string import Template
 
 from pegboard.scaffolds.kinds import Kind
@@ -47,7 +49,7 @@ def project_files(sort: str, kind: Kind, names: ProjectNames, requirement: str, 
         owner: the GitHub account or organization, "" if it is unknown.
 
     Raises:
-        ValueError: a class of the project would have the name of a class of pegboard.
+        ValueError: a class of the project would have the name of a class of pegboard or Python.
     """
     account = owner or UNKNOWN_OWNER
     values = {
@@ -108,13 +110,14 @@ def _tests(kind: Kind, names: ProjectNames) -> str:
 def _renamed(text: str, kind: Kind, names: ProjectNames) -> str:
     """Return code with the names of the project in place of those of the example."""
     old = "".join(word.capitalize() for word in kind.word.split("_"))
-    classes = {name: names.pascal + name.removeprefix(old) for name in re.findall(rf"\b{old}(?:[A-Z]\w*)?\b", text)}
-    others = set(re.findall(r"\w+", text)) - classes.keys()
-    if clash := sorted(others & set(classes.values())):
-        raise ValueError(f"{names.dashed!r} cannot be the name: {clash[0]} is a class of pegboard; choose another")
-    text = text.replace(f'"{old}"', f'"{names.title}"')
-    for name in sorted(classes, key=len, reverse=True):
-        text = re.sub(rf"\b{name}\b", classes[name], text)
+    pattern = rf"\b{old}(?=[A-Z]|\b)(\w*)"
+    renamed = {names.pascal + rest for rest in re.findall(pattern, text)}
+    taken = {*re.findall(r"\w+", re.sub(pattern, "", text)), *kwlist, *dir(builtins)}
+    if clash := sorted(taken & renamed):
+        raise ValueError(f"{names.dashed!r} cannot be the name, as {clash[0]} has another meaning: choose another")
+    text = re.sub(
+        rf'"{old}"|{pattern}', lambda found: f'"{names.title}"' if found[1] is None else names.pascal + found[1], text
+    )
     typed = names.dashed if kind.example == "command" else names.entry
     text = re.sub(rf'(?<="){kind.word}(?=")|(?<=pegboard ){kind.word}\b', typed, text)
     return re.sub(rf"(?<=plugins\.){kind.word}\b", names.entry, text)

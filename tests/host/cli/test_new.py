@@ -61,7 +61,11 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
         ("plugin acme --kind rout", "'rout' is unknown; did you mean 'route'?"),
         ("plugin rate-limit", "pegboard has a plugin 'rate_limit' already: choose another name"),
         ("plugin list --kind command", "pegboard has a command 'list' already: choose another name"),
-        ("plugin plugin --kind secret-store", "PluginConfig is a class of pegboard; choose another"),
+        ("plugin false --kind middleware", "as False has another meaning"),
+        (
+            "plugin plugin --kind secret-store",
+            "'plugin' cannot be the name, as PluginConfig has another meaning: choose another",
+        ),
     ],
 )
 def test_an_invalid_line_is_refused_and_nothing_is_written(line: str, told: str, bare: Command) -> None:
@@ -85,6 +89,13 @@ def test_nothing_is_overwritten(taken: str, bare: Command) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err == "pegboard: toolkit-weather exists already: choose another name, or another working directory\n"
     assert not place.is_dir() or not any(place.iterdir())
+
+
+def test_a_name_may_contain_that_of_the_example() -> None:
+    texts = project_files("plugin", PLUGINS["token-source"], project_names("plugin", "acme-two"), "pegboard")
+    code = texts["src/pegboard_acme_two/__init__.py"]
+    assert 'AuthProvider(id="acme_two", title="Acme two"' in code
+    assert "class AcmeTwoTokens:" in code
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
