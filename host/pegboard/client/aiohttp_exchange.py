@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import ssl
 from collections.abc import Mapping
 from functools import cache
 from types import TracebackType
@@ -81,7 +84,7 @@ class AiohttpReply:
                 proxy=self._proxy,
             )
         except aiohttp.ClientConnectorError as error:
-            raise UnreachableError(f"cannot connect: {error}") from None
+            raise UnreachableError(f"cannot connect: {_reason(error)}") from None
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
             raise TransportError("it is not an address of an HTTP server; write https://HOST/PATH") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -93,6 +96,14 @@ class AiohttpReply:
     ) -> None:
         if self._response is not None:
             self._response.release()  # closes the connection if the body has not ended
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    """Return the reason of a failed connection, without the address."""
+    cause = getattr(error, "certificate_error", None) or error.os_error
+    if isinstance(cause, socket.gaierror | ssl.SSLError) or not cause.errno:
+        return cause.strerror or str(cause)
+    return os.strerror(cause.errno)
 
 
 class _Chunks:

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from pegboard.client.addresses import Program
 from pegboard.errors import TransportError
+from pegboard.messages.texts import escape_invisible
 
 logger = logging.getLogger("pegboard.client")
 
@@ -20,6 +21,10 @@ INHERITED_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TE
 MAX_EXIT_SECONDS = 2.0
 """How long a process may take to exit after the end of its input, and again after SIGTERM."""
 MAX_STDERR_LINE_BYTES = 64 * 1024
+MAX_LAST_WORDS_CHARACTERS = 200
+"""The maximum length of the last line of standard error in the error of a process that has ended."""
+MAX_LAST_WORDS_SECONDS = 0.5
+"""The time limit for the rest of the standard error of a process that has ended."""
 
 _GUARD = 'read -r _ || { sleep 1; kill -s KILL -- "-$1"; }'
 """Kills a process group one second after the client died. Its input ends with the client, even after SIGKILL."""
@@ -53,8 +58,9 @@ class ChildProcess:
         self._guard = guard
         self._message_bytes = message_bytes
         self._stdin, self._stdout = process.stdin, process.stdout
-        drain = _drain(process.stderr, command.stderr or _logger_of(command.label))
-        self._draining = asyncio.get_running_loop().create_task(drain)
+        self._take_line = command.stderr or _logger_of(command.label)
+        self._last_words = ""
+        self._draining = asyncio.get_running_loop().create_task(_drain(process.stderr, self._take_stderr))
 
     def send(self, message: bytes) -> None:
         """Queue one line."""
@@ -83,7 +89,16 @@ class ChildProcess:
                 yield line
         await self._exits()
         code = self._process.returncode
-        raise TransportError(f"{self._label} " + ("closed its output" if code is None else f"ended with code {code}"))
+        if code is None:
+            raise TransportError(f"{self._label} closed its output")
+        await asyncio.wait((self._draining,), timeout=MAX_LAST_WORDS_SECONDS)  # a child may keep standard error open
+        said = f": {self._last_words}" if self._last_words else ""
+        raise TransportError(f"{self._label} ended with code {code}{said}")
+
+    def _take_stderr(self, line: str) -> None:
+        if line.strip():
+            self._last_words = escape_invisible(line.strip()[:MAX_LAST_WORDS_CHARACTERS])
+        self._take_line(line)
 
     async def close(self) -> None:
         """End the process: close its input, wait, send SIGTERM to its group, wait, send SIGKILL."""

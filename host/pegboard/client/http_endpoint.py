@@ -63,6 +63,8 @@ class HttpEndpoint:
                         if await self._repeats(reply, logins):
                             logins += 1
                             continue
+                    elif reply.status in (301, 302, 303):
+                        raise _redirects_to(self._target(reply))
                     elif reply.status in (307, 308) and redirects < 2:
                         redirects += 1
                         self._url = self._redirected(reply)
@@ -118,10 +120,17 @@ class HttpEndpoint:
         return True
 
     def _redirected(self, reply: HttpReply) -> str:
-        url = urljoin(self._url, reply.headers.get("location", ""))
+        url = self._target(reply)
         if urlsplit(url)[:2] != urlsplit(self._url)[:2]:
-            raise TransportError(f"the server redirects to {Endpoint(url).label}; if you trust it, use that URL")
+            raise _redirects_to(url)
         return url
+
+    def _target(self, reply: HttpReply) -> str:
+        return urljoin(self._url, reply.headers.get("location", ""))
+
+
+def _redirects_to(url: str) -> TransportError:
+    return TransportError(f"the server redirects to {Endpoint(url).label}; if you trust it, use that URL")
 
 
 def content_type(reply: HttpReply) -> str:

@@ -52,6 +52,7 @@ class Incoming:
         self._on_notification = on_notification
         self._limits = limits
         self._answering: dict[Any, asyncio.Task[None]] = {}
+        self._reported: set[str] = set()
 
     @property
     def hears(self) -> bool:
@@ -71,7 +72,7 @@ class Incoming:
                 self.take(one, respond, flight)
             return
         if not isinstance(message, dict):
-            logger.warning("%s sent a message that is not a JSON object; it is ignored", self.label)
+            self.report("sent a message that is not a JSON object", message)
             return
         method, params = message.get("method"), message.get("params")
         if not isinstance(method, str):
@@ -133,6 +134,17 @@ class Incoming:
         if flight is not None and not flight.response.done():
             flight.response.set_result(message)
 
+    def report(self, fault: str, example: object) -> None:
+        """Log that the server breaks the protocol. Log each fault once: a server may repeat it without end.
+
+        Args:
+            fault: the fault.
+            example: the message or the part of it that is ignored.
+        """
+        if fault not in self._reported:
+            self._reported.add(fault)
+            logger.warning("%s %s; all such messages are ignored: %.200r", self.label, fault, example)
+
     def _take_progress(self, params: Message) -> None:
         token = params.get("progressToken")
         flight = self.in_flight.get(token) if type(token) is int else None
@@ -153,10 +165,10 @@ class Incoming:
 
     def _take_request(self, request_id: Any, method: str, params: Message, respond: Respond, flight: Any) -> None:
         if not isinstance(request_id, int | str):
-            logger.warning("%s sent a request with an invalid id; it is ignored", self.label)
+            self.report("sent a request with an invalid id", request_id)
             return
         if request_id in self._answering or len(self._answering) >= self._limits.questions:
-            logger.warning("%s has too many open questions; %s is ignored", self.label, method)
+            self.report("has too many open questions", method)
             return
         if flight is None:
             # on a shared stream, a question belongs to the only request with a function for questions

@@ -66,6 +66,10 @@ class Channel(Protocol):
     async def close(self) -> None: ...
 
 
+_OF_OTHER_PAGES = (400, 404, 405, 406, 410, 415)
+"""The statuses of URLs that serve something else than MCP."""
+
+
 class ServerConnection:
     """The connection with one server.
 
@@ -299,7 +303,8 @@ class ServerConnection:
         try:
             result = await self.send(self.new_flight("initialize", params, {}))
         except HttpStatusError as error:
-            raise TransportError(f"{error}; check that the URL is that of an MCP endpoint") from None
+            hint = "; check that the URL is that of an MCP endpoint" if error.status in _OF_OTHER_PAGES else ""
+            raise TransportError(f"{error}{hint}") from None
         self.revision, self.server = selected_revision(label, result), description_in(result)
         if self._session is not None:
             self._session.revision = self.revision

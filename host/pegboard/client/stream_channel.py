@@ -97,7 +97,7 @@ class StreamChannel:
         try:
             message: Any = from_json(data, allow_inf_nan=False)
         except ValueError:
-            logger.warning("%s sent a line that is not JSON; it is ignored: %.200r", self._label, data)
+            self._incoming.report("sent a line that is not JSON", data)
             return
         self._incoming.take(message, self._respond)
 

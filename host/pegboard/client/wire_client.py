@@ -298,7 +298,9 @@ class Client:
             page = await self.request(method, params)
             found, cursor = page.get(member), page.get("nextCursor")
             if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-                raise TransportError(f"{self._label} sent an invalid response to {method}: {member} must be a list")
+                raise TransportError(
+                    f"{self._label} sent an invalid response to {method}: {member} must be a list of objects"
+                )
             items += found
             if len(items) > self._limits.list_items:
                 raise TransportError(f"{self._label} lists more than {self._limits.list_items} {member}")

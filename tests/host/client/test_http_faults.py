@@ -282,7 +282,7 @@ async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, t
 async def test_a_server_that_is_not_there_is_named() -> None:
     async with scripted_http(lambda _: ACCEPTED) as (url, _):
         pass
-    with pytest.raises(TransportError, match=f"{url}: cannot connect"):
+    with pytest.raises(TransportError, match=f"{url}: cannot connect: Connection refused$"):
         async with Client(Endpoint(url.replace("127", "user:secret@127") + "?key=secret")):
             pass
 
@@ -329,6 +329,22 @@ async def test_a_redirect_to_the_same_origin_is_followed() -> None:
     async with connected(lambda got: next(redirects, got.result(DISCOVERED))) as (client, got):
         assert client.stateless
     assert len(got) == 2
+
+
+@pytest.mark.parametrize(
+    ("response", "told"),
+    [
+        (whole(302, b"", "Location: /elsewhere"), "the server redirects to {origin}/elsewhere; if you trust it, use"),
+        (whole(404, b""), "HTTP status 404; check that the URL is that of an MCP endpoint$"),
+        (whole(429, b""), "HTTP status 429$"),
+        (whole(500, b""), "HTTP status 500$"),
+    ],
+)
+async def test_a_status_without_a_message_is_explained(response: bytes, told: str) -> None:
+    async with scripted_http(lambda _: response) as (url, _):
+        with pytest.raises(TransportError, match=told.format(origin=url.removesuffix("/mcp"))):
+            async with Client(url):
+                pass
 
 
 async def test_an_unknown_method_of_the_new_era_is_a_protocol_error() -> None:
@@ -404,7 +420,7 @@ async def test_a_login_is_performed_only_once_per_request(status: int) -> None:
         ({"tools": [], "nextCursor": "again"}, "repeats one"),
         ({"tools": [{}] * 6}, "lists more than 5 tools"),
         ({"tools": {}}, "tools must be a list"),
-        ({"tools": ["x"]}, "tools must be a list"),
+        ({"tools": ["x"]}, "tools must be a list of objects"),
         ({}, "tools must be a list"),
     ],
 )

@@ -100,7 +100,7 @@ read()
 # --- streams
 
 
-async def test_garbage_between_messages_is_ignored() -> None:
+async def test_garbage_between_messages_is_ignored_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     garbage = [b"starting up...", b"null", b"7", b'{"id": []}', b'{"id": 99, "result": {}}', b'{"method": 7}', b"\xff"]
     progress = b'{"method": "notifications/progress", "params": {"progressToken": []}}'
     garbage += [b'{"id": {}, "method": "ping"}', b'{"method": "notifications/cancelled"}', progress]
@@ -113,6 +113,7 @@ async def test_garbage_between_messages_is_ignored() -> None:
 
     async with scripted_stream(serve) as client, client:
         assert await client.call("x") == OK
+    assert caplog.text.count("not JSON") == 1
 
 
 async def test_a_lost_stream_fails_all_requests_and_later_ones() -> None:
@@ -236,9 +237,10 @@ async def test_a_line_that_is_too_long_ends_the_connection() -> None:
             await client.call("x")
 
 
-async def test_a_program_that_ends_is_reported_with_its_code() -> None:
-    async with Client(program("session(read())\nread()\nsys.exit(7)"), revision=REVISION) as client:
-        with pytest.raises(TransportError, match="ended with code 7"):
+async def test_a_program_that_ends_is_reported_with_its_code_and_last_words() -> None:
+    last = 'print("\\nKeyError: \\33[1m\\n", file=sys.stderr)\nsys.exit(7)'
+    async with Client(program(f"session(read())\nread()\n{last}"), revision=REVISION) as client:
+        with pytest.raises(TransportError, match=r"ended with code 7: KeyError: \\x1b\[1m$"):
             await client.call("x")
         await client.wait_closed()
 
