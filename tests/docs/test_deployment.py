@@ -1,0 +1,66 @@
+"""The files in `deploy/`: valid units, and a server with the configuration, probes and health check of a container."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard.config.models import HostSection
+from tests.support.http import Served
+from tests.support.pool import make_fixture_site
+from tests.support.wire import PEGBOARD
+from tools.install import ROOT
+
+DEPLOY = ROOT / "deploy"
+TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="only systemd can verify its units")
+def test_the_units_are_valid(tmp_path: Path) -> None:
+    for unit in (DEPLOY / "systemd").iterdir():
+        (tmp_path / unit.name).write_text(unit.read_text().replace("/opt/pegboard/bin/pegboard", str(PEGBOARD)))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *tmp_path.iterdir()], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("compose.yaml", r"stop_grace_period: (\d+)s"),
+        ("kubernetes.yaml", r"terminationGracePeriodSeconds: (\d+)"),
+        ("systemd/pegboard.service", r"TimeoutStopSec=(\d+)"),
+    ],
+)
+def test_running_calls_may_finish(file: str, pattern: str) -> None:
+    (seconds,) = re.findall(pattern, (DEPLOY / file).read_text())
+    paused = re.findall(r"time\.sleep\((\d+)\)", (DEPLOY / file).read_text())
+    assert int(seconds) > HostSection().grace_seconds + sum(map(int, paused))
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_the_container_s_server_answers_its_probes_and_requires_a_token(tmp_path: Path) -> None:
+    config = (DEPLOY / "hostconfig.toml").read_text().replace("port = 8000", "port = 0")
+    probes = re.findall(r"path: (/\S+)", (DEPLOY / "kubernetes.yaml").read_text())
+    (check,) = re.findall(r"HEALTHCHECK .*\\\n +CMD (\[.*\])", (DEPLOY / "Containerfile").read_text())
+    async with Served(make_fixture_site(tmp_path), config, env={"DOOR_TOKEN": TOKEN}, ready=False) as served:
+        served.url = (await served.said(r"serves .* at (http:[^\"]+)"))[1]
+        assert [(await served.request("GET", path)).status for path in probes] == [200] * 3
+        assert (await served.request("POST", "/mcp")).status == 401
+        bearer, named = ("Authorization", f"Bearer {TOKEN}"), ("Host", "tools.example.com")
+        assert (await served.request("POST", "/mcp", [bearer, named])).status == 415
+        assert (await served.request("POST", "/mcp", [bearer, ("Host", "evil.example")])).status == 421
+        code = json.loads(check)[2]
+        for port, healthy in ((served.port, True), (1, False)):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", code.replace("8000", str(port)), stderr=asyncio.subprocess.DEVNULL
+            )
+            assert (await process.wait() == 0) is healthy
