@@ -16,7 +16,7 @@ from pegboard.cli.parser import command_names
 from pegboard.errors import MCPError
 from pegboard.loading.discovery import find_plugins, is_built_in, own_version
 from pegboard.names import nearest
-from pegboard.scaffolds.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, Kind
+from pegboard.scaffolds.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
 from pegboard.scaffolds.project_files import project_files, settings
 from pegboard.scaffolds.project_names import ProjectNames, project_names
 
@@ -54,10 +54,10 @@ def run_new(options: Namespace) -> int:
     return OK
 
 
-def _wanted(options: Namespace) -> tuple[str, str, Kind]:
+def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
     """Return the sort, the name and the kind from the command line, or from answers at a terminal."""
     asks = not options.json and os.isatty(0) and os.isatty(2)
-    sort = options.sort or (asks and _ask("new", SORTS, "toolkit")) or ""
+    sort = options.sort or (asks and _ask("project", SORTS, "toolkit")) or ""
     if sort not in SORTS:
         raise ValueError(_unknown(sort, SORTS, "pegboard new toolkit weather"))
     if sort != "plugin" and options.kind:
@@ -117,7 +117,7 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
     except FileExistsError:
         raise NewProjectError(f"{folder} exists already: choose another name, or another working directory") from None
     except OSError as error:
-        raise NewProjectError(f"{folder.resolve()} cannot be created: {error.strerror}") from error
+        raise NewProjectError(f"{folder} cannot be created: {error.strerror}") from error
     try:
         for name, text in texts.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         raise NewProjectError(f"{folder} cannot be written: {error.strerror}") from error
 
 
-def _next_commands(sort: str, kind: Kind, names: ProjectNames) -> Iterable[str]:
+def _next_commands(sort: str, kind: ProjectKind, names: ProjectNames) -> Iterable[str]:
     yield f"cd {names.distribution}"
     yield "pip install -e . pytest"
     yield "python -m pytest"

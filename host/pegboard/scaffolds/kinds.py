@@ -15,7 +15,7 @@ SORTS = {
 DEFAULT_KIND = "middleware"
 
 
-class Kind(NamedTuple):
+class ProjectKind(NamedTuple):
     """A kind of project.
 
     Attributes:
@@ -31,47 +31,47 @@ class Kind(NamedTuple):
     settings: str = "[plugins.NAME]"
 
 
-TOOLKIT = Kind("simple", "simple", "tools for MCP clients", "")
-SERVER = Kind("server", "notes", "tools, resources and prompts for MCP clients", "")
+TOOLKIT = ProjectKind("simple", "simple", "tools for MCP clients", "")
+SERVER = ProjectKind("server", "notes", "tools, resources and prompts for MCP clients", "")
 
 PLUGINS = {
-    "transport": Kind(
+    "transport": ProjectKind(
         example="transport",
         word="unix_lines",
         summary="clients reach the host another way, here by a Unix socket",
         settings='[host]\ntransports = ["NAME"]\n\n[plugins.NAME]\npath = "NAME.sock"',
     ),
-    "middleware": Kind("middleware", "signature", "code around calls, here an entry in each result"),
-    "authenticator": Kind(
+    "middleware": ProjectKind("middleware", "signature", "code around calls, here an entry in each result"),
+    "authenticator": ProjectKind(
         example="authenticator",
         word="api_keys",
         summary="callers of the HTTP endpoint prove their identity, here by an API key",
         settings='[plugins.NAME.keys]\nada = "a long random text"',
     ),
-    "error-adapter": Kind(
+    "error-adapter": ProjectKind(
         "error_adapter", "ftp_errors", "exceptions of a library become errors for models, here ftplib"
     ),
-    "auth-provider": Kind("auth_provider", "tracker", "a service whose tokens tools can require"),
-    "token-source": Kind(
+    "auth-provider": ProjectKind("auth_provider", "tracker", "a service whose tokens tools can require"),
+    "token-source": ProjectKind(
         example="token_source",
         word="acme",
         summary="a service whose tokens tools can require, and the token of each user",
         settings='[plugins.NAME.tokens]\nada = "token-of-ada"',
     ),
-    "secret-store": Kind(
+    "secret-store": ProjectKind(
         example="secret_store",
         word="secrets_json",
         summary="a place from which tools receive secrets, here a JSON file",
         settings='[plugins.NAME]\nfile = "secrets.json"',
     ),
-    "store": Kind(
+    "store": ProjectKind(
         example="session_store",
         word="sqlite_sessions",
         summary="a place that keeps the sessions of HTTP clients, here SQLite",
         settings='[plugins.mcp]\nsession_store = "NAME"\n\n[plugins.NAME]\nfile = "sessions.db"',
     ),
-    "method": Kind("method", "clock", "a method that MCP does not have, here `clock/now`"),
-    "route": Kind("route", "status", "an HTTP route of the host, here `GET /status`"),
-    "command": Kind("command", "greet", "a command of `pegboard`"),
+    "method": ProjectKind("method", "clock", "a method that MCP does not have, here `clock/now`"),
+    "route": ProjectKind("route", "status", "an HTTP route of the host, here `GET /status`"),
+    "command": ProjectKind("command", "greet", "a command of `pegboard`"),
 }
 """The kinds of plugins, by the name that users type."""

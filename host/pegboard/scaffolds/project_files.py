@@ -10,7 +10,7 @@ from importlib.resources import files
 from keyword import kwlist
 from string import Template
 
-from pegboard.scaffolds.kinds import Kind
+from pegboard.scaffolds.kinds import ProjectKind
 from pegboard.scaffolds.project_names import ProjectNames
 
 SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -38,7 +38,9 @@ $distribution = "$package:main"
 }
 
 
-def project_files(sort: str, kind: Kind, names: ProjectNames, requirement: str, owner: str = "") -> dict[str, str]:
+def project_files(
+    sort: str, kind: ProjectKind, names: ProjectNames, requirement: str, owner: str = ""
+) -> dict[str, str]:
     """Return the text of each file of a project, by its path.
 
     Args:
@@ -76,7 +78,7 @@ def project_files(sort: str, kind: Kind, names: ProjectNames, requirement: str, 
     return found | {"server.json": _server_json(values)}
 
 
-def settings(kind: Kind, names: ProjectNames) -> str:
+def settings(kind: ProjectKind, names: ProjectNames) -> str:
     """Return the lines of `hostconfig.toml` that enable a plugin."""
     return kind.settings.replace("NAME", names.entry)
 
@@ -89,7 +91,7 @@ def _filled(name: str, values: Mapping[str, str]) -> str:
     return Template(_template(name)).substitute(values)
 
 
-def _code(kind: Kind, names: ProjectNames) -> str:
+def _code(kind: ProjectKind, names: ProjectNames) -> str:
     """Return the code of an example under new names. A server in one file becomes a package."""
     text = _renamed(_template(kind.example), kind, names)
     text = re.sub(r"\n\nif __name__ == .*", "", text, flags=re.S)
@@ -98,7 +100,7 @@ def _code(kind: Kind, names: ProjectNames) -> str:
     return text
 
 
-def _tests(kind: Kind, names: ProjectNames) -> str:
+def _tests(kind: ProjectKind, names: ProjectNames) -> str:
     """Return the tests of an example under new names. The import of the package is in a block of its own."""
     text = _renamed(_template(f"{kind.example}_test"), kind, names)
     before, imported, after = re.split(r"^from docs\.examples\S+ (import .*\n)", text, maxsplit=1, flags=re.M)
@@ -107,7 +109,7 @@ def _tests(kind: Kind, names: ProjectNames) -> str:
     return f"{text[: last.end()]}\nfrom {names.package} {imported}{text[last.end() :]}"
 
 
-def _renamed(text: str, kind: Kind, names: ProjectNames) -> str:
+def _renamed(text: str, kind: ProjectKind, names: ProjectNames) -> str:
     """Return code with the names of the project in place of those of the example."""
     old = "".join(word.capitalize() for word in kind.word.split("_"))
     pattern = rf"\b{old}(?=[A-Z]|\b)(\w*)"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pegboard.scaffolds.kinds import PREFIXES
 
-MAX_NAME_CHARACTERS = 50
+MAX_PROJECT_NAME_CHARACTERS = 50
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 
@@ -40,7 +40,7 @@ def project_names(sort: str, typed: str) -> ProjectNames:
     """
     prefix = PREFIXES[sort]
     name = typed.replace("_", "-").removeprefix(prefix)
-    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARACTERS:
+    if not _NAME.fullmatch(name) or len(name) > MAX_PROJECT_NAME_CHARACTERS:
         raise ValueError(f"{typed!r} is not a valid name: {_hint(typed)}")
     entry = name.replace("-", "_")
     distribution = f"{prefix}{name}"
@@ -55,6 +55,6 @@ def project_names(sort: str, typed: str) -> ProjectNames:
 
 
 def _hint(typed: str) -> str:
-    rule = f"use up to {MAX_NAME_CHARACTERS} lower-case letters (a-z) and digits, with - between words"
-    close = re.sub(r"[^a-z0-9]+", "-", typed.lower()).lstrip("-0123456789")[:MAX_NAME_CHARACTERS].rstrip("-")
+    rule = f"use up to {MAX_PROJECT_NAME_CHARACTERS} lower-case letters (a-z) and digits, with - between words"
+    close = re.sub(r"[^a-z0-9]+", "-", typed.lower()).lstrip("-0123456789")[:MAX_PROJECT_NAME_CHARACTERS].rstrip("-")
     return f"{rule}, such as {close or 'weather'}"

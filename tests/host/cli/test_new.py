@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_name_may_contain_that_of_the_example() -> None:
     code = texts["src/pegboard_acme_two/__init__.py"]
     assert 'AuthProvider(id="acme_two", title="Acme two"' in code
     assert "class AcmeTwoTokens:" in code
+
+
+@pytest.mark.parametrize(
+    ("shell", "told"), [("ulimit -f 0", "cannot be written"), ("rmdir ../gone", "cannot be created")]
+)
+def test_a_project_is_written_as_a_whole_or_not_at_all(shell: str, told: str, bare: Command) -> None:
+    (bare.folder / "gone").mkdir()
+    line = f"cd gone; {shell}; exec {shlex.join(bare.arguments('new', 'toolkit', 'weather'))}"
+    done = bare.run(["sh", "-c", line])
+    assert (done.code, done.out, told in done.err) == (1, "", True)
+    assert "Traceback" not in done.err
+    assert not list(bare.folder.rglob("toolkit-weather"))
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
