@@ -54,7 +54,13 @@ KINDS = (
     Kind("Command", "register_commands", "Command", "CommandContract", "command"),
     Kind("Middleware", "register_middleware", "Middleware Gate", "MiddlewareContract", "middleware"),
     Kind("Error adapter", "register_error_adapters", "ErrorAdapter", "ErrorAdapterContract", "error_adapter"),
-    Kind("Secret store", "register_secret_stores", "SecretStore", "SecretStoreContract", "secret_store"),
+    Kind(
+        "Secret store",
+        "register_secret_stores",
+        "SecretStore WritableSecretStore",
+        "SecretStoreContract",
+        "secret_store",
+    ),
     Kind(
         "Token source and auth provider",
         "register_token_sources",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import Annotated
 from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change
+from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change, replace_file
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class SecretsDotenvConfig(PluginConfig):
@@ -79,6 +82,56 @@ class DotenvStore:
             return f"in {self._file}"
         return "in .env" if self._file else "in a .env beside the configuration file that you name"
 
+    def set(self, name: str, value: str) -> str:
+        """Set a key and return the path of the file. Other lines stay.
+
+        Raises:
+            ValueError: there is no file, or it cannot hold this name or value.
+            OSError: the file cannot be written.
+        """
+        if not _NAME.fullmatch(name):
+            raise ValueError("a name in a .env file has letters, digits and _ only")
+        self._write(name, value)
+        return str(self._file)
+
+    def unset(self, name: str) -> bool:
+        """Remove a key. Return False if the file does not have it.
+
+        Raises:
+            ValueError: there is no file.
+            OSError: the file cannot be written.
+        """
+        return self._file is not None and name in self._values and self._write(name, None)
+
+    def _write(self, name: str, value: str | None) -> bool:
+        from io import StringIO
+
+        from dotenv import dotenv_values
+        from dotenv.parser import parse_stream
+
+        path = self._file
+        if path is None:
+            raise ValueError("there is no .env: name a configuration file with --config; its folder gets the .env")
+        text = path.read_bytes().decode("utf-8") if path.exists() else ""
+        risk = others_can_change(path, path.stat()) if path.exists() else None
+        if risk and not self._named:
+            raise ValueError(f"{path}: {risk}: change its owner or permissions")
+        line = "" if value is None else f"{name}={_quoted(value)}\n"
+        parts: list[str] = []
+        for binding in parse_stream(StringIO(text, newline="")):
+            if binding.key == name:
+                parts, line = [*parts, line], ""  # the last of several lines counts, so that they become one
+            else:
+                parts.append(binding.original.string)
+        if line and parts and not parts[-1].endswith(("\n", "\r")):
+            parts.append("\n")
+        changed = "".join([*parts, line])
+        if dotenv_values(stream=StringIO(changed, newline=""), interpolate=False).get(name) != value:
+            raise ValueError("a .env file cannot hold this value")
+        replace_file(path, changed.encode())
+        self.__dict__.pop("_values", None)
+        return True
+
     @cached_property
     def _values(self) -> Mapping[str, str | None]:
         try:
@@ -105,3 +158,7 @@ class DotenvStore:
 
             self.files_read.append(path)
             return dotenv_values(stream=file, interpolate=False)  # secrets may contain ${...}
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl
+from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl, replace_file
 
 MAX_SECRET_BYTES = 64 * 1024
 """The maximum size of a secret."""
@@ -83,6 +83,39 @@ class FileStore:
         """Return how to set a secret here."""
         named = f"in a file that {name}_FILE names"
         return named if self._directory is None else f"{named}, in the file {self._directory / name}"
+
+    def set(self, name: str, value: str) -> str:
+        """Write the file of a secret in the folder, and return its path.
+
+        Raises:
+            ValueError: there is no folder, or a file cannot hold this name or value.
+            OSError: the file cannot be written.
+        """
+        path = self._own_file(name)
+        if len(value.encode()) > MAX_SECRET_BYTES or value.rstrip("\r\n") != value or value.startswith("\ufeff"):
+            raise ValueError(f"a secret has up to {MAX_SECRET_BYTES} bytes, and does not end with a line break")
+        replace_file(path, value.encode())
+        return str(path)
+
+    def unset(self, name: str) -> bool:
+        """Remove the file of a secret from the folder. Return False if it does not exist.
+
+        Raises:
+            ValueError: there is no folder.
+            OSError: the file cannot be removed.
+        """
+        if self._find_in_folder(name) is None:
+            return False
+        self._own_file(name).unlink()
+        return True
+
+    def _own_file(self, name: str) -> Path:
+        if self._directory is None:
+            raise ValueError("there is no folder of secrets: name one in [plugins.secrets_files] directory")
+        path = self._directory / name
+        if not name.isprintable() or Path(name).name != name or path.is_symlink():
+            raise ValueError("the name is not that of a file in the folder of secrets")
+        return path
 
     def _find_in_folder(self, name: str) -> Path | None:
         """Return the file in the folder, None if the file is missing. Ignore links that lead out of the folder."""

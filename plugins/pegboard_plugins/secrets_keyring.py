@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from threading import Event, Thread
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -12,6 +13,8 @@ from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SecretStore, hookimpl
 
 logger = logging.getLogger("pegboard.plugins.secrets_keyring")
+
+T = TypeVar("T")
 
 
 class SecretsKeyringConfig(PluginConfig):
@@ -71,6 +74,36 @@ class KeyringStore:
         """Return how to set a secret here."""
         return f"with `keyring set {self._service} {name}`"
 
+    def set(self, name: str, value: str) -> str:
+        """Set the password of that name, and return the name of the service.
+
+        Raises:
+            ValueError: the keyring cannot be used, or cannot hold this name or value.
+        """
+        self._change(lambda: _set_password(self._service, name, value))
+        return f"the service {self._service} of the keyring"
+
+    def unset(self, name: str) -> bool:
+        """Delete the password of that name. Return False if there is none.
+
+        Raises:
+            ValueError: the keyring cannot be used.
+        """
+        if self.get(name) is None:
+            return False
+        self._change(lambda: _delete_password(self._service, name))
+        return True
+
+    def _change(self, change: Callable[[], None]) -> None:
+        try:
+            _within(self._timeout, change)
+        except ImportError:
+            raise ValueError("the library keyring is not installed: install it with pip install keyring") from None
+        except TimeoutError:
+            raise ValueError(f"no response in {self._timeout:g} seconds: unlock the keyring") from None
+        except Exception as error:  # noqa: BLE001 - back ends raise any exception; its message may contain the secret
+            raise ValueError(f"the keyring raised {type(error).__name__}: check it with `keyring diagnose`") from None
+
     def _give_up(self, reason: str) -> None:
         self._gave_up = True
         logger.warning("the keyring cannot be used, so no secret comes from it: %s", reason)
@@ -82,14 +115,26 @@ def _password(service: str, name: str) -> str | None:
     return keyring.get_password(service, name)
 
 
-def _within(seconds: float, ask: Callable[[], str | None]) -> str | None:
+def _set_password(service: str, name: str, value: str) -> None:
+    import keyring
+
+    keyring.set_password(service, name, value)
+
+
+def _delete_password(service: str, name: str) -> None:
+    import keyring
+
+    keyring.delete_password(service, name)
+
+
+def _within(seconds: float, ask: Callable[[], T]) -> T:
     """Return the result of a function that runs in a thread, and abandon the thread after a timeout.
 
     Raises:
         TimeoutError: the function took too long.
         Exception: the exception that the function raised.
     """
-    given: list[str | None] = []
+    given: list[T] = []
     raised: list[BaseException] = []
     done = Event()
 

@@ -16,7 +16,7 @@ from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.config.hostconfig import ListName
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Absent, LoadedPlugin, LoadProblem, contributions_of
+from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import matching_pattern, nearest
@@ -146,10 +146,8 @@ class _Assembler:
         self.resources: dict[str, Resource] = {}
         self.is_complete = True
 
-    def problem(
-        self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
-    ) -> None:
-        self.problems.append(LoadProblem("assemble", message, origin, fatal=fatal, level=level))
+    def problem(self, origin: Origin, message: str) -> None:
+        self.problems.append(LoadProblem("assemble", message, origin))
 
     def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
         """Return the definitions that can be served, by kind. Check secrets after all definitions are bound."""
@@ -203,9 +201,11 @@ class _Assembler:
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
             message = f"{self.binder.secrets.missing(secret)}; it is needed by {_some(names)}"
-            self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
+            level: Literal["error", "warning"] = "error" if fatal else "warning"
+            self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
         for (_, hint), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
-            self.problem(origin, f"{hint}; the token is needed by {_some(names)}", level="warning")
+            message = f"{hint}; the token is needed by {_some(names)}"
+            self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, level="warning"))
 
     # --- order and uniqueness ---
 
@@ -315,7 +315,8 @@ class _Assembler:
             for method in [name for name in named if name not in known]:
                 close = nearest(method, known)
                 hint = f"; did you mean {close!r}?" if close else ""
-                self.problem(plugin.origin, f"middleware around {method!r}: no such method{hint}", level="warning")
+                message = f"middleware around {method!r}: no such method{hint}"
+                self.problems.append(LoadProblem("assemble", message, plugin.origin, level="warning"))
 
     def report_unmatched(self, absent: Absent) -> None:
         host, forms = self.config.host, self.binder.known_forms or set()

@@ -116,7 +116,7 @@ class Binder:
         self._config = config
         settings = [plugin.context.config for plugin in plugins]
         self.secrets = SecretStores(
-            _secret_stores(config, plugins), settings, self._report, redactor or Redactor(), reserved_secrets()
+            secret_stores(config, plugins), settings, self._report, redactor or Redactor(), reserved_secrets()
         )
         self._additions = collect_contributions(plugins, self._report)
         self._tool_checks = [
@@ -391,7 +391,7 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
         raise ToolDefinitionError(f"its `enabled` function raised {error}") from error
 
 
-def _secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:
+def secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:
     """Yield the secret stores in order. The plugins that `[host] secret_stores` lists come first."""
     order = {name: place for place, name in enumerate(config.host.secret_stores)}
     for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):

@@ -122,3 +122,29 @@ CONFIGURE = (
         (("client", {"metavar": "CLIENT", "help": "a client, such as cursor"}), _ENTRY_NAME, *_PLACE),
     ),
 )
+
+_SECRET = ("secret", {"metavar": "NAME", "help": "the name of the secret"})
+_STORE = ("--store", {"metavar": "STORE", "help": "change this store; by default the first one that can be changed"})
+
+SECRET = (
+    CliCommand(
+        "list",
+        "secret_commands:run_secret_list",
+        "list the secrets that toolkits and plugins use, and those that are missing",
+        ("pegboard secret list", "pegboard secret list --json"),
+    ),
+    CliCommand(
+        "set",
+        "secret_commands:run_secret_set",
+        "store a secret; its value is asked for and not shown",
+        ("pegboard secret set API_KEY", "pegboard secret set API_KEY --store secrets_keyring < key.txt"),
+        (_SECRET, _STORE),
+    ),
+    CliCommand(
+        "unset",
+        "secret_commands:run_secret_unset",
+        "remove a secret from the stores",
+        ("pegboard secret unset API_KEY", "pegboard secret unset API_KEY --store secrets_keyring"),
+        (_SECRET, _STORE),
+    ),
+)

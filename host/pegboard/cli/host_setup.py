@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.log_setup import set_up_logging
+from pegboard.cli.missing_secrets import NewReports, new_reports
 from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
 from pegboard.host import Host
@@ -84,6 +85,8 @@ def host_from_options(
     if toolkits and config.trusted_directory is None:  # a user who runs code of a folder trusts the folder
         config = replace(config, trusted_directory=files[0].resolve().parent)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
+    if not serving and not options.verbose:
+        logging.getLogger("pegboard").addFilter(NewReports())
     for warning in config.warnings:
         logging.getLogger("pegboard").warning("%s", warning)
     selection = Selection(tuple(options.only), options.safe, options.strict)
@@ -118,7 +121,7 @@ def loaded_host(options: Namespace) -> Host:
     host = host_from_options(options)
     with diverted():
         host.load()
-    for problem in host.problems:
+    for problem in host.problems if options.verbose else new_reports(host.problems):
         say(f"{problem.level}: {problem}")
     if any(problem.fatal for problem in host.problems):
         say("the host cannot start with these problems")

@@ -185,6 +185,13 @@ _COMMANDS = (
         ("pegboard configure claude-code", "pegboard configure cursor server.py", "pegboard configure list"),
         group="CONFIGURE",
     ),
+    CliCommand(
+        "secret",
+        "",
+        "list, set and remove the secrets of tools",
+        ("pegboard secret list", "pegboard secret set API_KEY", "pegboard secret unset API_KEY"),
+        group="SECRET",
+    ),
 )
 
 

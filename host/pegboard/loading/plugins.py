@@ -23,6 +23,10 @@ SECTION_OF_KIND: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "
 """The section of `hostconfig.toml` for each kind."""
 
 
+NEEDS_SETTING = "secrets"
+"""The stage of problems with secrets and tokens that are not set. Tools that need no secret are not affected."""
+
+
 class PluginChoice(NamedTuple):
     """The decision whether a plugin is enabled, and its reason.
 
@@ -49,7 +53,7 @@ class LoadProblem(NamedTuple):
 
     Attributes:
         stage: the step: "find", "import", "config", "create", "hooks", "contribute", "assemble" or "lifespan".
-            "process" if a plugin changed the process.
+            "process" if a plugin changed the process, "secrets" if a secret or token of a tool is not set.
         message: the problem, for the operator.
         origin: the plugin that caused the problem, None if there is none.
         fatal: True if the problem prevents the start of the host.

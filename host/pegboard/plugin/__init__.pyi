@@ -25,6 +25,9 @@ from pegboard.config import (
     WidensAccess,
     others_can_change,
 )
+from pegboard.config.file_replacement import (
+    replace_file,
+)
 from pegboard.config.state import (
     create_state,
 )
@@ -118,6 +121,7 @@ from pegboard.plugin.routes import (
 )
 from pegboard.plugin.secrets import (
     SecretStore,
+    WritableSecretStore,
 )
 from pegboard.plugin.sessions import (
     EventStore,
@@ -282,6 +286,7 @@ __all__ = [
     "TransportError",
     "Upstream",
     "WidensAccess",
+    "WritableSecretStore",
     "around",
     "as_failure",
     "as_tool_result",
@@ -307,6 +312,7 @@ __all__ = [
     "redact_logs",
     "redacted",
     "redacted_data",
+    "replace_file",
     "require_declared",
     "retry_after_ms",
     "subschemas",

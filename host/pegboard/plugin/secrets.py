@@ -1,9 +1,6 @@
-"""The contract for secret stores."""
+"""The contracts for secret stores."""
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    pass
+from typing import Protocol, runtime_checkable
 
 
 class SecretStore(Protocol):
@@ -25,5 +22,29 @@ class SecretStore(Protocol):
         The host calls this method once per secret, on the event loop: when the host starts, or when the first tool that
         requires the secret is added. A store that may block must limit the time itself. If the method raises, the host
         reports the exception's message and calls the next store. The message must not contain a secret.
+        """
+        ...
+
+
+@runtime_checkable
+class WritableSecretStore(SecretStore, Protocol):
+    """A secret store in which `pegboard secret` can set secrets. The host itself never writes."""
+
+    def set(self, name: str, value: str) -> str:
+        """Store a secret in place of the old one, and return the place for the operator, such as the path of a file.
+
+        Raises:
+            ValueError: the store cannot hold this name or value, or it is not set up. The message contains the fix and
+                not the value.
+            OSError: the store cannot be written.
+        """
+        ...
+
+    def unset(self, name: str) -> bool:
+        """Remove a secret. Return False if the store does not have it.
+
+        Raises:
+            ValueError: the store is not set up.
+            OSError: the store cannot be written.
         """
         ...

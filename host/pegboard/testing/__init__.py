@@ -18,7 +18,7 @@ _HOMES = {
     "testing.contracts.authenticator_contract": "AuthenticatorContract",
     "testing.contracts.command_contract": "CommandContract",
     "testing.contracts.contract": "Contract rule",
-    "testing.contracts.secret_store_contract": "SecretStoreContract",
+    "testing.contracts.secret_store_contract": "SecretStoreContract WritableSecretStoreContract",
     "testing.contracts.store_contracts": "EventStoreContract SessionStoreContract session_record",
     "testing.contracts.stream_clients": "FarEnd Lines",
     "testing.contracts.transport_contract": "TransportContract",

@@ -49,6 +49,7 @@ from pegboard.testing.contracts.route_contract import (
 )
 from pegboard.testing.contracts.secret_store_contract import (
     SecretStoreContract,
+    WritableSecretStoreContract,
 )
 from pegboard.testing.contracts.store_contracts import (
     EventStoreContract,
@@ -107,6 +108,7 @@ __all__ = [
     "TokenSourceContract",
     "ToolFailed",
     "TransportContract",
+    "WritableSecretStoreContract",
     "accept",
     "cancel",
     "compare",

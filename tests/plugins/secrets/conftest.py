@@ -46,6 +46,9 @@ class Memory(keyring.backend.KeyringBackend):
     def set_password(self, service: str, username: str, password: str) -> None:
         self.kept[service, username] = password
 
+    def delete_password(self, service: str, username: str) -> None:
+        del self.kept[service, username]
+
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.plugin import SecretStore
-from pegboard.testing import SecretStoreContract
+from pegboard.testing import SecretStoreContract, WritableSecretStoreContract
 from pegboard_plugins.secrets_dotenv import DotenvStore
 from pegboard_plugins.secrets_env import EnvironmentStore
 from pegboard_plugins.secrets_files import FileStore
@@ -25,7 +25,7 @@ class TestEnvironment(SecretStoreContract):
         return EnvironmentStore()
 
 
-class TestDotenv(SecretStoreContract):
+class TestDotenv(WritableSecretStoreContract):
     @pytest.fixture(autouse=True)
     def file(self, tmp_path: Path) -> None:
         self.path = tmp_path / ".env"
@@ -36,7 +36,7 @@ class TestDotenv(SecretStoreContract):
         return DotenvStore(str(self.path))
 
 
-class TestFiles(SecretStoreContract):
+class TestFiles(WritableSecretStoreContract):
     @pytest.fixture(autouse=True)
     def folder(self, tmp_path: Path) -> None:
         self.path = tmp_path
@@ -47,7 +47,7 @@ class TestFiles(SecretStoreContract):
         return FileStore(str(self.path))
 
 
-class TestKeyring(SecretStoreContract):
+class TestKeyring(WritableSecretStoreContract):
     @pytest.fixture(autouse=True)
     def passwords(self, memory: Memory) -> None:
         for name, value in self.secrets.items():

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from pegboard.config.file_replacement import replace_file
 from pegboard.errors import MCPError
 
 BACKUP_SUFFIX = ".pegboard-backup"
@@ -95,34 +93,15 @@ def replace(file: ClientFile, text: str | None, *, back_up: bool = False, makes_
         if makes_folder:
             file.path.parent.mkdir(exist_ok=True)
         if back_up and file.text is not None:
-            _write(file.backup, file.text, like=file.path)
+            replace_file(file.backup, file.text.encode(), like=file.path)
         if read_client_file(file.path).text != file.text:
             raise ClientFileError(f"{file.path} has changed meanwhile: run the command again")
         if text is None:
             file.path.unlink()
         else:
-            _write(file.path, text, like=file.path)
+            replace_file(file.path, text.encode())
     except OSError as error:
         raise ClientFileError(f"{file.path} cannot be written: {_reason(error)}") from None
-
-
-def _write(path: Path, text: str, like: Path) -> None:
-    """Write a file atomically, with the permissions and the owner of another file. A new file is private."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            status = like.stat()
-            os.chmod(temporary, stat.S_IMODE(status.st_mode))
-            if os.name == "posix" and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-                os.chown(temporary, status.st_uid, status.st_gid)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _reason(error: OSError | RuntimeError) -> str:

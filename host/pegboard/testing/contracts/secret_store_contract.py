@@ -1,4 +1,4 @@
-"""The rules of secret stores (`pegboard.SecretStore`)."""
+"""The rules of secret stores (`pegboard.plugin.SecretStore` and `WritableSecretStore`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ClassVar
 
-from pegboard.plugin.secrets import SecretStore
+from pegboard.plugin.secrets import SecretStore, WritableSecretStore
 from pegboard.testing.contracts.contract import Contract, captured_output
 
 INVALID_NAMES = (
@@ -101,3 +101,47 @@ class SecretStoreContract(Contract[SecretStore]):
             yield made
         finally:
             self.dispose(made)
+
+
+class WritableSecretStoreContract(SecretStoreContract):
+    """The rules of a secret store in which `pegboard secret` can set secrets."""
+
+    def test_it_sets_replaces_and_removes_secrets(self) -> None:
+        """Other secrets stay. A new store returns the new values."""
+        with self._writable() as store:
+            assert store.unset("CONTRACT_NEW") is False, "it removed a secret that it does not have"
+            for name, value in {**self.secrets, "CONTRACT_NEW": "new-canary"}.items():
+                if value:
+                    assert store.set(name, f"{value}\\n'x' \\ #1"), "it did not return the place"
+            for name, value in {**self.secrets, "CONTRACT_NEW": "new-canary"}.items():
+                found, expected = store.get(name), f"{value}\\n'x' \\ #1" if value else value
+                assert (found or "") == expected, f"{name} is {expected!r}, and it returned {found!r}"
+            assert store.unset("CONTRACT_NEW") is True, "it did not report that it removed the secret"
+            assert not store.get("CONTRACT_NEW"), "it returned a secret that was removed"
+            assert store.get("CONTRACT_KEY"), "it removed another secret"
+
+    def test_it_refuses_names_that_it_cannot_hold(self) -> None:
+        """A name must not lead out of the store, and a refusal must not contain the value."""
+        with self._writable() as store:
+            for name in (*INVALID_NAMES, "../CONTRACT_KEY", "CONTRACT_KEY/."):
+                refusal = _refusal(store, name, "canary-refused")
+                assert "canary-refused" not in (refusal or ""), f"the refusal of {name!r} contains the value"
+                if refusal is None:
+                    assert store.get(name) == "canary-refused", f"it lost the secret {name!r} without an error"
+                    store.unset(name)
+            assert store.get("CONTRACT_KEY") == self.secrets["CONTRACT_KEY"], "a refused name changed another secret"
+
+    @contextmanager
+    def _writable(self) -> Iterator[WritableSecretStore]:
+        with self._made() as store:
+            assert isinstance(store, WritableSecretStore), "it has no methods `set` and `unset`"
+            yield store
+
+
+def _refusal(store: WritableSecretStore, name: str, value: str) -> str | None:
+    """Return the message of a store that refuses to set a secret, or None."""
+    try:
+        store.set(name, value)
+    except (ValueError, OSError) as error:
+        return str(error)
+    return None

@@ -1,0 +1,39 @@
+"""Replacement of files that may contain secrets."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> None:
+    """Replace a file atomically. It keeps its permissions and its owner, and only its owner can read a new file.
+
+    Args:
+        path: the file. If it is a symbolic link, its target is replaced.
+        content: the new content.
+        like: take the permissions and the owner of this file instead.
+
+    Raises:
+        OSError: the file cannot be written. It is unchanged then.
+    """
+    import tempfile  # few commands write files
+
+    target = path.resolve()
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            status = (like or target).stat()
+            os.chmod(temporary, stat.S_IMODE(status.st_mode))
+            if os.name == "posix" and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(temporary, status.st_uid, status.st_gid)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,115 @@
+"""`pegboard secret`: values are stored, listed by name, and never printed. Missing secrets are reported once."""
+
+from __future__ import annotations
+
+import os
+import pty
+from pathlib import Path
+
+import pytest
+
+from tests.host.cli.conftest import Command
+from tests.support.wire import PEGBOARD
+
+WEATHER = '''
+from pegboard import Context, Toolkit
+kit = Toolkit("weather")
+@kit.tool(requires_secrets=["WEATHER_KEY"])
+def forecast(context: Context) -> str:
+    """Tell the weather."""
+    return f"key of {len(context.get_secret('weather_key'))} characters"
+'''
+VALUE = "hidden 'value' \\ #1"
+
+
+@pytest.fixture
+def weather(bare: Command) -> Command:
+    bare.install("weather", WEATHER)
+    return bare
+
+
+def test_a_secret_is_set_used_listed_and_removed(weather: Command) -> None:
+    (row,) = weather("secret", "list", "--json").data
+    assert row == {"name": "WEATHER_KEY", "set": False, "used_by": ["weather"], "store": None}
+    file = weather.folder / ".env"
+    file.write_text("# mine\nexport OTHER = 'x'   # kept\n")
+    done = weather("secret", "set", "WEATHER_KEY", typed=f"{VALUE}\n")
+    assert (done.code, done.out) == (0, f"WEATHER_KEY is set in {file}\n")
+    assert file.read_text().startswith("# mine\nexport OTHER = 'x'   # kept\n")
+    assert weather("call", "weather_forecast").out == f"key of {len(VALUE)} characters\n"
+    listed = weather("secret", "list")
+    assert listed.out.splitlines()[1].split() == ["WEATHER_KEY", "set", "secrets_dotenv", "weather"]
+    shadowed = weather("secret", "set", "WEATHER_KEY", typed="b", env={"WEATHER_KEY": "a"})
+    assert "secrets_env has WEATHER_KEY too, and comes first" in shadowed.err
+    removed = weather("secret", "unset", "WEATHER_KEY")
+    assert (removed.code, removed.out) == (0, "WEATHER_KEY is removed from secrets_dotenv\n")
+    assert file.read_text() == "# mine\nexport OTHER = 'x'   # kept\n"
+    assert weather("secret", "unset", "WEATHER_KEY").code == 1
+    assert not [done for done in (done, listed, shadowed, removed) if "hidden" in done.out + done.err]
+
+
+def test_a_new_file_belongs_to_its_owner_and_another_store_is_selected(weather: Command) -> None:
+    weather("secret", "set", "WEATHER_KEY", typed="x")
+    assert (weather.folder / ".env").stat().st_mode & 0o777 == 0o600
+    (weather.folder / "keys").mkdir()
+    weather.configure(sections='[plugins.secrets_files]\ndirectory = "keys"')
+    assert weather("secret", "set", "WEATHER_KEY", "--store", "secrets_files", typed="y\n").code == 0
+    assert (weather.folder / "keys" / "WEATHER_KEY").read_text() == "y"
+    removed = weather("secret", "unset", "WEATHER_KEY", "--json").data
+    assert removed == {"name": "WEATHER_KEY", "removed_from": ["secrets_dotenv", "secrets_files"], "left_in": []}
+
+
+def test_a_terminal_does_not_show_the_value(weather: Command) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(weather.folder)
+        os.execve(PEGBOARD, [str(PEGBOARD), "secret", "set", "WEATHER_KEY"], weather.environment())
+    shown = b""
+    while b"not shown" not in shown:
+        shown += os.read(terminal, 4096)
+    os.write(terminal, b"typed-secret\n")
+    while b"is set in" not in shown:
+        shown += os.read(terminal, 4096)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.close(terminal)
+    assert b"typed-secret" not in shown
+    assert "typed-secret" in Path(weather.folder, ".env").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "code", "problem"),
+    [
+        (["K=hidden"], "", 2, "leave out the value"),
+        (["PEGBOARD_X"], "hidden", 2, "reserved for the host"),
+        (["K"], "\n", 1, "the value is empty"),
+        (["K-1"], "hidden", 1, "letters, digits and _ only"),
+        (["K", "--store", "secrets_env"], "hidden", 1, "stores that can be changed: secrets_dotenv, secrets_files"),
+        (["K", "--store", "secrets_files"], "hidden", 1, "name one in [plugins.secrets_files] directory"),
+    ],
+)
+def test_a_refusal_has_one_clear_message_without_the_value(
+    weather: Command, arguments: list[str], typed: str, code: int, problem: str
+) -> None:
+    done = weather("secret", "set", *arguments, typed=typed)
+    assert (done.code, problem in done.err, "hidden" in done.err.replace("K=hidden", "")) == (code, True, False), done
+    assert not (weather.folder / ".env").exists()
+
+
+def test_without_a_configuration_file_the_fix_is_named(weather: Command) -> None:
+    (weather.folder / "hostconfig.toml").unlink()
+    done = weather("secret", "set", "K", typed="hidden", env={"PEGBOARD_CONFIG": None})
+    assert (done.code, "name a configuration file with --config" in done.err) == (1, True)
+
+
+def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(weather: Command) -> None:
+    env = {"PEGBOARD_STATE_DIR": str(weather.folder / "state")}
+    said = "the secret WEATHER_KEY is not set"
+    assert said in weather("list", env=env).err
+    for line in ("list", "show weather_forecast", "plugins", "call weather_forecast", "config check"):
+        expected = line == "config check"
+        assert (said in weather(*line.split(), env=env).err) is expected, line
+    assert said in weather("list", "-v", env=env).err
+    assert said in weather("stdio", env=env, typed="").err
+    other = {"PEGBOARD_STATE_DIR": str(weather.folder / "other")}
+    assert said in weather("call", "weather_forecast", env=other).err
+    assert said not in weather("call", "weather_forecast", env=other).err
