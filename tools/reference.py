@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from tools.command_line import command_line_page, environment_page
 from tools.contracts import contracts_page
 
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
@@ -259,7 +260,9 @@ def _place(source: str) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "contracts.md": contracts_page,
     "hooks.md": hooks_page,
+    "command-line.md": command_line_page,
     "configuration.md": configuration_page,
+    "environment.md": environment_page,
     "errors.md": errors_page,
     "tools.md": tools_page,
     "requirements.md": requirements_page,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from pegboard.cli import CANNOT_OPEN, CANNOT_START, FAILED, INTERRUPTED, OK, USAGE
+from tools.install import ROOT
 from tools.reference import DOCS, PAGES, TEMPLATES, templates
 
 
@@ -21,3 +25,13 @@ def test_every_key_has_a_meaning() -> None:
     rows = [row for row in PAGES["configuration.md"]().splitlines() if row.startswith("| `")]
     assert len(rows) > 20
     assert all(row.split("|")[3].strip() for row in rows)
+
+
+def test_every_exit_code_and_every_variable_that_the_code_reads_has_a_meaning() -> None:
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", PAGES["command-line.md"](), re.M)}
+    assert codes == {CANNOT_OPEN, CANNOT_START, FAILED, INTERRUPTED, OK, USAGE}
+    sources = [path.read_text("utf-8") for folder in ("host", "plugins") for path in (ROOT / folder).rglob("*.py")]
+    read = set(re.findall(r"""environ(?:\.get\(|\[|\.pop\()"(\w+)"|FromEnvironment\("(\w+)"\)""", "".join(sources)))
+    names = {name or mark for name, mark in read} - {"ACME_SECRET"}  # the example of a docstring
+    assert {"XDG_STATE_HOME", "ARCADE_WORKER_SECRET"} <= names
+    assert names <= set(re.findall(r"^\| `(\w+)`", PAGES["environment.md"](), re.M))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 INDEX = "docs/README"
 _LINKED = re.compile(r"\[([^]]+)\]\(([^)#:]+)\.md\)")
+_LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)\)")
 _CODE = re.compile(r"\]\(([^)#:]+\.py)\)")
 
 
@@ -51,7 +52,10 @@ def _place(page: str) -> str:
     return f"/{page.removeprefix('../')}" if page.startswith("../") else page
 
 
-def _add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
+def _adapt(app: Sphinx, page: str, source: list[str]) -> None:
+    """Add the navigation to the index. Links to folders, which have no page, become plain text."""
+    folder = (Path(app.srcdir) / page).parent
+    source[0] = _LINK.sub(lambda link: link[1] if (folder / link[2]).is_dir() else link[0], source[0])
     if page == INDEX:
         source[0] += toctrees(source[0])
 
@@ -75,5 +79,5 @@ class CodeParser(Parser):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the parser and the navigation with Sphinx."""
     app.add_source_parser(CodeParser)
-    app.connect("source-read", _add_navigation)
+    app.connect("source-read", _adapt)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,173 @@
+"""Writes docs/command-line.md and docs/environment.md: commands from the parser, and variables from the defaults."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from pegboard import Host
+from pegboard.cli import parser as commands
+from pegboard.config.files import CONFIG_VARIABLE
+from pegboard.config.state import STATE_VARIABLE
+from pegboard.hookspecs import register_commands
+from pegboard.loading.discovery import defaults
+from pegboard.loading.plugins import contributions_of
+
+_NOTE = "<!-- Written by `python -m tools.reference` from the code. -->\n"
+_FEW_ROWS = 4
+_SERVER_TITLE = "options for another MCP server"
+_COMMAND_LINE = f"""\
+# Command line
+
+{_NOTE}
+Data goes to standard output, messages go to standard error. Every command has `--help`. `python -m pegboard`
+is the same command.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | success |
+| 1 | the tool or the operation failed |
+| 2 | the command line is invalid |
+| 3 | the configuration or a plugin prevents the start |
+| 5 | a transport could not bind or connect |
+| 130 | Ctrl-C ended the command |
+"""
+
+
+def command_line_page() -> str:
+    """Return the page of all commands, with those of built-in plugins."""
+    host = Host({"host": {"autoload": False}, "plugins": {"upstreams": {}, "worker": {"secret": "-" * 32}}})
+    host.load()
+    contributed = [commands._of_plugin(one) for _, one in contributions_of(host.report.plugins, register_commands)]
+    parser = commands._build_parser([*commands._COMMANDS, *contributed])
+    shared = [action for action in _group(parser, "options, before") if action.option_strings]
+    server = [action for action in commands._server_options()._actions if action.option_strings]
+    parts = [_COMMAND_LINE, "## Options of all commands\n", "They are valid before and after the command.\n"]
+    parts += [*_table(shared), "\n## Options for another MCP server\n"]
+    parts += ["`list`, `show` and `call` accept them after the command.\n", *_table(server)]
+    described: dict[str, str] = {}
+    for leaf in _leaves(parser):
+        elsewhere = _group(leaf, _SERVER_TITLE)
+        common = {action.dest for action in (*shared, *(server if elsewhere else ()))} | {"help"}
+        table = "\n".join(_table([action for action in leaf._actions if action.dest not in common]))
+        same = described.setdefault(table, leaf.prog)
+        if same != leaf.prog and table.count("\n") > _FEW_ROWS:
+            table = f"The arguments are those of `{same}`."
+        parts += [*_section(leaf, {one.name for one in contributed}), *([table] if table else [])]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parser of each command, and of each command of a group."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not groups:
+        yield parser
+    for group in groups:
+        for one in group.choices.values():
+            yield from _leaves(one)
+
+
+def _group(parser: argparse.ArgumentParser, title: str) -> list[argparse.Action]:
+    groups = [group for group in parser._action_groups if (group.title or "").startswith(title)]
+    return [action for group in groups for action in group._group_actions]
+
+
+def _section(parser: argparse.ArgumentParser, of_plugins: set[str]) -> Iterator[str]:
+    yield f"\n## {parser.prog}\n"
+    yield f"{parser.description}\n"
+    if parser.prog.split()[1] in of_plugins:
+        yield "A plugin adds this command when it is enabled.\n"
+    examples = [line.strip() for line in (parser.epilog or "").splitlines()[1:]]
+    if examples:
+        yield "\n".join(["```text", *examples, "```", ""])
+
+
+def _table(actions: list[argparse.Action]) -> Iterator[str]:
+    if actions:
+        yield "| argument | meaning |"
+        yield "|---|---|"
+    for action in actions:
+        value = action.metavar if isinstance(action.metavar, str) else action.dest
+        spelling = ", ".join(action.option_strings)
+        shown = (
+            f"{spelling} {value if action.metavar else value.upper()}" if spelling and action.nargs != 0 else spelling
+        )
+        yield f"| `{_cell(shown or value)}` | {_cell(action.help or '')} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+class _Variable(NamedTuple):
+    """An environment variable, and its effect."""
+
+    name: str
+    meaning: str
+
+
+_OWN = (
+    _Variable(CONFIG_VARIABLE, "the configuration file, unless `--config` names one"),
+    _Variable(STATE_VARIABLE, "the state directory: the operator token, trusted files, logins of the client"),
+    _Variable("PEGBOARD__HOST__KEY", "sets a key of `[host]`, such as `PEGBOARD__HOST__NAME=tools`"),
+    _Variable(
+        "PEGBOARD__TOOLKITS__NAME__KEY", "sets a key of a toolkit, such as `PEGBOARD__TOOLKITS__FILES__WRITE=true`"
+    ),
+    _Variable("PEGBOARD__PLUGINS__NAME__KEY", "sets a key of a plugin, such as `PEGBOARD__PLUGINS__HTTP__PORT=9000`"),
+    _Variable("NAME_FILE", "the path of a file with the secret `NAME` ([secrets](secrets.md))"),
+)
+_OTHERS = (
+    _Variable("ARCADE_SERVER_TRANSPORT", "the transport of a server that imports `pegboard_plugins.compat.arcade`"),
+    _Variable("ARCADE_SERVER_HOST", "the address of such a server"),
+    _Variable("ARCADE_SERVER_PORT", "the port of such a server ([migration](migration.md))"),
+    _Variable("XDG_CONFIG_HOME", "the folder of `pegboard/hostconfig.toml`; `~/.config` by default"),
+    _Variable("XDG_STATE_HOME", "the folder of the state directory; `~/.local/state` by default"),
+    _Variable("HOME", "the home directory"),
+    _Variable("APPDATA", "the folder of Claude Desktop and other clients on Windows, for `pegboard configure`"),
+    _Variable("CODEX_HOME", "the folder of Codex, for `pegboard configure`"),
+    _Variable("PYTHONPATH", "its folders are searched for modules, also by mounted servers and other child processes"),
+    _Variable("LISTEN_FDS", "the number of sockets that the service manager passes to `pegboard serve`"),
+    _Variable("LISTEN_PID", "the process that these sockets are for"),
+    _Variable("NOTIFY_SOCKET", "the socket at which the service manager reads the state of the service"),
+    _Variable("WATCHDOG_USEC", "the interval in microseconds in which the service manager expects a sign of life"),
+    _Variable("WATCHDOG_PID", "the process that the interval is for"),
+)
+_ENVIRONMENT = f"""\
+# Environment variables
+
+{_NOTE}
+A variable takes precedence over the configuration file, and the command line takes precedence over variables. An empty
+variable counts as unset. `pegboard config show` prints the source of each setting.
+"""
+
+
+_KINDS = (
+    ("values", ""),
+    ("literals", ", as TOML"),
+    ("secrets", ", a secret"),
+    ("lists", "; values separated by commas are added"),
+)
+
+
+def environment_page() -> str:
+    """Return the page of environment variables."""
+    parts = [_ENVIRONMENT, *_variables("pegboard", _OWN)]
+    known = defaults()["environment"]
+    declared = [
+        _Variable(name, f"`{known[kind][name]}`{more}") for kind, more in _KINDS for name in sorted(known[kind])
+    ]
+    parts += _variables("Variables that set one key", declared)
+    parts += _variables("Other variables", _OTHERS)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _variables(title: str, variables: Iterable[_Variable]) -> Iterator[str]:
+    yield f"## {title}\n"
+    yield "| variable | meaning |"
+    yield "|---|---|"
+    for one in variables:
+        yield f"| `{one.name}` | {one.meaning} |"
+    yield ""
