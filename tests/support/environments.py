@@ -10,7 +10,6 @@ share them, and they are never outdated. An entry that no process uses is remove
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -21,8 +20,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tools.install import REQUIREMENTS, ROOT, TOOLS, distributions, usable_uv
 
+fcntl = pytest.importorskip("fcntl", reason="locks of files need POSIX")
 CACHE = ROOT / ".cache" / "tests"
 ROOT_SOURCES = ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "host", "plugins")
 NOT_SOURCES = ("__pycache__", ".git", ".venv", ".venv-tools", ".cache", "dist", "build", ".*_cache", ".hypothesis")

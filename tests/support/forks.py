@@ -7,7 +7,6 @@ import gc
 import json
 import os
 import pkgutil
-import pty
 import signal
 import socket
 import subprocess
@@ -19,7 +18,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from select import select
+from threading import Lock
 from typing import Any, NamedTuple
+
+if not hasattr(os, "fork"):
+    import pytest
+
+    pytest.skip("fork and descriptors that are passed need POSIX", allow_module_level=True)
 
 SECONDS = 60
 """Time after which a command is ended."""
@@ -44,7 +49,8 @@ class Forks:
     """A process of an interpreter that forks for each command."""
 
     def __init__(self, python: Path) -> None:
-        self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel, other = socket.socketpair(socket.AF_UNIX)
+        self._sending = Lock()
         with other:
             self._process = subprocess.Popen(
                 [python, "-P", __file__, str(other.fileno())],
@@ -71,7 +77,9 @@ class Forks:
         reading, writing = os.pipe()
         try:
             request = json.dumps([list(arguments), str(cwd), dict(env)]).encode()
-            socket.send_fds(self._channel, [request], [*streams, writing])
+            with self._sending:
+                socket.send_fds(self._channel, [len(request).to_bytes(4)], [*streams, writing])
+                self._channel.sendall(request)
         finally:
             os.close(writing)
         line = b""
@@ -105,6 +113,8 @@ def communicate(
         stdout: instead of a pipe.
         merged: standard error goes to standard output.
     """
+    import pty
+
     (source, feed), (out, shown), (err, told) = os.pipe(), os.pipe(), os.pipe()
     screen, tty = pty.openpty() if terminal else os.pipe()
     streams = [source, shown if stdout is None else stdout, shown if merged else told]
@@ -203,7 +213,7 @@ async def start_fork(
 
 def _serve(channel: socket.socket) -> int:
     while True:
-        message, descriptors, *_ = socket.recv_fds(channel, 1_000_000, 4)
+        message, descriptors = _request(channel)
         if not message:
             return 0
         if not os.fork():
@@ -215,6 +225,12 @@ def _serve(channel: socket.socket) -> int:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG) != (0, 0):
                 """Another one has ended."""
+
+
+def _request(channel: socket.socket) -> tuple[bytes, list[int]]:
+    """Return the next request, with the descriptors that came with its length."""
+    size, descriptors, *_ = socket.recv_fds(channel, 4, 4)
+    return channel.recv(int.from_bytes(size), socket.MSG_WAITALL) if size else b"", descriptors
 
 
 def _start(arguments: list[str], cwd: str, env: dict[str, str], descriptors: list[int]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import re
 import shutil
@@ -11,9 +10,7 @@ import socket
 import ssl
 import subprocess
 from contextlib import AsyncExitStack
-from grp import getgrgid
 from pathlib import Path
-from pwd import getpwuid
 from typing import Any, Self
 
 import pytest
@@ -22,10 +19,11 @@ from tests.support.http import Line, Served
 from tests.support.peer import LIMIT, WAIT
 from tools.install import ROOT
 
+fcntl, grp, pwd = map(pytest.importorskip, ("fcntl", "grp", "pwd"))
 PLACE = ROOT / ".cache" / "nginx"
 NAME = "tools.example.com"
 TEMPORARY = "".join(f"{kind}_temp_path temporary;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-USER = f"{getpwuid(os.getuid()).pw_name} {getgrgid(os.getgid()).gr_name}"
+USER = f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}"
 MAIN = f"user {USER}; pid pid; error_log stderr; events {{}} http {{ access_log off; {TEMPORARY}\n%s\n}}"
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tools.install import ROOT
+
+fcntl = pytest.importorskip("fcntl", reason="locks of files need POSIX")
 
 
 def node() -> str:

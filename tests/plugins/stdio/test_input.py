@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import socket
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import pytest
 
 from tests.plugins.stdio.driver import LIMIT
 from tests.plugins.stdio.driving import reported, start
+
+pty = pytest.importorskip("pty")
 
 
 @pytest.mark.requirement("STDIO-12")

@@ -1,12 +1,18 @@
 """Directories to work in: a root, and beside it something that no tool may ever touch."""
 
+from __future__ import annotations
+
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from toolkit_files import watch
-from toolkit_files.roots import Roots
+if TYPE_CHECKING:
+    from toolkit_files.roots import Roots
 
+collect_ignore_glob = [] if os.open in os.supports_dir_fd else ["*"]
+"""The toolkit refuses to be imported on Windows."""
 SECRET = "the secret that lies outside"
 
 
@@ -28,10 +34,14 @@ def outside(tmp_path: Path) -> Path:
 @pytest.fixture
 def looking_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long work looks up after every fourth step and reports after every sixteenth, so that a few files are many."""
+    from toolkit_files import watch
+
     monkeypatch.setattr(watch, "LOOK_EVERY", 4)
     monkeypatch.setattr(watch, "TELL_EVERY", 16)
 
 
 @pytest.fixture
 def roots(root: Path) -> Roots:
+    from toolkit_files.roots import Roots
+
     return Roots([str(root)])
