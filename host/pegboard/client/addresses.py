@@ -64,6 +64,10 @@ class Endpoint(NamedTuple):
     auth: HttpAuth | None = None
     exchange: HttpExchange | None = None
 
+    def __repr__(self) -> str:
+        """Return the label. Headers and queries must not reach logs."""
+        return f"Endpoint({self.label!r})"
+
     @property
     def label(self) -> str:
         """The name of the server in messages: the URL without credentials, query and fragment."""
@@ -89,6 +93,10 @@ class Program(NamedTuple):
     env: Mapping[str, str] = EMPTY
     cwd: str | Path | None = None
     stderr: Callable[[str], None] | None = None
+
+    def __repr__(self) -> str:
+        """Return the label. Variables and arguments must not reach logs."""
+        return f"Program({self.label!r})"
 
     @property
     def label(self) -> str:

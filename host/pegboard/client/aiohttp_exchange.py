@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from functools import cache
+from ipaddress import ip_address
 from types import TracebackType
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -43,12 +44,30 @@ class AiohttpExchange:
 
 
 def _environment_proxy(url: str) -> str | None:
-    """Return the proxy that the environment names for a URL: `https_proxy`, `http_proxy` and `no_proxy`."""
+    """Return the proxy that the environment names for a URL: `https_proxy`, `http_proxy` and `no_proxy`.
+
+    Requests to this machine never leave it: they may have credentials without encryption.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:  # the request reports it
         return None
-    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+    host = parts.hostname or ""
+    return None if _is_loopback(host) or proxy_bypass(host) else getproxies().get(parts.scheme)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.rstrip(".") == "localhost" or host.endswith(".localhost")
+
+
+def _reason(error: Exception) -> str:
+    """Return the reason of a failure. The URLs of the server and the proxy may contain secrets."""
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"{error.status} {error.message}".splitlines()[0]
+    return str(error) or type(error).__name__
 
 
 class AiohttpReply:
@@ -88,7 +107,7 @@ class AiohttpReply:
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
             raise TransportError("it is not an address of an HTTP server; write https://HOST/PATH") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise ConnectionLostError(f"no response: {str(error) or type(error).__name__}") from None
+            raise ConnectionLostError(f"no response: {_reason(error)}") from None
         return HttpReply(response.status, response.headers, _Chunks(response.content))
 
     async def __aexit__(
@@ -121,7 +140,7 @@ class _Chunks:
         try:
             chunk = await self._content.readany()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ConnectionLostError(f"the response broke off: {str(error) or type(error).__name__}") from None
+            raise ConnectionLostError(f"the response broke off: {_reason(error)}") from None
         if not chunk:
             raise StopAsyncIteration
         return chunk

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pegboard.client.challenges import valid_scopes
+from pegboard.client.http_auth import origin
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, origin_of
 from pegboard.client.oauth.refusals import excerpt
 
@@ -68,7 +69,9 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
     """
     if named is not None and origin_of(named) != origin_of(url):
         wrong = excerpt(named)
-        raise LoginFailedError(f"'{wrong}' has metadata of another server: the address must have the origin of {url}.")
+        raise LoginFailedError(
+            f"'{wrong}' has metadata of another server: the address must have the origin {origin(url)}."
+        )
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}"
     known = f"{root}/.well-known/oauth-protected-resource"
@@ -82,7 +85,8 @@ def _resource_metadata(document: Mapping[str, Any], address: str, url: str) -> R
     resource, issuers = document.get("resource"), _texts(document, "authorization_servers")
     if not isinstance(resource, str) or not _covers(resource, url):
         wrong = excerpt(resource)
-        raise LoginFailedError(f"{address} has metadata of another server: '{wrong}' instead of '{canonical(url)}'.")
+        right = canonical(url).partition("?")[0]  # the query may have a key
+        raise LoginFailedError(f"{address} has metadata of another server: '{wrong}' instead of '{right}'.")
     if not issuers:
         raise LoginFailedError(f"{address} names no authorization server.")
     return ResourceMetadata(resource, issuers, valid_scopes(_texts(document, "scopes_supported")))
