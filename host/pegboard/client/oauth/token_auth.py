@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from time import time
 from typing import NamedTuple
@@ -48,6 +48,8 @@ class _Session:
         self.lock = asyncio.Lock()
         self.extensions: Counter[frozenset[str]] = Counter()
         """The number of logins for missing scopes."""
+        self.renewal: asyncio.Task[bool] | None = None
+        """The renewal that is under way."""
         self.renewed: str | None = None
         """The last token that a renewal returned after the server refused one."""
 
@@ -115,7 +117,7 @@ class TokenAuth:
             server = await find_server(requests, self._chosen_issuer(resource))
             if login is not None and login.issuer != server.issuer:
                 await self._keep(session, None)  # credentials of one server are not sent to another
-            elif may_renew and await self._renew(session, requests):
+            elif may_renew and await self._renew(session):
                 session.renewed = session.login.token.access_token if session.login else None
                 return True
             if not self._can_log_in:
@@ -161,14 +163,26 @@ class TokenAuth:
 
     async def _renew_before_use(self, session: _Session) -> None:
         """Renew an expired token. If that fails, the server responds to the old one with a challenge."""
-        try:
-            async with self._requests(session.url) as requests:
-                await self._renew(session, requests)
-        except LoginFailedError:
-            pass
+        with suppress(LoginFailedError):
+            await self._renew(session)
 
-    async def _renew(self, session: _Session, requests: JsonRequests) -> bool:
-        """Use the refresh token. Return False if there is none, or if it is no longer valid."""
+    async def _renew(self, session: _Session) -> bool:
+        """Use the refresh token. Return False if there is none, or if it is no longer valid.
+
+        The end of a request does not end the renewal: the server may have replaced the refresh token already.
+        """
+        if session.renewal is None:
+
+            def end(task: asyncio.Task[bool]) -> None:
+                session.renewal = None
+                if not task.cancelled():
+                    task.exception()  # the request may have ended
+
+            session.renewal = asyncio.get_running_loop().create_task(self._use_refresh_token(session))
+            session.renewal.add_done_callback(end)
+        return await asyncio.shield(session.renewal)
+
+    async def _use_refresh_token(self, session: _Session) -> bool:
         if await self._reload(session):
             return True
         login = session.login
@@ -180,7 +194,8 @@ class TokenAuth:
             "resource": login.resource,
         }
         try:
-            token = await request_token(requests, login.token_endpoint, login.issuer, login.client, fields)
+            async with self._requests(session.url) as requests:
+                token = await request_token(requests, login.token_endpoint, login.issuer, login.client, fields)
         except TokenRefusedError:
             await self._keep(session, login._replace(token=login.token._replace(refresh_token=None)))
             return False

@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from pegboard.client import ClientCredentials, LoginRequiredError, OAuth, OAuthClient
+from pegboard.client.aiohttp_exchange import AiohttpExchange
 from tests.support.issuer import made_key
 from tests.support.login_server import Browser, LoginServer
 
@@ -200,3 +201,34 @@ async def test_no_credential_is_shown(server: LoginServer) -> None:
     shown = "".join(traceback.TracebackException.from_exception(caught.value).format())
     shown += repr([client, auth, vars(auth)])
     assert [text for text in ("the-secret", "the-key", "token-1", "renew-1") if text in shown] == []
+
+
+async def test_the_end_of_a_request_does_not_lose_the_next_refresh_token(server: LoginServer) -> None:
+    server.tokens = [EXPIRED, (200, {"refresh_token": "renew-2", "expires_in": 3600})]
+    real = AiohttpExchange()
+
+    def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Any:
+        if b"renew-1" in (body or b""):
+            first.cancel()  # the request ends while the server replaces the token
+        return real(method, url, headers, body)
+
+    exchange.close = real.close  # type: ignore[attr-defined]
+    auth = OAuth(Browser(), exchange=exchange)  # type: ignore[arg-type]
+    first = asyncio.create_task(asyncio.sleep(0))
+    assert await refused(auth, server)
+    first = asyncio.create_task(token(auth, server))  # type: ignore[arg-type]
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert await token(auth, server) == "Bearer token-2"
+    assert len(server.forms) == 2
+    await real.close()
+
+
+async def test_the_query_of_a_server_is_not_in_errors(server: LoginServer) -> None:
+    auth = OAuth(Browser())
+    server.resource["resource"] = "https://elsewhere.example/mcp"
+    for named in (f"{server.issuer}/other", "https://elsewhere.example/metadata"):
+        challenge = {"WWW-Authenticate": f'Bearer resource_metadata="{named}"'}
+        with pytest.raises(LoginRequiredError, match="metadata of another server") as caught:
+            await auth.challenged(f"{server.url}?key=secret", 401, challenge)
+        assert "secret" not in str(caught.value)
