@@ -156,7 +156,13 @@ async def start_process(command: Program, message_bytes: int) -> ChildProcess:
         )
     except (OSError, ValueError) as error:
         raise TransportError(f"cannot start {command.label}: {error}; check the command and its path") from None
-    return ChildProcess(command, process, _guard_of(process.pid), message_bytes)
+    try:
+        guard = _guard_of(process.pid)
+    except OSError as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        raise TransportError(f"cannot start the guard of {command.label}: {error}") from None
+    return ChildProcess(command, process, guard, message_bytes)
 
 
 def _guard_of(group: int) -> subprocess.Popen[bytes]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from pegboard.client.client_errors import ConnectionLostError
 
+MIN_RETRY_MS = 100
+"""The shortest delay before a reconnect, whatever a server requests."""
 MAX_RETRY_MS = 60_000
 """The limit of the delay that a server may request before a reconnect."""
 
@@ -75,13 +77,13 @@ class EventParser:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
-            self._size += len(value)
+            self._size += len(value) + 1  # empty lines take memory too
             self._check(0)
             self._data.append(value)
         elif name == b"id" and b"\0" not in value and len(value) <= 1024:
             self._id = value.decode("utf-8", "replace")
         elif name == b"retry" and value.isdigit() and len(value) < 10:
-            self._retry_ms = min(int(value), MAX_RETRY_MS)
+            self._retry_ms = max(MIN_RETRY_MS, min(int(value), MAX_RETRY_MS))
 
     def _dispatched(self) -> ServerEvent:
         event = ServerEvent(b"\n".join(self._data), self._id, self._retry_ms)

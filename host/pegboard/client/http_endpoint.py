@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -14,7 +14,7 @@ from pegboard.client.challenges import demands_login
 from pegboard.client.client_errors import ConnectionLostError, HttpStatusError
 from pegboard.client.http_auth import login_required
 from pegboard.client.http_exchange import HttpExchange, HttpReply
-from pegboard.client.in_flight import Message
+from pegboard.client.in_flight import InFlight, Message
 from pegboard.errors import TransportError
 
 _POST_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -44,9 +44,15 @@ class HttpEndpoint:
 
     @asynccontextmanager
     async def open(
-        self, method: str, headers: Mapping[str, str], body: bytes | None = None
+        self, method: str, headers: Mapping[str, str], body: bytes | None = None, flight: InFlight | None = None
     ) -> AsyncIterator[HttpReply]:
         """Send one request. Repeat it after a login, and after a redirect to the same origin.
+
+        Args:
+            method: the HTTP method.
+            headers: further headers.
+            body: the body.
+            flight: the request whose time stops during a login.
 
         Raises:
             TransportError: the server cannot be reached, or redirects to another origin.
@@ -60,7 +66,7 @@ class HttpEndpoint:
             try:
                 async with self._exchange(method, self._url, sent, body) as reply:
                     if reply.status in (401, 403):
-                        if await self._repeats(reply, logins):
+                        if await self._repeats(reply, logins, flight):
                             logins += 1
                             continue
                     elif reply.status in (301, 302, 303):
@@ -107,7 +113,7 @@ class HttpEndpoint:
         found.status = reply.status
         raise found
 
-    async def _repeats(self, reply: HttpReply, logins: int) -> bool:
+    async def _repeats(self, reply: HttpReply, logins: int, flight: InFlight | None) -> bool:
         """Return True if a login allows to repeat the request.
 
         Raises:
@@ -115,9 +121,11 @@ class HttpEndpoint:
         """
         if not demands_login(reply.status, reply.headers):
             return False
-        if self._auth is None or logins or not await self._auth.challenged(self._url, reply.status, reply.headers):
-            raise login_required(self._url, reply.headers)
-        return True
+        if self._auth is not None and not logins:
+            with nullcontext() if flight is None else flight.paused():
+                if await self._auth.challenged(self._url, reply.status, reply.headers):
+                    return True
+        raise login_required(self._url, reply.headers)
 
     def _redirected(self, reply: HttpReply) -> str:
         url = self._target(reply)
@@ -126,7 +134,12 @@ class HttpEndpoint:
         return url
 
     def _target(self, reply: HttpReply) -> str:
-        return urljoin(self._url, reply.headers.get("location", ""))
+        try:
+            url = urljoin(self._url, reply.headers.get("location", ""))
+            urlsplit(url)
+        except ValueError:
+            raise TransportError("the server redirects to an invalid address") from None
+        return url
 
 
 def _redirects_to(url: str) -> TransportError:

@@ -14,12 +14,14 @@ from pegboard.client.http_endpoint import HttpEndpoint, is_stream
 from pegboard.client.http_stream import StreamReading
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
-from pegboard.client.reconnecting import reconnect_delay
+from pegboard.client.reconnecting import MAX_RECONNECT_SECONDS, reconnect_delay
 from pegboard.errors import MCPError, TransportError
 from pegboard.wire.codec import encode
 
 MAX_RESUMPTIONS = 5
 """How often in a row a broken stream is resumed without receiving an event."""
+MAX_DELIVERY_SECONDS = 30.0
+"""How long a server may take to accept a notification or a response."""
 MAX_GOODBYE_SECONDS = 3.0
 """How long the end of a session may take."""
 
@@ -132,11 +134,13 @@ class SessionHttp:
 
     async def _post(self, flight: InFlight, reading: StreamReading) -> Message | None:
         """Send a request. Return None if the stream ends before the response."""
-        used = self.id
-        async with self._endpoint.open("POST", self._headers(), flight.encoded()) as reply:
+        # other requests use the previous session until the server has opened the next one
+        opens = flight.method == "initialize"
+        used, headers = ("", {}) if opens else (self.id, self._headers())
+        async with self._endpoint.open("POST", headers, flight.encoded(), flight) as reply:
             if reply.status == 404 and used:
                 raise self._expired(used)
-            if flight.method == "initialize":
+            if opens:
                 self.id = reply.headers.get("mcp-session-id", "")
             if is_stream(reply):
                 response = await reading.response_in(reply, flight)
@@ -153,7 +157,8 @@ class SessionHttp:
             await asyncio.sleep(_delay(reading, failures))
             last_id, failures = reading.last_id, failures + 1
             with suppress(ConnectionLostError):
-                async with self._endpoint.open("GET", {**self._headers(), "Last-Event-ID": last_id}) as reply:
+                headers = {**self._headers(), "Last-Event-ID": last_id}
+                async with self._endpoint.open("GET", headers, flight=flight) as reply:
                     if not is_stream(reply):
                         break
                     response = await reading.response_in(reply, flight)
@@ -166,12 +171,14 @@ class SessionHttp:
     async def _stand(self, opened: asyncio.Future[None]) -> None:
         """Keep the standing stream open until the server refuses it."""
         reading, failures = self._reading(), 0
+        now = asyncio.get_running_loop().time
         while True:
-            used = self.id
+            used, before, began = self.id, reading.events, now()
             try:
                 if not await self._stand_once(reading, opened):
                     return
-                failures = 0
+                was_useful = reading.events > before or now() - began > MAX_RECONNECT_SECONDS
+                failures = 0 if was_useful else failures + 1
             except SessionExpiredError:
                 reading, failures = self._reading(), failures + 1
                 with suppress(MCPError):
@@ -187,7 +194,11 @@ class SessionHttp:
             await asyncio.sleep(_delay(reading, failures))
 
     async def _stand_once(self, reading: StreamReading, opened: asyncio.Future[None]) -> bool:
-        """Open the standing stream and read it to its end. Return False if the server does not offer it."""
+        """Open the standing stream and read it to its end. Return False if the server does not offer it.
+
+        Raises:
+            TransportError: the connection was lost, or the server refuses the stream for the moment.
+        """
         resumed = {"Last-Event-ID": reading.last_id} if reading.last_id else {}
         used = self.id
         async with self._endpoint.open("GET", {**self._headers(), **resumed}) as reply:
@@ -200,7 +211,9 @@ class SessionHttp:
                 return True
             if reply.status == 404 and used and opened.done():
                 raise self._expired(used)
-            return reply.status >= 500
+            if reply.status >= 500 or reply.status in (409, 429):  # 409: the previous stream has not ended there
+                raise ConnectionLostError(f"{self._endpoint.label}: the server refuses the stream for now")
+            return False
 
     def _expired(self, used: str) -> SessionExpiredError:
         error = SessionExpiredError(f"{self._endpoint.label}: the session has expired")
@@ -208,9 +221,15 @@ class SessionHttp:
         return error
 
     async def _send(self, message: Message) -> None:
-        async with self._endpoint.open("POST", self._headers(), encode(message)) as reply:
-            if not 200 <= reply.status < 300:
-                await self._endpoint.whole_message(reply)  # raises the error for the status
+        try:
+            async with (
+                asyncio.timeout(MAX_DELIVERY_SECONDS),
+                self._endpoint.open("POST", self._headers(), encode(message)) as reply,
+            ):
+                if not 200 <= reply.status < 300:
+                    await self._endpoint.whole_message(reply)  # raises the error for the status
+        except TimeoutError:
+            raise ConnectionLostError(f"{self._endpoint.label}: the server did not accept a message in time") from None
 
     async def _respond(self, response: Message) -> None:
         try:

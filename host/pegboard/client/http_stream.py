@@ -27,11 +27,13 @@ class StreamReading:
         respond: sends the responses to the server's requests.
 
     Attributes:
+        events: the number of events.
         last_id: the id of the last event; "" without one.
         retry_ms: the delay before a reconnect that the server requested; None if it requested none.
     """
 
     def __init__(self, incoming: Incoming, most_bytes: int, respond: Respond) -> None:
+        self.events = 0
         self.last_id = ""
         self.retry_ms: int | None = None
         self._incoming = incoming
@@ -47,6 +49,7 @@ class StreamReading:
         parser = EventParser(self._most_bytes)
         async for chunk in reply.chunks:
             for event in parser.feed(chunk):
+                self.events += 1
                 self.last_id = event.id or self.last_id
                 if event.retry_ms is not None:
                     self.retry_ms = event.retry_ms

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from typing import Any, TypeAlias
 
@@ -21,7 +22,7 @@ class InFlight:
     """A request that waits for its response.
 
     Its time runs out if the server sends neither a response nor progress. Time does not run while a question of the
-    server waits for its answer.
+    server waits for its answer, or a person logs in.
 
     Args:
         request_id: its id, which is also its progress token.
@@ -40,7 +41,7 @@ class InFlight:
 
     __slots__ = (
         "_ends",
-        "_questions",
+        "_pauses",
         "_seconds",
         "acknowledged",
         "ask",
@@ -71,7 +72,7 @@ class InFlight:
         self.response: asyncio.Future[Message] = loop.create_future()
         self._seconds = seconds
         self._ends = loop.time() + most_seconds
-        self._questions = 0
+        self._pauses = 0
         self.acknowledged: Callable[[], object] | None = None
         self.clock = asyncio.timeout(_finite(min(seconds, most_seconds)))
 
@@ -81,20 +82,21 @@ class InFlight:
 
     def restart_clock(self) -> None:
         """Let the time begin again."""
-        if not (self.clock.expired() or self._questions):
+        if not (self.clock.expired() or self._pauses):
             self.clock.reschedule(_finite(min(asyncio.get_running_loop().time() + self._seconds, self._ends)))
 
-    def begin_question(self) -> None:
-        """Stop the time until the question has its answer."""
-        self._questions += 1
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the time, except for the total time. It begins again at the end of the last pause."""
+        self._pauses += 1
         if not self.clock.expired():
             self.clock.reschedule(_finite(self._ends))
-
-    def end_question(self) -> None:
-        """Let the time begin again if this was the last open question."""
-        self._questions -= 1
-        if not self.response.done():
-            self.restart_clock()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self.response.done():
+                self.restart_clock()
 
 
 def _finite(seconds: float) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 from pegboard.client.addresses import ClientLimits
@@ -182,11 +183,10 @@ class Incoming:
         self, request_id: int | str, method: str, params: Message, respond: Respond, flight: InFlight | None
     ) -> None:
         response: Message = {"jsonrpc": "2.0", "id": request_id}
-        if flight is not None:
-            flight.begin_question()
+        own = None if flight is None else flight.ask
         try:
-            own = None if flight is None else flight.ask
-            response["result"] = {} if method == "ping" else await self.answer(Asked(method, params), own)
+            with nullcontext() if flight is None else flight.paused():
+                response["result"] = {} if method == "ping" else await self.answer(Asked(method, params), own)
         except ProtocolError as error:
             response["error"] = {"code": error.code, "message": error.message}
             if error.data is not None:
@@ -194,7 +194,4 @@ class Incoming:
         except Exception:
             logger.exception("the answer to %s of %s failed", method, self.label)
             response["error"] = {"code": INTERNAL_ERROR, "message": "the client cannot answer"}
-        finally:
-            if flight is not None:
-                flight.end_question()
         await respond(response)

@@ -46,6 +46,8 @@ class Listening:
         self.lists = False
         self._connection = connection
         self._standing: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._updating = asyncio.Lock()
 
     async def begin(self) -> None:
         """Listen to changes of lists, too.
@@ -55,7 +57,11 @@ class Listening:
             TransportError: the connection was lost.
         """
         self.lists = True
-        await self.update()
+        try:
+            await self.update()
+        except BaseException:
+            self.lists = False
+            raise
 
     async def update(self) -> None:
         """Listen to the current subscriptions, and then end the request for the previous ones.
@@ -65,25 +71,33 @@ class Listening:
             TransportError: the connection was lost.
             ServerTimeoutError: the server did not acknowledge them in time.
         """
-        previous, self._standing = self._standing, None
-        if self.lists or self._connection.uris:
-            acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            task = asyncio.get_running_loop().create_task(self._stand(self._filter(), acknowledged))
-            try:
-                await self._connection.in_time(acknowledged, "subscriptions/listen")
-            except BaseException:
-                task.cancel()
-                self._standing = previous
-                raise
-            self._standing = task
-        if previous is not None:
-            previous.cancel()
+        async with self._updating:
+            previous = self._standing
+            self._standing = await self._opened() if self.lists or self._connection.uris else None
+            if previous is not None:
+                previous.cancel()
 
     async def close(self) -> None:
-        """End the request."""
-        if self._standing is not None:
-            self._standing.cancel()
-            await asyncio.wait((self._standing,))
+        """End all requests."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _opened(self) -> asyncio.Task[None]:
+        """Return the task of a request that the server has acknowledged."""
+        loop = asyncio.get_running_loop()
+        acknowledged: asyncio.Future[None] = loop.create_future()
+        task = loop.create_task(self._stand(self._filter(), acknowledged))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: _give_up(acknowledged))
+        try:
+            await self._connection.in_time(acknowledged, "subscriptions/listen")
+        except BaseException:
+            task.cancel()
+            raise
+        return task
 
     def _filter(self) -> Message:
         wanted: Message = dict.fromkeys(LIST_CHANGES, True) if self.lists else {}
@@ -107,6 +121,12 @@ class Listening:
                     return
             failures = 0 if heard.done() else failures + 1
             await asyncio.sleep(reconnect_delay(failures))
+
+
+def _give_up(acknowledged: asyncio.Future[None]) -> None:
+    if not acknowledged.done():
+        acknowledged.set_exception(TransportError("the client is closed"))
+        acknowledged.exception()  # it may have no awaiter
 
 
 def _acknowledge(

@@ -133,6 +133,9 @@ class ServerConnection:
             TransportError: the connection was lost.
             ServerTimeoutError: the server did not respond in time.
         """
+        if self._renewing.locked():
+            async with self._renewing:  # a server refuses requests before the end of the handshake
+                pass
         try:
             return await self.send(self.new_flight(method, params, options))
         except SessionExpiredError as error:
@@ -316,7 +319,6 @@ class ServerConnection:
         async with self._renewing:
             if session is None or session.id != expired:
                 return
-            session.id = session.revision = ""
             try:
                 await self._initialize(self.revision)
             except BaseException:

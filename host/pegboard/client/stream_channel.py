@@ -49,11 +49,11 @@ class StreamChannel:
             UnreachableError: the stream had ended before.
             TransportError: the stream has ended.
         """
+        await self._stream.drain()  # first, because a server may read nothing
         if self.closed.done():
             raise UnreachableError(self._fault)
         self._stream.send(flight.encoded())
         try:
-            await self._stream.drain()
             return await flight.response
         except asyncio.CancelledError:
             # the specification forbids it for `initialize`; a probe may still get its response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import TracebackType
@@ -82,8 +83,10 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._listening.close()
-        await self._connection.close()
+        try:
+            await self._listening.close()
+        finally:
+            await self._connection.close()
 
     # --- the server ---
 
@@ -110,11 +113,7 @@ class Client:
 
     async def wait_closed(self) -> None:
         """Wait until the connection is lost or closed. HTTP has no connection to lose."""
-        closed = self._connection.channel.closed
-        if not closed.done():
-            waiter = closed.get_loop().create_future()
-            closed.add_done_callback(lambda _: None if waiter.done() else waiter.set_result(None))
-            await waiter
+        await asyncio.wait((self._connection.channel.closed,))
 
     # --- tools, resources and prompts ---
 
@@ -249,13 +248,19 @@ class Client:
         Raises:
             ProtocolError: the server refused.
         """
+        uris = self._connection.uris
         if self.stateless:
-            self._connection.uris.add(uri)
-            await self._listening.update()
+            if uri not in uris:
+                uris.add(uri)
+                try:
+                    await self._listening.update()
+                except BaseException:
+                    uris.discard(uri)
+                    raise
             return
         await self._connection.listen()
         await self._connection.exchange("resources/subscribe", {"uri": uri}, {})
-        self._connection.uris.add(uri)
+        uris.add(uri)
 
     async def unsubscribe(self, uri: str) -> None:
         """Receive no more changes of a resource.
