@@ -103,7 +103,7 @@ class AiohttpReply:
                 proxy=self._proxy,
             )
         except aiohttp.ClientConnectorError as error:
-            raise UnreachableError(f"cannot connect: {_reason(error)}") from None
+            raise UnreachableError(f"cannot connect: {_connect_reason(error)}") from None
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
             raise TransportError("it is not an address of an HTTP server; write https://HOST/PATH") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -117,7 +117,7 @@ class AiohttpReply:
             self._response.release()  # closes the connection if the body has not ended
 
 
-def _reason(error: aiohttp.ClientConnectorError) -> str:
+def _connect_reason(error: aiohttp.ClientConnectorError) -> str:
     """Return the reason of a failed connection, without the address."""
     cause = getattr(error, "certificate_error", None) or error.os_error
     if isinstance(cause, socket.gaierror | ssl.SSLError) or not cause.errno:

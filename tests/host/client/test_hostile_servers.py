@@ -107,7 +107,7 @@ async def test_requests_wait_for_the_renewal_of_a_session(held: str) -> None:
         for _ in range(100):
             await asyncio.sleep(0)
         renewed.set()
-        assert await asyncio.gather(first, later) == [OK, OK]
+        assert [await first, await later] == [OK, OK]
 
 
 @pytest.mark.parametrize("status", [409, 429, 503])
@@ -115,7 +115,12 @@ async def test_a_standing_stream_that_is_refused_for_now_is_opened_later(
     status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[int] = []
-    monkeypatch.setattr(http_session, "reconnect_delay", lambda number: failures.append(number) or 0)
+
+    def no_delay(number: int) -> float:
+        failures.append(number)
+        return 0
+
+    monkeypatch.setattr(http_session, "reconnect_delay", no_delay)
     refusals = [STREAM, whole(status, b""), whole(status, b"")]
 
     def respond(got: Got) -> bytes:
