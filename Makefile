@@ -25,8 +25,8 @@ install:  ## make or renew the environment .venv; what a person installed there 
 serve: install  ## run the host at http://127.0.0.1:8000/mcp, with hostconfig.toml
 	@$(BIN)/pegboard serve --config hostconfig.toml
 
-demo: install  ## a client calls toolkit-files over stdio, on this checkout
-	@$(BIN)/python examples/demo.py
+demo: install  ## a client calls the tools of a server, and each message is shown
+	@$(BIN)/pegboard demo
 
 test: check  ## lint, format, types and all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +15,9 @@ from typing import Annotated
 from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change, replace_file
+from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class SecretsDotenvConfig(PluginConfig):
@@ -89,7 +86,7 @@ class DotenvStore:
             ValueError: there is no file, or it cannot hold this name or value.
             OSError: the file cannot be written.
         """
-        if not _NAME.fullmatch(name):
+        if not (name.isascii() and name.isidentifier()):
             raise ValueError("a name in a .env file has letters, digits and _ only")
         self._write(name, value)
         return str(self._file)
@@ -108,6 +105,8 @@ class DotenvStore:
 
         from dotenv import dotenv_values
         from dotenv.parser import parse_stream
+
+        from pegboard.plugin import replace_file
 
         path = self._file
         if path is None:

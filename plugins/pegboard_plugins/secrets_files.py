@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl, replace_file
+from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl
 
 MAX_SECRET_BYTES = 64 * 1024
 """The maximum size of a secret."""
@@ -91,6 +91,8 @@ class FileStore:
             ValueError: there is no folder, or a file cannot hold this name or value.
             OSError: the file cannot be written.
         """
+        from pegboard.plugin import replace_file
+
         path = self._own_file(name)
         if len(value.encode()) > MAX_SECRET_BYTES or value.rstrip("\r\n") != value or value.startswith("\ufeff"):
             raise ValueError(f"a secret has up to {MAX_SECRET_BYTES} bytes, and does not end with a line break")

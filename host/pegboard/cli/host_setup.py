@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.log_setup import set_up_logging
-from pegboard.cli.missing_secrets import NewReports, new_reports
 from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
 from pegboard.host import Host
@@ -86,6 +85,8 @@ def host_from_options(
         config = replace(config, trusted_directory=files[0].resolve().parent)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     if not serving and not options.verbose:
+        from pegboard.cli.missing_secrets import NewReports
+
         logging.getLogger("pegboard").addFilter(NewReports())
     for warning in config.warnings:
         logging.getLogger("pegboard").warning("%s", warning)
@@ -118,6 +119,8 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
 
 def loaded_host(options: Namespace) -> Host:
     """Load a host without starting it, and print its problems on stderr. Return the host."""
+    from pegboard.cli.missing_secrets import new_reports
+
     host = host_from_options(options)
     with diverted():
         host.load()

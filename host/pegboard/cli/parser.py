@@ -85,6 +85,13 @@ _COMMANDS = (
         (FILES,),
     ),
     CliCommand(
+        "demo",
+        "demo_command:run_demo",
+        "show a client that calls the tools of a server; needs no file",
+        ("pegboard demo", "pegboard demo -v", "pegboard demo --code > shop.py"),
+        (("--code", {"action": "store_true", "help": "print the code of the server"}),),
+    ),
+    CliCommand(
         "list",
         "listing:run_list",
         "list the tools",
