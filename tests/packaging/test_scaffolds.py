@@ -18,6 +18,7 @@ from pegboard.scaffolds.kinds import PLUGINS
 from tests.docs.pages import pegboard
 from tests.support.environments import built_wheels, executable, make_environment, run
 from tests.support.npm import node, package_folder
+from tests.support.serving import serving
 
 PROJECTS = {
     "toolkit": ("toolkit", "rainy-days"),
@@ -97,19 +98,19 @@ def test_a_toolkit_is_served_once_it_is_installed() -> None:
     assert started("toolkit", "call", "rainy_days_greet", "name=Ada") == {"result": "Hello, Ada!"}
 
 
+def test_a_server_serves_over_http() -> None:
+    folder, env = folders()["server"], {"PEGBOARD__PLUGINS__HTTP__PORT": "0", "HOME": _place.name}
+    with serving([executable(environment(), folder.name), "http"], folder, env) as server:
+        assert server.url.endswith("/mcp")
+
+
 @pytest.mark.parametrize("name", ["toolkit", "server"])
-def test_a_command_serves_and_the_registry_can_describe_it(name: str) -> None:
+def test_a_command_serves_over_stdio_and_the_registry_can_describe_it(name: str) -> None:
     folder = folders()[name]
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     described = json.loads((folder / "server.json").read_text())
     (package,) = described["packages"]
-    assert (
-        list(project["scripts"])
-        == [
-            folder.name,
-        ]
-        == [package["identifier"]]
-    )
+    assert (package["identifier"], list(project["scripts"])) == (folder.name, [folder.name])
     assert described["version"] == package["version"] == project["version"]
     assert len(described["description"]) <= 100
     assert f"mcp-name: {described['name']} " in (folder / "README.md").read_text()
