@@ -120,9 +120,6 @@ _OWN = (
     _Variable("NAME_FILE", "the path of a file with the secret `NAME` ([secrets](secrets.md))"),
 )
 _OTHERS = (
-    _Variable("ARCADE_SERVER_TRANSPORT", "the transport of a server that imports `pegboard_plugins.compat.arcade`"),
-    _Variable("ARCADE_SERVER_HOST", "the address of such a server"),
-    _Variable("ARCADE_SERVER_PORT", "the port of such a server ([migration](migration.md))"),
     _Variable("XDG_CONFIG_HOME", "the folder of `pegboard/hostconfig.toml`; `~/.config` by default"),
     _Variable("XDG_STATE_HOME", "the folder of the state directory; `~/.local/state` by default"),
     _Variable("HOME", "the home directory"),
@@ -148,6 +145,7 @@ _KINDS = (
     ("values", ""),
     ("literals", ", as TOML"),
     ("secrets", ", a secret"),
+    ("choices", "; values separated by commas"),
     ("lists", "; values separated by commas are added"),
 )
 
@@ -157,11 +155,25 @@ def environment_page() -> str:
     parts = [_ENVIRONMENT, *_variables("pegboard", _OWN)]
     known = defaults()["environment"]
     declared = [
-        _Variable(name, f"`{known[kind][name]}`{more}") for kind, more in _KINDS for name in sorted(known[kind])
+        _Variable(name, f"sets {_key(known[kind][name])}{more}") for kind, more in _KINDS for name in known[kind]
     ]
-    parts += _variables("Variables that set one key", declared)
+    declared += [_Variable(name, f"no effect: it is `{setting}` here") for name, setting in known["renamed"].items()]
+    declared += [_Variable(name, f"no effect: {reason}") for name, reason in known["unused"].items()]
+    parts += _variables("Variables of other systems", sorted(declared))
+    parts.append(_IGNORED)
     parts += _variables("Other variables", _OTHERS)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _key(dotted: str) -> str:
+    table, _, key = dotted.rpartition(".")
+    return f"`[{table}] {key}`"
+
+
+_IGNORED = """\
+A variable without effect causes a warning when a server starts and in `pegboard config check`. So does a misspelled
+name, such as `MCP_SERVER_NAM` or `PEGBOARD_HOST_NAME`. Variables of other programs, such as `MCP_TIMEOUT`, cause none.
+"""
 
 
 def _variables(title: str, variables: Iterable[_Variable]) -> Iterator[str]:

@@ -33,6 +33,8 @@ VARIABLES = {
     "stacktrace": "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES",
 }
 """The environment variable of each setting."""
+_LOOPBACK = frozenset(("127.0.0.1", "::1"))
+_PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-real-ip")
 _OFF = ("", "0", "false", "no", "off")
 
 
@@ -43,6 +45,9 @@ class DebugErrorsConfig(PluginConfig):
         developer_message: `yes-i-accept-leaking-internals-to-the-agent` adds the developer message of a tool's error to
             its text; also by `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES`.
         stacktrace: the same for the stack trace; also by `ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES`.
+        mask_details: false adds the developer message for callers over stdio and from loopback addresses only; also
+            by `MCP_MIDDLEWARE_MASK_ERROR_DETAILS`. Clients of a proxy on this machine that hides their addresses are
+            such callers too.
     """
 
     developer_message: Annotated[
@@ -55,6 +60,11 @@ class DebugErrorsConfig(PluginConfig):
         WidensAccess("shows internals to callers"),
         FromEnvironment("ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES"),
     ] = ""
+    mask_details: Annotated[
+        bool,
+        WidensAccess("shows internals to callers on this machine", unless=bool),
+        FromEnvironment("MCP_MIDDLEWARE_MASK_ERROR_DETAILS"),
+    ] = True
 
 
 class DebugErrorsPlugin(Plugin):
@@ -64,9 +74,13 @@ class DebugErrorsPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware, or nothing if both settings are disabled."""
-        exposed = DebugErrors(developer_message=self._is_on("developer_message"), stacktrace=self._is_on("stacktrace"))
-        return [exposed] if exposed.developer_message or exposed.stacktrace else []
+        """Return the middleware, or nothing if all settings are disabled."""
+        exposed = DebugErrors(
+            developer_message=self._is_on("developer_message"),
+            stacktrace=self._is_on("stacktrace"),
+            local=not self.config.mask_details,
+        )
+        return [exposed] if exposed.developer_message or exposed.stacktrace or exposed.local else []
 
     @hookimpl
     def lifespan(self) -> Lifespan:
@@ -80,6 +94,8 @@ class DebugErrorsPlugin(Plugin):
                 logger.warning("%s is on: models are shown internals of tools, such as exceptions and paths", variable)
             elif getattr(self.config, setting).strip().casefold() not in _OFF:
                 logger.warning("%s is not on: its value must be %s", variable, ACKNOWLEDGEMENT)
+        if not self.config.mask_details:
+            logger.warning("mask_details is false: models of callers on this machine are shown internals of tools")
         yield
 
     def _is_on(self, setting: str) -> bool:
@@ -92,13 +108,15 @@ class DebugErrors(Middleware):
     Args:
         developer_message: add the developer message of the error.
         stacktrace: add the stack trace of the error's cause.
+        local: add the developer message for callers on this machine.
     """
 
     outermost = True
 
-    def __init__(self, *, developer_message: bool, stacktrace: bool) -> None:
+    def __init__(self, *, developer_message: bool, stacktrace: bool, local: bool = False) -> None:
         self.developer_message = developer_message
         self.stacktrace = stacktrace
+        self.local = local
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Return a typed error as a failure with the error's details."""
@@ -108,15 +126,23 @@ class DebugErrors(Middleware):
             failure = as_failure(call, error)
             if not isinstance(failure.error, ToolkitError):
                 return failure
-            return failure._replace(debug=self.details(error))
+            return failure._replace(debug=self.details(error, local=self.local and _is_local(call)))
 
-    def details(self, error: ToolkitError) -> str | None:
+    def details(self, error: ToolkitError, *, local: bool = False) -> str | None:
         """Return the details of an error with secrets masked, or None for an error without details."""
         parts = []
-        if self.developer_message and error.developer_message:
+        if (self.developer_message or local) and error.developer_message:
             parts.append(f"[DEBUG] developer_message: {error.developer_message}")
         if self.stacktrace:
             trace = error.to_payload(stacktrace=True)["stacktrace"]
             unavailable = " unavailable (tool error payload did not include one)"
             parts.append(f"[DEBUG] stacktrace:{unavailable if trace is None else chr(10) + trace.rstrip()}")
         return redacted("\n\n".join(parts)) or None
+
+
+def _is_local(call: Call) -> bool:
+    """Return True for the operator without HTTP, and for a loopback address that hides no client of a proxy."""
+    if call.headers is None:
+        return call.caller.trusted
+    forwarded = any(call.headers.get(name) is not None for name in _PROXY_HEADERS)
+    return call.peer in _LOOPBACK and not forwarded

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
-from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.host_setup import host_from_options, ignored_settings
 from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.cli.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
@@ -18,7 +19,7 @@ from pegboard.loading.plugins import SECTION_OF_KIND
 def run_config_check(options: Namespace) -> int:
     """Load all enabled plugins and print every problem. Succeed if the host would start."""
     host = _loaded(options)
-    findings = [*_of_configuration(host), *_of_plugins(host)]
+    findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables()]
     wrong = any(finding["fatal"] for finding in findings)
     on = _on(host)
     if options.json:
@@ -71,6 +72,11 @@ def _of_configuration(host: Host) -> Iterator[dict[str, Any]]:
 def _of_plugins(host: Host) -> Iterator[dict[str, Any]]:
     for problem in host.problems:
         yield _finding(problem.level, str(problem), fatal=problem.fatal)
+
+
+def _of_variables() -> Iterator[dict[str, Any]]:
+    for problem in ignored_settings(os.environ):
+        yield _finding("warning", str(problem), fatal=False)
 
 
 def _finding(level: str, message: str, *, fatal: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.output import diverted, say
-from pegboard.config import HostConfig
+from pegboard.config import ConfigProblem, HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
 
 if TYPE_CHECKING:
     from pegboard.authoring.toolkit_base import ToolkitBase
     from pegboard.config.trust import OnUntrusted, Untrusted
+
+_PREFIXES = ("PEG", "MCP", "MPC", "ARC")
+"""The first letters of variables that set keys, of other systems too, with a frequent misspelling."""
 
 
 def load_config(
@@ -88,13 +91,27 @@ def host_from_options(
         from pegboard.cli.missing_secrets import NewReports
 
         logging.getLogger("pegboard").addFilter(NewReports())
-    for warning in config.warnings:
-        logging.getLogger("pegboard").warning("%s", warning)
+    log_warnings(config, serving=serving)
     selection = Selection(tuple(options.only), options.safe, options.strict)
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()
         selection = selection._replace(only=only, autoload=False, word="named with its file")
     return Host(config, toolkits=toolkits, selection=selection)
+
+
+def log_warnings(config: HostConfig, *, serving: bool) -> None:
+    """Log the warnings of a configuration. Servers also warn of variables that have no effect."""
+    for warning in (*config.warnings, *(ignored_settings(os.environ) if serving else ())):
+        logging.getLogger("pegboard").warning("%s", warning)
+
+
+def ignored_settings(environ: Mapping[str, str]) -> Iterable[ConfigProblem]:
+    """Return warnings about variables that resemble settings but have no effect."""
+    if not any(name[:3].upper() in _PREFIXES for name in environ):
+        return ()
+    from pegboard.config.ignored_variables import ignored_variables
+
+    return ignored_variables(environ, defaults().get("environment", {}))
 
 
 def _toolkits(files: Sequence[Path]) -> Mapping[str, ToolkitBase]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.cli import exit_code_of
-from pegboard.cli.host_setup import defaults_for, skip_untrusted
+from pegboard.cli.host_setup import defaults_for, log_warnings, skip_untrusted
 from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.serve import serve, serve_stdio
 from pegboard.config import HostConfig, Layer
@@ -65,4 +65,5 @@ def _host(kit: ToolkitBase, transport: str, plugins: Mapping[str, Mapping[str, A
     if config.trusted_directory is None:
         config = replace(config, trusted_directory=Path(sys.argv[0]).resolve().parent)
     set_up_logging(config, 0, serving=True)
+    log_warnings(config, serving=True)
     return Host(config, toolkits=toolkits, selection=Selection(autoload=False))

@@ -26,12 +26,14 @@ class EnvironmentNames(NamedTuple):
         values: variables whose string is the value.
         literals: variables whose string is parsed as TOML, such as `true`.
         secrets: variables that contain a secret. The key is set to a reference to the variable.
+        choices: variables with comma-separated values that replace a list.
         lists: variables with comma-separated values that are added to a list.
     """
 
     values: Mapping[str, str] = {}
     literals: Mapping[str, str] = {}
     secrets: Mapping[str, str] = {}
+    choices: Mapping[str, str] = {}
     lists: Mapping[str, str] = {}
 
 
@@ -46,15 +48,7 @@ def variable_layer(
         known: the lower layers. A variable sets an existing key even if the two differ in case or hyphens.
     """
     reader = _Reader(known)
-    for name, key in names.values.items():
-        if text := environ.get(name, "").strip():
-            reader.put(name, undotted(key), text, text)
-    for name, key in names.literals.items():
-        if text := environ.get(name, "").strip():
-            reader.put(name, undotted(key), literal(text), text)
-    for name, key in names.secrets.items():
-        if environ.get(name):
-            reader.put(name, undotted(key), {"env": name}, "")
+    reader.read_others(environ, names)
     for name in sorted(environ):
         if name.upper().startswith(PREFIX):
             reader.read(name, environ[name])
@@ -66,7 +60,7 @@ def addition_layer(environ: Mapping[str, str], names: EnvironmentNames) -> Layer
     tree: dict[str, dict[str, list[str]]] = {}
     variables: dict[KeyPath, str] = {}
     for name, dotted_key in names.lists.items():
-        if items := [item.strip() for item in environ.get(name, "").split(",") if item.strip()]:
+        if items := _items(environ, name):
             path = undotted(dotted_key)
             section, key = map(str, path)
             tree.setdefault(section, {})[key] = items
@@ -91,6 +85,20 @@ class _Reader:
         else:
             value = literal(text)
             self.put(name, self.spelt(parts), value, text)
+
+    def read_others(self, environ: Mapping[str, str], names: EnvironmentNames) -> None:
+        for name, key in names.values.items():
+            if text := environ.get(name, "").strip():
+                self.put(name, undotted(key), text, text)
+        for name, key in names.literals.items():
+            if text := environ.get(name, "").strip():
+                self.put(name, undotted(key), literal(text), text)
+        for name, key in names.secrets.items():
+            if environ.get(name):
+                self.put(name, undotted(key), {"env": name}, "")
+        for name, key in names.choices.items():
+            if items := _items(environ, name):
+                self.put(name, undotted(key), items, environ[name])
 
     def unknown(self, name: str, parts: list[str]) -> None:
         from pegboard.names import nearest
@@ -123,6 +131,10 @@ class _Reader:
 
     def problem(self, name: str, message: str, suggestion: str | None = None) -> None:
         self.problems.append(ConfigProblem(message, suggestion=suggestion, place=f"environment variable {name}"))
+
+
+def _items(environ: Mapping[str, str], name: str) -> list[str]:
+    return [item.strip() for item in environ.get(name, "").split(",") if item.strip()]
 
 
 def _folded(name: str) -> str:

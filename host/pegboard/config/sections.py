@@ -73,7 +73,7 @@ def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel])
     for key, variable, kind in declared_variables(model) if environ else ():
         text = environ.get(variable, "").strip()
         here = (*path, key)
-        if not text or config.source(here).kind in ("environment", "command line"):
+        if not text or config.source(here).kind in ("environment", "command line", "code"):
             continue
         value = literal(text) if kind == "literals" else text
         found[key] = SecretRef(variable, environ[variable]) if kind == "secrets" else value

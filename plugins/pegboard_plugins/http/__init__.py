@@ -13,7 +13,7 @@ from typing import Annotated, Self
 from pydantic import Field, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, ProtocolContext, Route, Transport, WidensAccess, hookimpl
+from pegboard.plugin import FromEnvironment, Plugin, ProtocolContext, Route, Transport, WidensAccess, hookimpl
 from pegboard.types import Request, Response
 
 
@@ -64,8 +64,10 @@ class HttpConfig(PluginConfig):
         stream_ping_seconds: the interval of keep-alive comments on a silent event stream.
     """
 
-    host: Annotated[str, WidensAccess("listens beyond loopback", unless=_is_loopback)] = "127.0.0.1"
-    port: int = Field(default=8000, ge=0, le=65535)
+    host: Annotated[
+        str, WidensAccess("listens beyond loopback", unless=_is_loopback), FromEnvironment("ARCADE_SERVER_HOST")
+    ] = "127.0.0.1"
+    port: Annotated[int, FromEnvironment("ARCADE_SERVER_PORT")] = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
     socket_mode: Annotated[int, WidensAccess("lets other users connect", unless=_is_owners)] = Field(
         default=0o600, ge=0, le=0o777

@@ -57,6 +57,20 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
     assert any(one["fatal"] and "host.nmae" in one["message"] for one in as_json.data["problems"])
 
 
+def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
+    env = {"MCP_SERVER_NAM": "x", "MCP_DEBUG": "1", "MCP_TIMEOUT": "1"}
+    done = pegboard("config", "check", env=env)
+    assert (done.code, done.err.splitlines()) == (
+        0,
+        [
+            'pegboard: warning: MCP_DEBUG is `[host] log_level = "debug"` here',
+            'pegboard: warning: the environment variable MCP_SERVER_NAM has no effect; did you mean "MCP_SERVER_NAME"?',
+        ],
+    )
+    assert [one["fatal"] for one in pegboard("config", "check", "--json", env=env).data["problems"]] == [False, False]
+    assert "MCP_" not in pegboard("list", env=env).err
+
+
 # --- show
 
 

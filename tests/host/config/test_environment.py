@@ -8,7 +8,7 @@ from typing import Annotated
 import pytest
 from pydantic import SecretStr
 
-from pegboard.config import PluginConfig, config_show, validate_section
+from pegboard.config import Layer, PluginConfig, config_show, validate_section
 from pegboard.config.sections import declared_variables
 from pegboard.loading.discovery import defaults, find_plugins, is_built_in
 from pegboard.plugin import FromEnvironment
@@ -109,6 +109,10 @@ def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
     assert settings == Settings(label="[1]", verbose=True, pin=SecretStr("1234"))
     view = config_show(config, {"plugins": {"acme": settings}})
     assert view.values["plugins"]["acme"]["pin"] == "**********"
+    program = Layer("code", {"plugins": {"acme": {"label": "program"}}})
+    of_program = validate_section(load(tmp_path, environ=environ, overrides=program), "plugins", "acme", Settings)
+    assert isinstance(of_program, Settings)
+    assert of_program.label == "program"
     wrong = validate_section(load(tmp_path, environ={"ACME_VERBOSE": "maybe"}), "plugins", "acme", Settings)
     assert isinstance(wrong, list)
     assert list(map(str, wrong)) == [

@@ -208,11 +208,14 @@ def test_a_wrong_option_is_named() -> None:
 
 def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
     variables = {"ARCADE_SERVER_TRANSPORT": "http", "ARCADE_SERVER_PORT": "0", "ARCADE_WORKER_SECRET": SECRET}
-    environ = {**os.environ, **variables}
+    environ = {**os.environ, **variables, "ARCADE_SERVER_RELOAD": "1"}
     command = [sys.executable, toolshed.__file__]
     with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        address = next(found[0] for line in server.stderr if (found := re.search(r"http://[\w.:]+", line)))
+        lines = [line := server.stderr.readline()]
+        while line and not re.search(r"http://", line):
+            lines.append(line := server.stderr.readline())
+        address = re.findall(r"http://[\w.:]+", line)[0]
 
         def ask(path: str, body: Any = None) -> Any:
             headers = {"Authorization": f"Bearer {token()}", "Content-Type": "application/json"}
@@ -226,6 +229,7 @@ def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
         server.terminate()
         server.communicate()
     assert swept == {}
+    assert "ARCADE_SERVER_RELOAD has no effect here: restart the server after a change" in "".join(lines)
     assert tools["ToolShed.Add"]["toolkit"] == {
         "name": "ToolShed",
         "description": "Lends tools.",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from multidict import CIMultiDict
 
 from pegboard import Host, RetryableToolError, Toolkit
 from pegboard.loading.discovery import defaults
 from pegboard.plugin import ConfigError, HostConfig
-from pegboard.types import Call, CallNext, Outcome, Supplied
+from pegboard.types import ANONYMOUS, Call, CallNext, Outcome, Supplied
 from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
 from tests.host.hosting import failure, plugin_of
 
@@ -95,3 +96,25 @@ async def test_details_are_masked_and_those_missing_are_not_shown() -> None:
         leaked = await failure(host, "x_fall", supplied=Supplied(secrets={"TOKEN": CANARY}))
     assert "developer_message: ValueError:" in (leaked.debug or "")
     assert CANARY not in (leaked.debug or "")
+
+
+@pytest.mark.parametrize(
+    ("peer", "headers", "shown"),
+    [
+        ("127.0.0.1", {}, True),
+        ("::1", {}, True),
+        ("192.0.2.7", {}, False),
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.7"}, False),
+        ("", None, True),
+    ],
+)
+async def test_unmasked_details_stay_on_this_machine(
+    peer: str, headers: dict[str, str] | None, shown: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    fields = None if headers is None else CIMultiDict(headers)
+    async with host_with({"MCP_MIDDLEWARE_MASK_ERROR_DETAILS": "false"}) as host:
+        debug = (await failure(host, "x_fall", peer=peer, headers=fields)).debug
+        anonymous = (await failure(host, "x_fall", caller=ANONYMOUS)).debug
+    assert debug == (f"[DEBUG] developer_message: ValueError: {CANARY}" if shown else None)
+    assert anonymous is None
+    assert "mask_details is false" in caplog.text

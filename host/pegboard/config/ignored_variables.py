@@ -1,0 +1,58 @@
+"""Environment variables that resemble settings but set nothing: those of other systems, and misspelled ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
+from typing import Any
+
+from pegboard.config.environment import PREFIX, TOP_LEVEL_TABLES, EnvironmentNames
+from pegboard.config.files import CONFIG_VARIABLE
+from pegboard.config.problems import ConfigProblem
+from pegboard.config.state import STATE_VARIABLE
+
+OWN_VARIABLES = (CONFIG_VARIABLE, STATE_VARIABLE)
+"""The variables of the host that set no key."""
+SIMILARITY = 0.9
+"""The least similarity (`difflib`) of a misspelled name. Names of other programs, such as MCP_TIMEOUT, are below it."""
+_STEM_SIMILARITY = 0.8
+
+_TABLES = "|".join(TOP_LEVEL_TABLES).upper()
+_OWN_FORM = re.compile(rf"(P\w*?)_+({_TABLES})_+(\w+)")
+"""A name such as PEGBOARD_HOST_NAME: it resembles PEGBOARD__HOST__NAME."""
+
+
+def ignored_variables(environ: Mapping[str, str], names: Mapping[str, Any]) -> Iterator[ConfigProblem]:
+    """Yield a warning for each variable that has no effect. Empty variables and those of other programs are skipped.
+
+    Args:
+        environ: all variables.
+        names: the table `environment` of the defaults: the kinds of `EnvironmentNames`, `renamed` with the setting
+            that replaces a variable, and `unused` with the reason why a variable has no effect.
+    """
+    renamed, unused = names.get("renamed", {}), names.get("unused", {})
+    used = {name for kind in EnvironmentNames._fields for name in names.get(kind, ())}
+    known = {*used, *renamed, *unused, *OWN_VARIABLES}
+    for name in sorted(environ):
+        if not environ[name].strip():
+            continue
+        if name in renamed:
+            yield ConfigProblem(f"{name} is `{renamed[name]}` here")
+        elif name in unused:
+            yield ConfigProblem(f"{name} has no effect here: {unused[name]}")
+        elif meant := _meant(name, known):
+            yield ConfigProblem(f"the environment variable {name} has no effect", suggestion=meant)
+
+
+def _meant(name: str, known: AbstractSet[str]) -> str | None:
+    """Return the name that a misspelled variable was to have, or None."""
+    upper = name.upper()
+    if name in known or upper.startswith(PREFIX):
+        return None  # an unknown key after the prefix is a problem of the configuration
+    found = _OWN_FORM.fullmatch(upper)
+    if found and get_close_matches(found[1].replace("_", ""), ["PEGBOARD"], cutoff=_STEM_SIMILARITY):
+        table, rest = found[2], found[3]
+        return f"{PREFIX}{table}__{rest if table == 'HOST' or '__' in rest else 'NAME__KEY'}"
+    return next(iter(get_close_matches(upper, known, n=1, cutoff=SIMILARITY)), None)
