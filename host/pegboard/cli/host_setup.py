@@ -45,18 +45,30 @@ def load_config(
     Raises:
         ConfigError: the configuration is invalid, unless `collect` is set, or `./hostconfig.toml` is not trusted.
     """
-    overrides: dict[str, Any] = {} if transports is None else {"host": {"transports": list(transports)}}
-    if getattr(options, "finish", False):
-        overrides["plugins"] = {"stdio": {"after_eof": "finish"}}
+    given = {key: value for key, value in vars(options).items() if "." in key and value is not None}
+    if transports is not None:
+        given["host.transports"] = list(transports)
     lowest = defaults() if lowest is None else lowest
     return HostConfig.load(
         options.config,
         environ=os.environ,
         defaults=lowest,
-        overrides=overrides,
+        overrides=_tree(given),
         collect=collect,
         on_untrusted=on_untrusted or partial(_ask, options),
     )
+
+
+def _tree(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return values by dotted key as nested tables."""
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *tables, name = key.split(".")
+        table = tree
+        for part in tables:
+            table = table.setdefault(part, {})
+        table[name] = value
+    return tree
 
 
 def _ask(options: Namespace, untrusted: Untrusted) -> bool:

@@ -38,6 +38,25 @@ _TOOL = (
 )
 
 
+def _setting(option: str, key: str, metavar: str, meaning: str, **reading: Any) -> tuple[str, Mapping[str, Any]]:
+    """Return an option that sets a key of the configuration. Its name among the parsed options is the key."""
+    table, _, name = key.rpartition(".")
+    return option, {"dest": key, "metavar": metavar, "help": f"{meaning} ([{table}] {name})", **reading}
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+_LOG_LEVEL = _setting("--log-level", "host.log_level", "LEVEL", "the least severe level that is logged")
+_FINISH = {
+    "dest": "plugins.stdio.after_eof",
+    "action": "store_const",
+    "const": "finish",
+    "help": "when the input ends, finish the calls in flight instead of cancelling them",
+}
+
+
 class CliCommand(NamedTuple):
     """A command, or a group of commands.
 
@@ -66,23 +85,21 @@ _COMMANDS = (
         "serve:run_stdio",
         "serve one MCP client over standard input and output",
         ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py", "pegboard stdio --finish < calls"),
-        (
-            FILES,
-            (
-                "--finish",
-                {
-                    "action": "store_true",
-                    "help": "when the input ends, finish the calls in flight instead of cancelling them",
-                },
-            ),
-        ),
+        (FILES, ("--finish", _FINISH), _LOG_LEVEL),
     ),
     CliCommand(
         "serve",
         "serve:run_serve",
         "serve over the transports in [host] transports",
-        ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py"),
-        (FILES,),
+        ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py --port 9000"),
+        (
+            FILES,
+            _setting("--host", "plugins.http.host", "ADDRESS", "listen at this address"),
+            _setting("--port", "plugins.http.port", "PORT", "listen at this port; 0 for any free port", type=int),
+            _setting("--path", "plugins.mcp.path", "PATH", "the path of the MCP endpoint"),
+            _setting("--transport", "host.transports", "NAMES", "run these transports", type=_names),
+            _LOG_LEVEL,
+        ),
     ),
     CliCommand(
         "demo",
@@ -230,20 +247,10 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
     if unknown:
         parser.refuse(unknown[0], options)
     if elsewhere:
-        _choose_server(parser, options, elsewhere)
+        from pegboard.cli.server_options import choose_server
+
+        choose_server(parser, options, elsewhere)
     return options
-
-
-def _choose_server(parser: _Parser, options: argparse.Namespace, elsewhere: str) -> None:
-    """Run the function for another server if one is given. Refuse options that have no meaning for the choice."""
-    of_url = {"--header": options.header, "--login": options.login}
-    unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
-    if options.url or options.stdio:
-        options.run = elsewhere
-        of_host = {"--config": options.config, "--only": options.only, "--file": options.file}
-        unused += [f"{name} has no effect with --url and --stdio" for name, value in of_host.items() if value]
-    if unused:
-        parser.error(unused[0])
 
 
 def _wants_more(rest: Sequence[str]) -> bool:
@@ -391,7 +398,3 @@ def _server_options(**defaults: Any) -> _Parser:
     add_server_options(parser)
     parser.set_defaults(**defaults)
     return parser
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

@@ -27,6 +27,18 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def choose_server(parser: argparse.ArgumentParser, options: argparse.Namespace, elsewhere: str) -> None:
+    """Run the function for another server if one is given. Refuse options that have no meaning for the choice."""
+    of_url = {"--header": options.header, "--login": options.login}
+    unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
+    if options.url or options.stdio:
+        options.run = elsewhere
+        of_host = {"--config": options.config, "--only": options.only, "--file": options.file}
+        unused += [f"{name} has no effect with --url and --stdio" for name, value in of_host.items() if value]
+    if unused:
+        parser.error(unused[0])
+
+
 def url_argument(text: str) -> str:
     """Return an HTTP URL of the command line."""
     scheme, _, rest = text.partition("://")

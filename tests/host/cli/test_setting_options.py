@@ -1,0 +1,72 @@
+"""The options of `serve` and `stdio` that set keys of the configuration."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard.cli.host_setup import load_config
+from pegboard.cli.parser import parse
+from pegboard.config.problems import step
+from tests.docs.pages import Page
+from tests.host.cli.conftest import Command
+from tests.support.http import Served, http_config
+
+FILE = """
+[host]
+transports = ["file"]
+log_level = "error"
+[plugins.http]
+host = "192.0.2.1"
+port = 1
+[plugins.mcp]
+path = "/file"
+[plugins.stdio]
+after_eof = "drop"
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        ("serve --host ::1", "plugins.http.host", "::1"),
+        ("serve --port 0", "plugins.http.port", 0),
+        ("serve --path /tools", "plugins.mcp.path", "/tools"),
+        ("serve --transport stdio,http", "host.transports", ["stdio", "http"]),
+        ("serve --log-level debug", "host.log_level", "debug"),
+        ("stdio --log-level info", "host.log_level", "info"),
+        ("stdio --finish", "plugins.stdio.after_eof", "finish"),
+    ],
+)
+def test_an_option_sets_its_key_and_wins(
+    line: str, key: str, value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "hostconfig.toml"
+    file.write_text(FILE, "utf-8")
+    monkeypatch.setenv("PEGBOARD__" + key.upper().replace(".", "__"), "environment")
+    config = load_config(parse([*line.split(), "--config", str(file)]))
+    table, _, name = key.rpartition(".")
+    found = config.sources.tree
+    for part in key.split("."):
+        found = step(found, part)
+    assert (found, config.source(key).kind) == (value, "command line")
+    section = Page("docs/configuration.md").partition(f"## [{table}]")[2].partition("\n## ")[0]
+    assert f"| `{name}` |" in section
+
+
+async def test_a_server_listens_as_the_options_say(pegboard: Command) -> None:
+    options = ("--host", "127.0.0.1", "--port", "0", "--path", "/tools", "--transport", "http", "--log-level", "info")
+    command = (sys.executable, "-m", "pegboard", "serve", *options)
+    async with Served(pegboard.site, http_config("host = '192.0.2.1'"), command=command) as served:
+        assert served.url.endswith("/tools")
+        assert (await served.request("GET", "/readyz")).status == 200
+        assert "INFO" in served.stderr or "info" in served.stderr
+
+
+def test_a_wrong_value_names_the_command_line(pegboard: Command) -> None:
+    assert pegboard("serve", "--port", "x").code == 2
+    done = pegboard("serve", "--port", "70000")
+    assert done.code == 3
+    assert "command line: plugins.http.port: expected at most 65535" in done.err
