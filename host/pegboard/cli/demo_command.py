@@ -14,7 +14,7 @@ from typing import Any
 
 from pegboard.cli import OK
 from pegboard.cli.demo_shop import SHOP
-from pegboard.cli.output import print_lines, print_text
+from pegboard.cli.output import OutputError, print_lines, print_text
 from pegboard.client import Asked, Client, Program, Stream
 from pegboard.client.addresses import MAX_MESSAGE_BYTES
 from pegboard.client.child_process import ChildProcess, start_process
@@ -74,6 +74,8 @@ async def _demonstrate(file: Path, *, full: bool) -> float:
         _say("An unexpected error may disclose a password. The client gets only its id:")
         await client.call("shop_stock", {})
         shown.is_shown = False
+    if shown.failure:
+        raise shown.failure
     _say("The log of the server has the rest:")
     print_lines(f"  {line.partition(']: ')[2]}" for line in log if " ERROR " in line)
     return loop.time() - start
@@ -85,10 +87,15 @@ class ShownMessages:
     Args:
         stream: the stream to the server.
         full: print whole messages. Otherwise only their main members are printed.
+
+    Attributes:
+        is_shown: True to print messages.
+        failure: the error that ended the output, None if there is none.
     """
 
     def __init__(self, stream: ChildProcess, *, full: bool) -> None:
         self.is_shown = False
+        self.failure: OSError | OutputError | None = None
         self._stream = stream
         self._full = full
         self.drain = stream.drain
@@ -108,6 +115,12 @@ class ShownMessages:
     def _show(self, arrow: str, message: bytes) -> None:
         if not self.is_shown:
             return
+        try:
+            self._print(arrow, message)
+        except (OSError, OutputError) as error:  # the reader of the output is gone
+            self.is_shown, self.failure = False, error
+
+    def _print(self, arrow: str, message: bytes) -> None:
         if self._full:
             print_lines([f"  {arrow} {message.decode()}"])
             return

@@ -249,6 +249,26 @@ def test_a_new_file_is_removed_again_and_a_dry_run_writes_nothing(
     assert "nothing to remove" in capsys.readouterr().err
 
 
+def test_a_difference_has_the_form_of_the_file_and_no_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config.toml"
+    for value in ("hidden-one", "hidden-two"):
+        add("codex", file, "--env", f"KEY={value}")
+    told = capsys.readouterr().out
+    assert "  + [mcp_servers.pegboard]\n" in told
+    assert '  - env = { KEY = "***" }\n  + env = { KEY = "*** (changed)" }\n' in told
+    assert "hidden" not in told
+
+
+def test_a_command_in_the_cache_of_uv_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", "/home/ann/.cache/uv/archive-v0/Ab/bin/python")
+    assert add("cursor", tmp_path / "mcp.json") == 0
+    assert "`uv tool install pegboard` keeps it" in capsys.readouterr().err
+
+
 def test_a_link_and_the_permissions_of_its_target_stay(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     target, link = tmp_path / "dotfiles" / "real.json", tmp_path / "mcp.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from collections import deque
 from typing import NamedTuple
 
@@ -58,8 +59,8 @@ async def _answer(entry: ServerEntry, stderr: deque[str]) -> Answer:
         address: Endpoint | Program = Endpoint(entry.url, headers=entry.headers)
     else:
         command, *arguments = entry.command
-        env = {"PATH": MINIMAL_PATH, **entry.env}
-        address = Program(command, arguments, env=env, cwd="/", stderr=stderr.append)
+        minimal = {} if sys.platform == "win32" else {"PATH": MINIMAL_PATH}
+        address = Program(command, arguments, env={**minimal, **entry.env}, cwd="/", stderr=stderr.append)
     loop = asyncio.get_running_loop()
     start = loop.time()
     async with Client(address, timeout=ANSWER_SECONDS) as client:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from argparse import Namespace
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from pegboard.cli import FAILED, OK, USAGE
 from pegboard.cli.configure.client_file import ClientFileError, check_writable, replace
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
 from pegboard.cli.configure.entry_file import EntryFile
+from pegboard.cli.configure.jsonc_edit import formatted
 from pegboard.cli.configure.server_entry import (
     EntryError,
     ServerEntry,
     default_name,
     entry_of,
     from_client,
+    is_in_cache,
     starts_pegboard,
     to_client,
 )
@@ -39,6 +41,8 @@ def run_configure(options: Namespace) -> int:
     except EntryError as error:
         say(str(error))
         return USAGE
+    if is_in_cache(entry):
+        say(f"{entry.command[0]} is in the cache of uv, which may be emptied: `uv tool install pegboard` keeps it")
     text = opened.with_entry(name, new)
     changes = text != opened.file.text
     if changes:
@@ -51,7 +55,7 @@ def run_configure(options: Namespace) -> int:
         "name": name,
         "file": str(opened.file.path),
         "changed": changes and not options.dry_run,
-        "difference": changed_lines(name, old, new),
+        "difference": changed_lines(partial(opened.lines, name), old, new),
     }
     if not options.json:
         _print_change(client, opened, report, options)
@@ -66,7 +70,7 @@ def run_print(options: Namespace) -> int:
         say(str(error))
         return USAGE
     # the values were given for this output
-    print_lines(json.dumps({PRINTED.servers: {name: entry}}, indent=2, ensure_ascii=False).splitlines())
+    print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())
     return OK
 
 

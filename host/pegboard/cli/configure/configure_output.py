@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
 
 from pegboard.cli.configure.answer_check import SLOW_SECONDS, Answer
-from pegboard.cli.configure.jsonc_edit import formatted
 
 MASKED = "***"
 CHANGED = "*** (changed)"
 MAX_SHOWN_ITEMS = 8
 
 
-def changed_lines(name: str, old: Any, new: Mapping[str, Any]) -> list[str]:
+def changed_lines(lines: Callable[[Mapping[str, Any]], list[str]], old: Any, new: Mapping[str, Any]) -> list[str]:
     """Return the difference between two entries as lines marked with - and +. Values that may be secrets are masked.
 
     The rest of the file is not shown, because it may contain secrets too.
 
     Args:
-        name: the name of the entry.
+        lines: returns the lines of an entry.
         old: the old entry, None if there is none.
         new: the new entry.
     """
-    before = [] if old is None else _lines({name: _masked(old, {})})
-    after = _lines({name: _masked(new, old if isinstance(old, dict) else {})})
+    known = old if isinstance(old, dict) else {}
+    before = lines(_masked(known, {})) if known else [] if old is None else [MASKED]
     heading = 3
+    after = lines(_masked(new, known))
     return [f"{line[0]} {line[1:]}" for line in [*unified_diff(before, after, n=len(before), lineterm="")][heading:]]
 
 
-def _lines(entry: Mapping[str, Any]) -> list[str]:
-    return [line[2:] for line in formatted(entry, "", "  ", "\n", own_line=True).split("\n")[1:-1]]
-
-
-def _masked(entry: Any, old: Mapping[str, Any]) -> Any:
-    if not isinstance(entry, dict):
-        return MASKED
+def _masked(entry: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _hidden(value, old.get(key)) if isinstance(value, dict) else value for key, value in entry.items()}
 
 

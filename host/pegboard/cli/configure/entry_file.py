@@ -45,6 +45,12 @@ class EntryFile:
         except ClientFileError as error:
             raise self._error(self.file, error) from None
 
+    def lines(self, name: str, entry: Mapping[str, Any]) -> list[str]:
+        """Return the lines of an entry in this file, without indentation."""
+        if self._is_toml:
+            return toml_edit.table_lines(self._path(name), entry)
+        return f'"{name}": {jsonc_edit.formatted(entry, "", "  ", chr(10), own_line=True)}'.splitlines()
+
     def without_entry(self, name: str) -> str | None:
         """Return the text without an entry: the text of the backup, if the entry is the only change since.
 

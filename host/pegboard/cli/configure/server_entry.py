@@ -132,5 +132,10 @@ def starts_pegboard(entry: ServerEntry) -> bool:
     )
 
 
+def is_in_cache(entry: ServerEntry) -> bool:
+    """Return True if the command is in the cache of uv, where `uvx` runs commands."""
+    return any(part.startswith("archive-v") for part in Path(entry.command[0] if entry.command else "").parts)
+
+
 def _mapping(value: Any) -> dict[str, str]:
     return {name: str(one) for name, one in value.items()} if isinstance(value, dict) else {}

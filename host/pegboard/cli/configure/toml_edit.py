@@ -45,8 +45,7 @@ def set_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     if tables.get(path[-1]) == table:
         return text
     newline = "\r\n" if "\r\n" in text else "\n"
-    header = f"[{'.'.join(map(toml_key, path))}]"
-    block = newline.join([header, *(f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items()), ""])
+    block = newline.join([*table_lines(path, table), ""])
     ranges = list(_ranges(text, path))
     if ranges:
         changed = _without(text, ranges[1:])
@@ -56,6 +55,12 @@ def set_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
         changed = text + gap + block
     _check(text, changed, path, dict(table))
     return changed
+
+
+def table_lines(path: Sequence[str], table: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table."""
+    header = f"[{'.'.join(map(toml_key, path))}]"
+    return [header, *(f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items())]
 
 
 def delete_toml(text: str, path: Sequence[str]) -> str:
