@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format site build porting messages bench signatures soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format site build release porting messages bench signatures soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -52,13 +52,17 @@ format: install  ## mend format and what lint can mend by itself
 	$(BIN)/ruff format
 
 site: install  ## the documentation as a site, in .cache/site/index.html
-	@$(BIN)/sphinx-build -q -a -W --keep-going -j auto -c tools/site -d .cache/site-pages . .cache/site
+	@$(BIN)/sphinx-build -q -E -W --keep-going -j auto -c tools/site -d .cache/site-pages . .cache/site
 	@echo "open .cache/site/index.html"
 
-build: install  ## wheels of all distributions, in dist/
+build: install  ## wheels and sdists of all distributions, in dist/; twine checks them
 	@rm -rf dist
 	@for folder in . $(dir $(wildcard toolkits/*/pyproject.toml)); do \
-		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
+		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -d "$(CURDIR)/dist") || exit 1; done
+	@$(BIN)/twine check --strict dist/*
+
+release: install  ## set the version, test, build, commit and tag: make release VERSION=0.2.0; docs/releasing.md
+	@$(BIN)/python -m tools.release "$(VERSION)"
 
 porting: install  ## example servers of other frameworks beside copies with changed imports; downloads them
 	$(BIN)/python -m tools.foreign_servers $(if $(OVERRIDES),--overrides $(OVERRIDES))

@@ -1,0 +1,58 @@
+"""`make release` sets versions, and the promises of docs/releasing.md hold."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pegboard import hookspecs
+from pegboard.loading.hook_manager import HookManager
+from pegboard.plugin import hookimpl
+from tools.install import ROOT, distributions
+from tools.release import edited
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for file in (ROOT / "CHANGELOG.md", *(folder / "pyproject.toml" for folder in distributions())):
+        copy = tmp_path / file.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("version", "bounds"), [("0.7.2", ">=0.7,<0.8"), ("3.4.0", ">=3.4,<4")])
+def test_all_distributions_get_the_version_and_the_changelog_a_date(checkout: Path, version: str, bounds: str) -> None:
+    files = dict(edited(checkout, version, "2030-01-02"))
+    assert f"\n## {version} (2030-01-02)\n" in files.pop(checkout / "CHANGELOG.md")
+    projects = {path: tomllib.loads(text)["project"] for path, text in files.items()}
+    assert {project["version"] for project in projects.values()} == {version}
+    toolkits = [project for path, project in projects.items() if path.parent != checkout]
+    assert len(toolkits) == len(distributions()) - 1
+    assert all(f"pegboard{bounds}" in project["dependencies"] for project in toolkits)
+
+
+def test_an_invalid_version_and_a_changelog_without_changes_are_refused(checkout: Path) -> None:
+    with pytest.raises(SystemExit, match="three numbers"):
+        list(edited(checkout, "v1", ""))
+    (checkout / "CHANGELOG.md").write_text("# Changelog\n", "utf-8")
+    with pytest.raises(SystemExit, match="unreleased"):
+        list(edited(checkout, "1.0.0", ""))
+
+
+def test_a_plugin_with_a_deprecated_hook_gets_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    @hookspecs.hookspec(warn_on_impl=DeprecationWarning("use register_stores"))
+    def register_old() -> list[str]:
+        return []
+
+    class OldPlugin:
+        @hookimpl
+        def register_old(self) -> list[str]:
+            return []
+
+    monkeypatch.setattr(hookspecs, "register_old", register_old, raising=False)
+    with pytest.warns(DeprecationWarning, match="use register_stores"):
+        HookManager().add_plugin(OldPlugin(), "old")

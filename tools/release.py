@@ -1,0 +1,65 @@
+"""Prepares a release: `make release VERSION=0.2.0`. docs/releasing.md describes the steps.
+
+It sets the version of all distributions and the date in the changelog, runs all tests, builds, commits and tags. It
+uploads nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tools.install import ROOT
+
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_UNRELEASED = re.compile(r"^## .* \(unreleased\)$", re.M)
+
+
+def edited(root: Path, version: str, day: str) -> Iterator[tuple[Path, str]]:
+    """Yield each file with the version, and its new text.
+
+    Raises:
+        SystemExit: the version is invalid, or the changelog has no unreleased section.
+    """
+    parts = _VERSION.fullmatch(version)
+    if not parts:
+        raise SystemExit(f"make release: VERSION={version!r} is invalid; write three numbers: VERSION=0.2.0")
+    changelog = root / "CHANGELOG.md"
+    text = changelog.read_text("utf-8")
+    if not _UNRELEASED.search(text):
+        raise SystemExit("make release: CHANGELOG.md has no section `## VERSION (unreleased)`; write one")
+    yield changelog, _UNRELEASED.sub(f"## {version} ({day})", text, count=1)
+    major, minor = int(parts[1]), int(parts[2])
+    above = f"{major + 1}" if major else f"0.{minor + 1}"
+    for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
+        text = re.sub(r'^version = ".*"$', f'version = "{version}"', project.read_text("utf-8"), count=1, flags=re.M)
+        yield project, re.sub(r"\bpegboard>=[\d.]+,<[\d.]+", f"pegboard>={major}.{minor},<{above}", text)
+
+
+def run(*command: str) -> str:
+    """Run a command in the checkout and return its output. Exit if it fails."""
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"make release: this failed: {' '.join(command)}")
+    return done.stdout
+
+
+def main(version: str) -> None:
+    """Prepare a release."""
+    if run("git", "status", "--porcelain"):
+        raise SystemExit("make release: the checkout has uncommitted changes; commit them first")
+    for path, text in [*edited(ROOT, version, datetime.now(UTC).date().isoformat())]:
+        path.write_text(text, "utf-8")
+    for target in ("lock", "test", "build"):
+        run("make", target)
+    run("git", "commit", "--all", "--message", f"Release {version}")
+    run("git", "tag", "--annotate", f"v{version}", "--message", f"Release {version}")
+    print(f"next: git push origin HEAD v{version}, then .venv/bin/twine upload dist/*")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
