@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -55,10 +55,22 @@ def configuration_page() -> str:
             sections[f"{origin.kind}s.{origin.name}"] = origin.entry_point.load().Config
     parts = ["# Configuration reference\n", _NOTE]
     for name, model in sections.items():
-        if model is not None:
-            given = defaults().get("host", {}) if name == "host" else {}
-            parts += [f"## [{name}]\n", "| key | default | meaning |", "|---|---|---|", *_rows(model, given), ""]
+        given = defaults().get("host", {}) if name == "host" else {}
+        for section, of_section in _with_named(name, model):
+            parts += [f"## [{section}]\n", "| key | default | meaning |", "|---|---|---|", *_rows(of_section, given), ""]
     return "\n".join(parts)
+
+
+def _with_named(section: str, model: type[BaseModel] | None) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield a section, and the sections in it to which the operator gives names."""
+    if model is None:
+        return
+    yield section, model
+    for name, field in model.model_fields.items():
+        named = get_args(field.annotation)[1:] if get_origin(field.annotation) is Mapping else ()
+        for one in named:
+            if isinstance(one, type) and issubclass(one, BaseModel):
+                yield f"{section}.{name}.NAME", one
 
 
 def _rows(model: type[BaseModel], given: Mapping[str, Any]) -> Iterator[str]:

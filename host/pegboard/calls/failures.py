@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.errors import (
     MCPError,
     NetworkTransportError,
+    RepeatCallError,
     ResultTooLargeError,
     ServerError,
     ToolkitError,
@@ -136,4 +137,6 @@ async def run_again(handler: CallNext, call: Call) -> Outcome:
     except BaseException as error:
         if is_cancelled(error, call.rounds):
             raise
+        if isinstance(error, RepeatCallError) and isinstance(error.__cause__, MCPError):
+            error = error.__cause__
         return as_failure(call, error)

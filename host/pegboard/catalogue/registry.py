@@ -185,9 +185,9 @@ class Registry:
             if isinstance(found, BoundDefinition):
                 binder.check_secrets(found)
         except ToolDefinitionError as error:
-            raise type(error)(
-                f"{definition_label(definition)}{location_of(definition.function)}: {error}"
-            ) from error.__cause__
+            # the function of a definition of another server is not its source
+            place = "" if definition.raw is not None else location_of(definition.function)
+            raise type(error)(f"{definition_label(definition)}{place}: {error}") from error.__cause__
         self._report(binder)
         if isinstance(found, BoundDefinition) and found.missing:
             message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"

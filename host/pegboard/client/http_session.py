@@ -38,7 +38,7 @@ class SessionHttp:
         missed: called when notifications may have been lost.
 
     Attributes:
-        closed: completed when the client has closed the session.
+        closed: completed with the reason when the client has closed the session.
         id: the id of the session; "" without one.
         revision: the revision that the server selected; "" before it has.
     """
@@ -50,7 +50,7 @@ class SessionHttp:
         renew: Callable[[str], Awaitable[None]],
         missed: Callable[[], None],
     ) -> None:
-        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.id = ""
         self.revision = ""
         self._endpoint = endpoint
@@ -121,7 +121,7 @@ class SessionHttp:
         for task in self._tasks:
             task.cancel()
         if not self.closed.done():
-            self.closed.set_result(None)
+            self.closed.set_result("the client has closed the connection")
 
     def _reading(self) -> StreamReading:
         return StreamReading(self._incoming, self._endpoint.message_bytes, self._respond)

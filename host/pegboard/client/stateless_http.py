@@ -21,11 +21,11 @@ class StatelessHttp:
         revision: the revision that each request names.
 
     Attributes:
-        closed: completed when the client has closed the channel.
+        closed: completed with the reason when the client has closed the channel.
     """
 
     def __init__(self, endpoint: HttpEndpoint, incoming: Incoming, revision: str) -> None:
-        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._revision = revision
         self._endpoint = endpoint
         self._incoming = incoming
@@ -63,7 +63,7 @@ class StatelessHttp:
     async def close(self) -> None:
         """Complete `closed`."""
         if not self.closed.done():
-            self.closed.set_result(None)
+            self.closed.set_result("the client has closed the connection")
 
 
 async def _drop(response: Message) -> None:

@@ -29,12 +29,12 @@ class StreamChannel:
         limits: the limits.
 
     Attributes:
-        closed: completed when the stream has ended.
+        closed: completed with the reason when the stream has ended.
     """
 
     def __init__(self, label: str, stream: MessageStream, incoming: Incoming, limits: ClientLimits) -> None:
         loop = asyncio.get_running_loop()
-        self.closed: asyncio.Future[None] = loop.create_future()
+        self.closed: asyncio.Future[str] = loop.create_future()
         self._label = label
         self._stream = stream
         self._incoming = incoming
@@ -103,7 +103,7 @@ class StreamChannel:
 
     def _end(self) -> None:
         if not self.closed.done():
-            self.closed.set_result(None)
+            self.closed.set_result(self._fault)
         self._incoming.close()
         for flight in self._incoming.in_flight.values():
             if not flight.response.done():

@@ -111,9 +111,11 @@ class Client:
             raise TransportError(f"the client of {self._label} is not connected; use it in `async with`")
         return self._connection.server
 
-    async def wait_closed(self) -> None:
-        """Wait until the connection is lost or closed. HTTP has no connection to lose."""
-        await asyncio.wait((self._connection.channel.closed,))
+    async def wait_closed(self) -> str:
+        """Wait until the connection is lost or closed, and return the reason. HTTP has no connection to lose."""
+        closed = self._connection.channel.closed
+        await asyncio.wait((closed,))
+        return closed.result()
 
     # --- tools, resources and prompts ---
 

@@ -46,7 +46,7 @@ class RepeatCallError(RetryableToolError):
     """The items of a call were not served yet. Middleware raises this error before or instead of running the call.
 
     The host then runs the call again, once, with all middleware and the current catalogue. If this error is raised
-    again, the caller receives it.
+    again, the caller receives its cause, or the error itself.
     """
 
 

@@ -208,11 +208,10 @@ class Link:
             try:
                 await self._publish(self.lists)
                 self._settled.set()
-                await self._follow(client)
+                return await self._follow(client)
             finally:
                 self._client = None
                 self._begin_attempt()
-        return "the server has closed it"
 
     async def _listen(self, client: Client) -> None:
         """Ask the server for changes of its lists. A server need not support that."""
@@ -238,8 +237,8 @@ class Link:
             prompts,
         )
 
-    async def _follow(self, client: Client) -> None:
-        """Read changed lists until the connection is lost."""
+    async def _follow(self, client: Client) -> str:
+        """Read changed lists until the connection is lost. Return the reason of the loss."""
         closed = asyncio.ensure_future(client.wait_closed())
         closed.add_done_callback(lambda _: self._wake.set())
         try:
@@ -251,6 +250,7 @@ class Link:
                     self.lists = await self._reader.read(client, kinds, self.lists)
                     await self._publish(self.lists)
                     await asyncio.wait((closed,), timeout=MIN_LIST_SECONDS)
+            return await closed
         finally:
             closed.cancel()
             self._wake.clear()
@@ -282,4 +282,4 @@ class Link:
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+    return (str(error) or type(error).__name__).splitlines()[0].removesuffix(".")

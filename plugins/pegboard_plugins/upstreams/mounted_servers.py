@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from pegboard.plugin import Middleware, PluginContext, TransportError
+from pegboard.types import ItemKind
 from pegboard_plugins.upstreams.link import NotConnectedError
 from pegboard_plugins.upstreams.server_config import UpstreamsConfig
 from pegboard_plugins.upstreams.upstream_requests import UpstreamRequests, UserItems
@@ -31,7 +32,7 @@ class MountedServers:
         self._host_id = secrets.token_hex(8)
         self._serving = asyncio.Event()
         self.servers: Sequence[UpstreamServer] = [
-            UpstreamServer(name, one, context, self._host_id, self._serving.wait)
+            UpstreamServer(name, one, context, self._host_id, self._serving.wait, self._owner_of)
             for name, one in sorted(config.servers.items())
         ]
 
@@ -40,6 +41,9 @@ class MountedServers:
         requests = UpstreamRequests(self._host_id, self.servers, self._config.first_list_seconds, self._serve)
         for_users = any(server.config.identity == "user" for server in self.servers)
         return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
+
+    def _owner_of(self, kind: ItemKind, shown: str) -> str | None:
+        return next((server.name for server in self.servers if server.items.has(kind, shown)), None)
 
     def _serve(self) -> None:
         if not self._serving.is_set():  # later changes of the catalogue come from threads

@@ -16,6 +16,9 @@ MountedDefinition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefin
 Define: TypeAlias = Callable[[RawKind, RawItem], MountedDefinition]
 """Returns the definition of an item. Raises ToolDefinitionError for an item that cannot be served."""
 
+FindOwner: TypeAlias = Callable[[ItemKind, str], str | None]
+"""Returns the name of the mounted server that has an item of the catalogue."""
+
 LISTED_AS: Mapping[RawKind, ItemKind] = {
     "tools": "tools",
     "resources": "resources",
@@ -55,16 +58,20 @@ class ServedItems:
         catalogue: the catalogue of the plugin.
         define: returns definitions.
         logger: the log.
+        owner_of: returns the mounted server that has an item of the catalogue, or None.
 
     Attributes:
         version: a number that changes with the items, and with their visibility.
     """
 
-    def __init__(self, server: str, catalogue: Catalogue, define: Define, logger: logging.Logger) -> None:
+    def __init__(
+        self, server: str, catalogue: Catalogue, define: Define, logger: logging.Logger, owner_of: FindOwner
+    ) -> None:
         self._server = server
         self._catalogue = catalogue
         self._define = define
         self._logger = logger
+        self._owner_of = owner_of
         self._listed: dict[Hashable, dict[ItemKey, RawItem]] = {}
         self._served: dict[ItemKey, ServedItem] = {}
         self._shown: dict[tuple[ItemKind, str], ItemKey] = {}
@@ -151,7 +158,7 @@ class ServedItems:
             try:
                 found.append((key, raw, self._define(key.kind, raw)))
             except ToolDefinitionError as error:
-                self._refuse(key, error)
+                self._refuse(key, str(error))
         return found
 
     def _put(self, change: CatalogueChange, entries: Sequence[tuple[ItemKey, RawItem, MountedDefinition]]) -> None:
@@ -167,7 +174,8 @@ class ServedItems:
             for (key, _, _), served in zip(entries, before, strict=True):
                 self._register(key, served)
             if len(entries) == 1:
-                self._refuse(entries[0][0], error)
+                key, _, definition = entries[0]
+                self._refuse(key, self._clash(key, _expected_name(definition)) or str(error))
                 return
             half = len(entries) // 2
             self._put(change, entries[:half])
@@ -180,19 +188,30 @@ class ServedItems:
     def _register(self, key: ItemKey, item: ServedItem | None) -> None:
         """Note how an item is served; None if it is not served."""
         if (before := self._served.pop(key, None)) is not None:
-            self._shown.pop((LISTED_AS[key.kind], before.shown), None)
+            place = LISTED_AS[key.kind], before.shown
+            if self._shown.get(place) == key:
+                del self._shown[place]
         if item is not None:
             self._served[key] = item
-            self._shown[LISTED_AS[key.kind], item.shown] = key
+            self._shown.setdefault((LISTED_AS[key.kind], item.shown), key)
 
-    def _refuse(self, key: ItemKey, error: ToolDefinitionError) -> None:
+    def _clash(self, key: ItemKey, shown: str) -> str | None:
+        """Return the problem if another item of a mounted server has the name or URI of an item."""
+        kind = LISTED_AS[key.kind]
+        owner = self._owner_of(kind, shown)
+        if owner is None or self._shown.get((kind, shown)) == key:
+            return None
+        fix = "exclude one of them" if kind == "resources" else "set prefix or rename, or exclude one of them"
+        return f"the server {owner!r} has {shown!r} already; {fix}"
+
+    def _refuse(self, key: ItemKey, problem: str) -> None:
         """Report an item that cannot be served, and remove its former definition."""
         reported = self._refused.get(key)
         self._remove((key,))
-        self._refused[key] = str(error)
-        if reported != str(error):
+        self._refused[key] = problem
+        if reported != problem:
             what = key.kind.removesuffix("s")
-            self._logger.warning("%s: %s %.100r is not served: %s", self._server, what, key.own, error)
+            self._logger.warning("%s: %s %.100r is not served: %s", self._server, what, key.own, problem)
 
     def _remove(self, keys: Iterable[ItemKey]) -> None:
         names: dict[ItemKind, list[str]] = {}

@@ -37,7 +37,7 @@ class ServerConfig(PluginConfig):
         url: the URL of a server that speaks Streamable HTTP.
         command: the program of a server that speaks MCP on its standard input and output: a name on PATH, or a path.
             A relative path with a separator starts in the directory of the configuration file.
-        args: the arguments of the program.
+        args: the arguments of the program. Other users of the machine can see them: set secrets in `env`.
         env: environment variables of the program; `{ env = "NAME" }` takes a value from a variable. The program gets
             only these variables, and those that programs need to run, such as PATH and HOME.
         cwd: the working directory of the program; by default the directory of the configuration file.

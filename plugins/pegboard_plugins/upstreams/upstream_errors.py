@@ -13,7 +13,7 @@ def not_connected(server: str, error: NotConnectedError) -> ToolExecutionError:
     """Return the error of a call that was not sent, because the server is not connected."""
     if isinstance(error.cause, AuthorizationRequiredError):
         return _token_refused(server, error.cause)
-    after = "" if error.seconds is None else f" The next attempt to connect is in {error.seconds:.0f} seconds."
+    after = "" if error.seconds is None else f" The next attempt to connect is in {error.seconds:.1f} s."
     extra: dict[str, Any] = {"upstream": server}
     if error.seconds is not None:
         extra["retry_after_ms"] = int(error.seconds * 1000)

@@ -81,16 +81,16 @@ class UpstreamRequests(Middleware):
         return await call_next(call)
 
     async def _settle(self, call: Call) -> bool:
-        """Wait until each server has connected or failed, or until the time is up. Return True if a server has."""
+        """Wait until each server has connected or failed, or until the time is up. Return True if one has."""
         waiting = [one for one in self._servers if not one.is_settled(call, self._seconds)]
         if not waiting:
             return False
-        done, late = await asyncio.wait(
+        _, late = await asyncio.wait(
             [asyncio.ensure_future(one.settle(call)) for one in waiting], timeout=self._seconds
         )
         for task in late:
             task.cancel()
-        return bool(done)
+        return any(one.is_settled(call, self._seconds) for one in waiting)
 
     async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
         """Return a list for another host, without the items of servers that mount that host."""
@@ -107,9 +107,22 @@ class UpstreamRequests(Middleware):
         try:
             return await call_next(call)
         except NotFoundError as error:
-            if self._is_known(call) or not await self._settle(call):
+            if self._is_known(call):
+                raise
+            if not await self._settle(call):
+                await self._require_token(call)
                 raise
             raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
+
+    async def _require_token(self, call: Call) -> None:
+        """Tell users without a token to authorize, if the name of an unknown item begins like those of a server.
+
+        Raises:
+            AuthorizationRequiredError: the user has no token for the server.
+        """
+        for server in self._of_users:
+            if server.may_have(str(call.params.get("name", ""))):
+                await server.require_token(call)
 
     def _is_known(self, call: Call) -> bool:
         """Return True if the item of a call is served to all callers, so that the item itself raised the error."""

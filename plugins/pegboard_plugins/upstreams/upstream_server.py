@@ -16,7 +16,7 @@ from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import CAPABILITIES
-from pegboard_plugins.upstreams.served_items import ServedItems
+from pegboard_plugins.upstreams.served_items import FindOwner, ServedItems
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig
 from pegboard_plugins.upstreams.upstream_errors import no_response, not_connected
@@ -48,6 +48,7 @@ class UpstreamServer:
         context: the context of the plugin.
         host_id: a random id of this host.
         serving: waits until the host serves.
+        owner_of: returns the mounted server that has an item of the catalogue, or None.
 
     Attributes:
         name: the name of its section.
@@ -65,6 +66,7 @@ class UpstreamServer:
         context: PluginContext,
         host_id: str,
         serving: Callable[[], Awaitable[Any]],
+        owner_of: FindOwner,
     ) -> None:
         self.name = name
         self.config = config
@@ -72,7 +74,7 @@ class UpstreamServer:
         self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self)
-        self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger)
+        self.items = ServedItems(name, context.catalogue, self._mounted.definition, context.logger, owner_of)
         self._get_token = context.get_token
         self._folder = Path(context.directory or Path.cwd())
         self._host_id = host_id
@@ -209,7 +211,21 @@ class UpstreamServer:
         """
         return None if self.authorization is None else (await self._get_token(self.authorization, call)).token
 
+    async def require_token(self, call: Call) -> None:
+        """Check that the user of a call has a token, if the server needs one.
+
+        Raises:
+            AuthorizationRequiredError: the user has no token.
+        """
+        if call.caller.is_known and not call.caller.service:
+            await self._token(call)
+
     # --- visibility
+
+    def may_have(self, shown: str) -> bool:
+        """Return True if a name begins as all names of this server do."""
+        start = self.config.shown_name(self.name, "")
+        return bool(start) and shown.startswith(start)
 
     def allows(self, kind: ItemKind, shown: str, caller: Caller) -> bool:
         """Return True if a caller may see an item of this server."""

@@ -82,7 +82,9 @@ async def test_a_change_of_a_servers_list_reaches_clients(revision: str) -> None
         assert "one_grown" not in await names(client)
 
 
-async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attempt(tmp_path: Path) -> None:
+async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attempt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     marker = tmp_path / "once"
     script = f'test -e {marker} && exit 1; touch {marker}; exec "$@"'
     server = scripted(tmp_path, {**tools("env"), "tools/call": "exit"})
@@ -95,6 +97,7 @@ async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attem
         assert result.error.can_retry
         assert "The next attempt to connect is in" in result.text
         assert await names(client) == ["one_env"]
+    assert "one: the connection is lost: /bin/sh ended with code 3; next attempt in" in caplog.text
 
 
 async def test_a_required_server_must_connect() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ async def test_an_invalid_item_is_reported_and_the_others_are_served(
     (line,) = [record.getMessage() for record in caplog.records if "is not served" in record.getMessage()]
     assert line.startswith("one: tool 'bad' is not served: ")
     assert reason in line
+    assert ".py" not in line
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,15 @@ async def test_a_name_in_use_is_reported_and_not_taken(tmp_path: Path, caplog: p
         assert await names(client) == ["one_free", "one_taken"]
         assert (await client.call("one_taken")).text == "own"
     assert "tool 'taken' is not served" in caplog.text
+
+
+async def test_servers_with_the_same_names_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = scripted(tmp_path, tools("x"), prefix="same")
+    second = scripted(tmp_path, tools("x", "y", "z"), prefix="same", rename={"y": "a", "z": "a"})
+    async with mounting({"one": first, "two": second}) as client:
+        assert await names(client) == ["a", "same_x"]
+    found = re.findall(r"is not served: the server '(?:one|two)' has '(\w+)' already; set prefix", caplog.text)
+    assert sorted(found) == ["a", "same_x"]
 
 
 async def test_a_server_that_announces_changes_again_and_again_is_slowed_down(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, Host, Toolkit
+from pegboard import Authorization, Host, NotFoundError, Toolkit
 from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Call, Caller, Failure, Listing, Outcome, RawResult, TokenRequest
 from pegboard_plugins.upstreams import UpstreamsPlugin
@@ -103,9 +103,17 @@ async def test_callers_without_a_user_cannot_use_such_a_server(caller: Caller) -
 
 
 async def test_a_user_without_a_token_is_told_to_authorize(tmp_path: Path) -> None:
+    carol = Caller("carol")
     async with peer_with_tokens(tmp_path) as section, mounting_host(section) as host:
         assert "one_add" in await listed(host, ALICE)
-        assert await listed(host, Caller("carol")) == []
+        assert await listed(host, carol) == []
+        for name, error in (("one_add", AuthorizationRequiredError), ("other", NotFoundError)):
+            outcome = await called(host, carol, name)
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.error, error)
+        unknown = await called(host, ANONYMOUS, "one_add")
+        assert isinstance(unknown, Failure)
+        assert isinstance(unknown.error, NotFoundError)
     async with peer_with_tokens(tmp_path) as section, mounting_host({**section, "max_users": 1}) as host:
         before = (await listed(host, ALICE), await whoami(host, ALICE))
         assert await listed(host, Caller("carol")) == []  # takes no user's place
@@ -194,6 +202,7 @@ async def test_the_first_call_of_a_user_connects() -> None:
             assert isinstance(await called(host, caller, "one_add", a=1, b=2), RawResult)
         unknown = await called(host, Caller("carol"), "one_other")
         assert isinstance(unknown, Failure)
+        assert isinstance(unknown.error, NotFoundError)
 
 
 async def test_the_least_recent_user_makes_room() -> None:
