@@ -57,7 +57,8 @@ def configuration_page() -> str:
     for name, model in sections.items():
         given = defaults().get("host", {}) if name == "host" else {}
         for section, of_section in _with_named(name, model):
-            parts += [f"## [{section}]\n", "| key | default | meaning |", "|---|---|---|", *_rows(of_section, given), ""]
+            rows = _rows(of_section, given)
+            parts += [f"## [{section}]\n", "| key | default | meaning |", "|---|---|---|", *rows, ""]
     return "\n".join(parts)
 
 

@@ -58,7 +58,7 @@ class RequestOptions(TypedDict, total=False):
 class Channel(Protocol):
     """Carries the requests of one connection."""
 
-    closed: asyncio.Future[None]
+    closed: asyncio.Future[str]
 
     async def exchange(self, flight: InFlight) -> Message: ...
     def notify(self, method: str, params: Message) -> None: ...
