@@ -1,0 +1,199 @@
+"""`python -m tools.peers`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pegboard.client import Client, Endpoint, Program
+from tools.peers.killing import kill_during
+from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of
+from tools.peers.survey import Survey
+
+PORT = 3910
+REVISIONS = ("2025-11-25", "2026-07-28")
+START_SECONDS = 30
+SESSIONS_ONLY = ("sdk1", "typescript_v1", "arcade")
+"""Libraries that speak no newer revision than 2025-11-25."""
+
+
+class Compared(NamedTuple):
+    """What a client sees of a peer, beside the peer itself.
+
+    Attributes:
+        name: the peer.
+        steps: how many steps were compared.
+        differences: one line for each step with another result.
+        change_seconds: how long a change of a list took to arrive through the mount.
+    """
+
+    name: str
+    steps: int
+    differences: list[str]
+    change_seconds: float
+
+
+@asynccontextmanager
+async def running(command: list[str], log: Path, env: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run a process until the end of the block."""
+    with log.open("w") as file:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file, env={**os.environ, **env}
+        )
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGTERM)
+            try:
+                await asyncio.wait_for(process.wait(), 15)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+
+async def listening(port: int) -> None:
+    """Wait until a server listens.
+
+    Raises:
+        SystemExit: it does not start.
+    """
+    for _ in range(START_SECONDS * 20):
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.05)
+        else:
+            writer.close()
+            return
+    raise SystemExit(f"no server listens on port {port}: read the logs in {CACHE}")
+
+
+@asynccontextmanager
+async def mounted(peers: list[PeerServer]) -> AsyncIterator[str]:
+    """Start the servers over HTTP and a host that mounts all peers. Yield its URL."""
+    config = {
+        "host": {"autoload": False, "transports": ["http"]},
+        "plugins": {
+            "http": {"port": PORT},
+            "upstreams": {
+                "first_list_seconds": START_SECONDS,
+                "servers": {one.name: one.section() for one in peers if one.transport != "object"},
+            },
+        },
+    }
+    objects = ",".join(one.name for one in peers if one.transport == "object")
+    program = str(Path(__file__).with_name("mounting_program.py"))
+    async with AsyncExitStack() as stack:
+        for one in peers:
+            if one.port:
+                await stack.enter_async_context(running(one.command(), CACHE / f"{one.name}.log", one.env))
+        for one in peers:
+            if one.port:
+                await listening(one.port)
+        command = [str(python_of("fastmcp")), program, json.dumps(config), objects]
+        await stack.enter_async_context(running(command, CACHE / "host.log", {}))
+        await listening(PORT)
+        yield f"http://127.0.0.1:{PORT}/mcp"
+
+
+async def direct(peer: PeerServer, revision: str) -> dict[str, Any]:
+    """Return what a client of a peer of its own sees."""
+    speaks = "2025-11-25" if peer.library in SESSIONS_ONLY else revision
+    transport = "stdio" if peer.transport == "object" else peer.transport
+    if transport == "stdio":
+        command, *args = peer.command(transport)
+        survey = Survey(Program(command, args, peer.env, stderr=lambda _: None), peer.name, speaks, mounted=False)
+        await survey.run()
+        return survey.found
+    async with running(peer.command(), CACHE / f"{peer.name}-direct.log", peer.env):
+        await listening(peer.port)
+        survey = Survey(Endpoint(f"http://127.0.0.1:{peer.port}/mcp"), peer.name, speaks, mounted=False)
+        await survey.run()
+        return survey.found
+
+
+async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
+    """Compare all peers for clients of a revision."""
+    itself = {one.name: await direct(one, revision) for one in peers}
+    compared = []
+    async with mounted(peers) as url:
+        for one in peers:
+            survey = Survey(Endpoint(url), one.name, revision, mounted=True)
+            await survey.run()
+            expected, found = itself[one.name], survey.found
+            different = [
+                f"{step}: {json.dumps(expected.get(step))[:600]} != {json.dumps(found.get(step))[:600]}"
+                for step in expected.keys() | found.keys()
+                if expected.get(step) != found.get(step)
+            ]
+            compared.append(Compared(one.name, len(expected), different, survey.change_seconds))
+    return compared
+
+
+def report(compared: list[Compared], *, details: bool) -> Iterator[str]:
+    """Return the lines of the table."""
+    for one in compared:
+        change = "" if one.change_seconds == 0 else f", change after {one.change_seconds * 1000:.0f} ms"
+        yield f"{one.name:16} {one.steps - len(one.differences)} of {one.steps} steps are the same{change}"
+        if details:
+            yield from (f"    {line}" for line in one.differences)
+
+
+async def kill(peers: list[PeerServer], calls: int) -> int:
+    """Kill each peer during calls. Return how many calls never ended well or with an error of the host."""
+    bad = 0
+    async with AsyncExitStack() as restarted, mounted(peers) as url, Client(url, timeout=90) as client:
+        tools = {one.name: f"{one.name}_{'Peer_Add' if one.library == 'arcade' else 'add'}" for one in peers}
+        listed = [one["name"] for one in await client.tools()]
+        for peer in peers:
+            tools[peer.name] = next(one for one in listed if one.startswith(f"{peer.name}_") and one.lower().endswith("add"))
+        for peer in peers:
+            if peer.transport == "object":
+                continue
+
+            async def restart(peer: PeerServer = peer) -> None:
+                log = CACHE / f"{peer.name}-again.log"
+                await restarted.enter_async_context(running(peer.command(), log, peer.env))
+
+            others = [tools[one.name] for one in peers if one is not peer]
+            killed = await kill_during(client, peer, tools[peer.name], others, calls, restart)
+            before, during = killed.others_ms
+            print(
+                f"{killed.name:16} {dict(killed.outcomes)}, recovered after {killed.recovery_seconds:.2f} s, "
+                f"calls of others {before:.1f} ms before, {during:.1f} ms meanwhile",
+                flush=True,
+            )
+            bad += killed.outcomes.total() != calls or killed.recovery_seconds == float("inf")
+    return bad
+
+
+async def main(options: argparse.Namespace) -> int:
+    """Compare the chosen peers. Return the number of differences."""
+    peers = [one for one in PEERS if options.only in one.name]
+    if options.kill:
+        return await kill(peers, options.kill)
+    count = 0
+    for revision in REVISIONS:
+        compared = await compare(peers, revision)
+        sys.stdout.write("\n".join([revision, *report(compared, details=True)]) + "\n")
+        count += sum(len(one.differences) for one in compared)
+    return count
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tools.peers", description=__doc__)
+    parser.add_argument("--only", default="", help="compare the peers whose name contains this string")
+    parser.add_argument("--kill", type=int, metavar="CALLS", help="kill each peer during so many calls instead")
+    parser.add_argument("--overrides", type=Path, help="a file with versions in the place of required ones")
+    chosen = parser.parse_args()
+    prepare(chosen.overrides)
+    sys.exit(1 if asyncio.run(main(chosen)) else 0)
