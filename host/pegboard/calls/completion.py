@@ -11,7 +11,7 @@ from pegboard.calls.execute import Runtime, run_function
 from pegboard.calls.function import Function
 from pegboard.context.bound_function import BoundFunction
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import Call, Completion
+from pegboard.types.calls import Call, Completion, RawResult
 
 MAX_COMPLETION_VALUES = 100
 """The largest number of values in a completion (completion/complete)."""
@@ -42,7 +42,7 @@ async def complete(
     chosen: Mapping[str, str],
     call: Call,
     runtime: Runtime,
-) -> Completion:
+) -> Completion | RawResult:
     """Return completions for an argument.
 
     Args:
@@ -63,6 +63,8 @@ async def complete(
         if name in chosen or not optional:
             keywords[name] = chosen.get(name)
     given = await awaited(run_function(bound, completer.function, completer.context, call, runtime, chosen, keywords))
+    if type(given) is RawResult:
+        return given
     found = given if isinstance(given, Completion) else Completion(() if given is None else _texts(given))
     if isinstance(given, Iterator) and len(found.values) > MAX_COMPLETION_VALUES:
         found = found._replace(has_more=True)

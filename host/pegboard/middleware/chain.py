@@ -60,7 +60,7 @@ _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
     "tools/call": _ANY | {ToolResult, RawResult},
     "resources/read": _ANY | {ResourceResult, RawResult},
     "prompts/get": _ANY | {PromptResult, RawResult},
-    "completion/complete": _ANY | {Completion},
+    "completion/complete": _ANY | {Completion, RawResult},
     **dict.fromkeys(LIST_HOOKS, _ANY | {Listing}),
 }
 _EVERY = _ANY.union(*_OUTCOMES.values())

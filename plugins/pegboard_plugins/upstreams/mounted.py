@@ -27,6 +27,8 @@ _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
 _VARIABLES = re.compile(r"\{[+#./;?&]?([^{}]+)\}")
 _MODIFIERS = re.compile(r"\*$|:[0-9]+$")
 _LOG_LEVELS = {"debug": 10, "info": 20, "notice": 20, "warning": 30}
+MAX_COMPLETION_VALUES = 100
+"""The most values of a completion, by the specification."""
 MAX_LOGGED_CHARACTERS = 2000
 """The maximum length of a server's message in the log of the host."""
 MAX_PASSED_CHARACTERS = 65_536
@@ -137,7 +139,7 @@ class Mounted:
         )
 
     def _completion(self, reference: Mapping[str, Any], argument: str) -> Any:
-        async def complete(value: str, context: Context) -> Completion:
+        async def complete(value: str, context: Context) -> Completion | RawResult:
             params: dict[str, Any] = {"ref": reference, "argument": {"name": argument, "value": value}}
             if context.arguments:
                 params["context"] = {"arguments": dict(context.arguments)}
@@ -187,12 +189,10 @@ def _variables(template: str) -> list[str]:
     return list(dict.fromkeys(_MODIFIERS.sub("", name) for names in lists for name in names))
 
 
-def _completion(result: Mapping[str, Any]) -> Completion:
+def _completion(result: Mapping[str, Any]) -> Completion | RawResult:
+    """Return a result unchanged if it is valid, and otherwise its values that are strings."""
     found = result.get("completion")
-    given = found if isinstance(found, Mapping) else {}
-    values, total = given.get("values"), given.get("total")
-    return Completion(
-        tuple(one for one in values if isinstance(one, str)) if isinstance(values, list) else (),
-        total if type(total) is int else None,
-        given.get("hasMore") is True,
-    )
+    values = found.get("values") if isinstance(found, Mapping) else None
+    listed = values if isinstance(values, list) else []
+    texts = [one for one in listed[:MAX_COMPLETION_VALUES] if isinstance(one, str)]
+    return RawResult(result) if values == texts else Completion(texts, has_more=len(listed) > len(texts))

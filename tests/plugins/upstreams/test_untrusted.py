@@ -12,6 +12,7 @@ import pytest
 from pegboard.plugin import Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard_plugins.upstreams import link, upstream_lists
 from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
+from tests.plugins.upstreams.scripted import INITIALIZE
 
 GOOD = tool("good")
 
@@ -123,3 +124,25 @@ async def test_a_server_that_never_confirms_subscriptions_is_connected(
     script = {"server/discover": discovered, "subscriptions/listen": "hang", **tools("env")}
     async with mounting({"one": scripted(tmp_path, script)}) as client:
         assert await names(client) == ["one_env"]
+
+
+@pytest.mark.parametrize(
+    ("completion", "passed"),
+    [
+        ({"values": ["a"], "more": 1}, {"values": ["a"], "more": 1}),
+        ({"values": ["a", 7]}, {"values": ["a"], "hasMore": True}),
+        ({"values": ["a"] * 101, "total": 7}, {"values": ["a"] * 100, "hasMore": True}),
+        ({"values": None}, {"values": [], "hasMore": False, "total": 0}),
+    ],
+)
+async def test_valid_completions_pass_unchanged(completion: Any, passed: Any, tmp_path: Path) -> None:
+    capabilities = {"capabilities": {"prompts": {}, "completions": {}}}
+    script = {
+        "initialize": {**INITIALIZE, **capabilities},
+        "prompts/list": {"prompts": [{"name": "p", "arguments": [{"name": "x"}]}]},
+        "completion/complete": {"completion": completion},
+    }
+    async with mounting({"one": scripted(tmp_path, script)}, listed=False) as client:
+        await client.prompts()
+        asked = {"ref": {"type": "ref/prompt", "name": "one_p"}, "argument": {"name": "x", "value": ""}}
+        assert (await client.request("completion/complete", asked))["completion"] == passed
