@@ -16,11 +16,24 @@ from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
+from benchmarks.http import mounted_calls
 from benchmarks.results import Results
 
 SCENARIOS = {
     scenario.NAME: scenario.run
-    for scenario in (start, imports, memory, calls, lists, http_calls, auth, http_lists, http_memory, client_calls)
+    for scenario in (
+        start,
+        imports,
+        memory,
+        calls,
+        lists,
+        http_calls,
+        auth,
+        http_lists,
+        http_memory,
+        client_calls,
+        mounted_calls,
+    )
 }
 _SHOWN_VERSIONS = (
     "pegboard",

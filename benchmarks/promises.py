@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks import calls, client_calls, lists, memory, start
 from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
+from benchmarks.http import mounted_calls
 from benchmarks.http import promises as http_promises
 from benchmarks.messages import ERAS
 from benchmarks.results import Results
@@ -13,7 +14,8 @@ from benchmarks.results import Results
 
 def lines(results: Results) -> list[str]:
     """One line for each promise that was measured."""
-    http = [f"{_kept(kept)} {promise}" for kept, promise in http_promises.lines(results)]
+    found = [*http_promises.lines(results), *mounted_calls.promises(results)]
+    http = [f"{_kept(kept)} {promise}" for kept, promise in found]
     return [*_start(results), *_memory(results), *_calls(results), *_lists(results), *http, *_clients(results)]
 
 
