@@ -1,7 +1,7 @@
 # Every target sets up what it needs: a machine needs make and Python 3.11 or newer, nothing else.
 #   PYTHON=/path/to/python   the interpreter that .venv is made with
 #   UV=/path/to/uv           the uv to use; empty (UV=) to install with pip
-#   OVERRIDES=file           for porting and messages: versions in the place of those that other frameworks require
+#   OVERRIDES=file           for porting, peers and messages: versions in the place of those that other frameworks require
 
 ifndef PYTHON
 PYTHON := $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format site build release porting messages bench signatures soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format site build release porting peers messages bench signatures soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -66,6 +66,9 @@ release: install  ## set the version, test, build, commit and tag: make release 
 
 porting: install  ## example servers of other frameworks beside copies with changed imports; downloads them
 	$(BIN)/python -m tools.foreign_servers $(if $(OVERRIDES),--overrides $(OVERRIDES))
+
+peers: install  ## mount servers of other libraries and languages, and compare them with themselves; downloads them
+	$(BIN)/python -m tools.peers $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 messages: install  ## answers to wrong calls beside other frameworks, in docs/error-messages.md; downloads them
 	$(BIN)/python -m tools.error_messages $(if $(OVERRIDES),--overrides $(OVERRIDES))

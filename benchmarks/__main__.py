@@ -12,11 +12,10 @@ from benchmarks import calls, client_calls, imports, lists, machine, memory, pro
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.environments import Environments, find_uv
-from benchmarks.http import auth
+from benchmarks.http import auth, mounted_calls
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
-from benchmarks.http import mounted_calls
 from benchmarks.results import Results
 
 SCENARIOS = {

@@ -56,20 +56,12 @@ class Calls(Protocol):
         ...
 
 
-class Clocked(Protocol):
-    """A server, or several that a call passes."""
-
-    def cpu_seconds(self) -> float:
-        """The CPU time so far."""
-        ...
-
-
 class Caller:
     """Calls one tool of one server."""
 
     _next_id = 1
 
-    def __init__(self, server: Clocked, conversation: Calls, load: Load, tool: str) -> None:
+    def __init__(self, server: HttpServer, conversation: Calls, load: Load, tool: str) -> None:
         self._server = server
         self._conversation = conversation
         self._load = load

@@ -1,9 +1,9 @@
-"""`tools/call` of a mounted server over HTTP beside a direct call: the CPU time of all servers; both eras."""
+"""`tools/call` of a mounted server beside one of the host's own tools, over HTTP: the CPU time of the host."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from benchmarks.bench import Bench
 from benchmarks.contenders import PEGBOARD
@@ -20,16 +20,6 @@ MAX_ADDED_MICROSECONDS: Final = 300
 _SERVER: Final = "PEGBOARD__PLUGINS__UPSTREAMS__SERVERS__FAR__"
 
 
-class _Servers(NamedTuple):
-    """The servers that a call passes."""
-
-    servers: tuple[HttpServer, ...]
-
-    def cpu_seconds(self) -> float:
-        """The CPU time of all servers so far."""
-        return sum(server.cpu_seconds() for server in self.servers)
-
-
 def run(bench: Bench) -> None:
     """Measure."""
     for era in ERAS:
@@ -38,16 +28,15 @@ def run(bench: Bench) -> None:
                 variables = {f"{_SERVER}URL": f"http://127.0.0.1:{far.port}/mcp", f"{_SERVER}REVISION": era}
                 with bench.serve(host, variables=variables) as near:
                     add = host.tools["add"]
-                    _measure(bench, PEGBOARD, (far,), era, add)
-                    _measure(bench, MOUNTED, (near, far), era, f"far_{add}")
+                    _measure(bench, PEGBOARD, near, era, add)
+                    _measure(bench, MOUNTED, near, era, f"far_{add}")
 
 
-def _measure(bench: Bench, name: str, servers: tuple[HttpServer, ...], era: str, tool: str) -> None:
-    """Call the first server, and count the CPU time of all."""
-    with Connection(servers[0].port) as connection, Load(servers[0].port, 1) as load:
+def _measure(bench: Bench, name: str, server: HttpServer, era: str, tool: str) -> None:
+    with Connection(server.port) as connection, Load(server.port, 1) as load:
         conversation = Conversation(connection, era)
         connection.exchange(conversation.request(1, "tools/list", {}))  # waits for the mounted server
-        metrics = Caller(_Servers(servers), conversation, load, tool).measure(bench.seconds)
+        metrics = Caller(server, conversation, load, tool).measure(bench.seconds)
         bench.results.add(NAME, f"{era} add", name, **metrics)
 
 
@@ -57,5 +46,5 @@ def promises(results: Results) -> Iterator[tuple[bool, str]]:
         direct, mounted = (results.get(NAME, case, name, "cpu_us") for name in (PEGBOARD, MOUNTED))
         if direct and mounted:
             added = mounted.median - direct.median
-            said = f"mounted call {case}: {added:.0f} us more CPU than a direct one (at most {MAX_ADDED_MICROSECONDS})"
-            yield added <= MAX_ADDED_MICROSECONDS, said
+            said = f"{added:.0f} us more CPU than one of the host's own tools (at most {MAX_ADDED_MICROSECONDS})"
+            yield added <= MAX_ADDED_MICROSECONDS, f"mounted call {case}: {said}"

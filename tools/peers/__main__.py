@@ -10,10 +10,12 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pegboard.client import Client, Endpoint, Program
+from tools.peers.enduring import endure
 from tools.peers.killing import kill_during
 from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of
 from tools.peers.survey import Survey
@@ -39,6 +41,13 @@ class Compared(NamedTuple):
     steps: int
     differences: list[str]
     change_seconds: float
+
+
+class MountingHost(NamedTuple):
+    """The host that mounts the peers."""
+
+    url: str
+    pid: int
 
 
 @asynccontextmanager
@@ -78,8 +87,8 @@ async def listening(port: int) -> None:
 
 
 @asynccontextmanager
-async def mounted(peers: list[PeerServer]) -> AsyncIterator[str]:
-    """Start the servers over HTTP and a host that mounts all peers. Yield its URL."""
+async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
+    """Start the servers over HTTP and a host that mounts all peers."""
     config = {
         "host": {"autoload": False, "transports": ["http"]},
         "plugins": {
@@ -100,9 +109,9 @@ async def mounted(peers: list[PeerServer]) -> AsyncIterator[str]:
             if one.port:
                 await listening(one.port)
         command = [str(python_of("fastmcp")), program, json.dumps(config), objects]
-        await stack.enter_async_context(running(command, CACHE / "host.log", {}))
+        process = await stack.enter_async_context(running(command, CACHE / "host.log", {}))
         await listening(PORT)
-        yield f"http://127.0.0.1:{PORT}/mcp"
+        yield MountingHost(f"http://127.0.0.1:{PORT}/mcp", process.pid)
 
 
 async def direct(peer: PeerServer, revision: str) -> dict[str, Any]:
@@ -125,9 +134,9 @@ async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
     """Compare all peers for clients of a revision."""
     itself = {one.name: await direct(one, revision) for one in peers}
     compared = []
-    async with mounted(peers) as url:
+    async with mounted(peers) as host:
         for one in peers:
-            survey = Survey(Endpoint(url), one.name, revision, mounted=True)
+            survey = Survey(Endpoint(host.url), one.name, revision, mounted=True)
             await survey.run()
             expected, found = itself[one.name], survey.found
             different = [
@@ -139,60 +148,63 @@ async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
     return compared
 
 
-def report(compared: list[Compared], *, details: bool) -> Iterator[str]:
+def report(compared: list[Compared]) -> Iterator[str]:
     """Return the lines of the table."""
     for one in compared:
         change = "" if one.change_seconds == 0 else f", change after {one.change_seconds * 1000:.0f} ms"
         yield f"{one.name:16} {one.steps - len(one.differences)} of {one.steps} steps are the same{change}"
-        if details:
-            yield from (f"    {line}" for line in one.differences)
+        yield from (f"    {line}" for line in one.differences)
 
 
-async def kill(peers: list[PeerServer], calls: int) -> int:
-    """Kill each peer during calls. Return how many calls never ended well or with an error of the host."""
+async def kill(peers: list[PeerServer], options: argparse.Namespace) -> int:
+    """Kill each peer during calls, or all in turn for some minutes. Return how often that went wrong."""
     bad = 0
-    async with AsyncExitStack() as restarted, mounted(peers) as url, Client(url, timeout=90) as client:
-        tools = {one.name: f"{one.name}_{'Peer_Add' if one.library == 'arcade' else 'add'}" for one in peers}
+    async with AsyncExitStack() as stack, mounted(peers) as host, Client(host.url, timeout=90) as client:
         listed = [one["name"] for one in await client.tools()]
+        tools = {}
         for peer in peers:
-            tools[peer.name] = next(one for one in listed if one.startswith(f"{peer.name}_") and one.lower().endswith("add"))
+            tools[peer] = next(one for one in listed if one.startswith(f"{peer.name}_") and one.lower().endswith("add"))
+        running_again: dict[PeerServer, AsyncExitStack] = {}
+
+        async def restart(peer: PeerServer) -> None:
+            if peer in running_again:
+                await running_again[peer].aclose()
+            running_again[peer] = again = await stack.enter_async_context(AsyncExitStack())
+            await again.enter_async_context(running(peer.command(), CACHE / f"{peer.name}-again.log", peer.env))
+            await listening(peer.port)
+
+        if options.minutes:
+            await endure(host.url, host.pid, tools, options.minutes, 30, restart)
+            return 0
         for peer in peers:
-            if peer.transport == "object":
-                continue
-
-            async def restart(peer: PeerServer = peer) -> None:
-                log = CACHE / f"{peer.name}-again.log"
-                await restarted.enter_async_context(running(peer.command(), log, peer.env))
-
-            others = [tools[one.name] for one in peers if one is not peer]
-            killed = await kill_during(client, peer, tools[peer.name], others, calls, restart)
-            before, during = killed.others_ms
-            print(
-                f"{killed.name:16} {dict(killed.outcomes)}, recovered after {killed.recovery_seconds:.2f} s, "
-                f"calls of others {before:.1f} ms before, {during:.1f} ms meanwhile",
-                flush=True,
-            )
-            bad += killed.outcomes.total() != calls or killed.recovery_seconds == float("inf")
+            if peer.transport != "object":
+                others = [tools[one] for one in peers if one is not peer]
+                killed = await kill_during(client, peer, tools[peer], others, options.kill, partial(restart, peer))
+                sys.stdout.write(f"{killed}\n")
+                sys.stdout.flush()
+                before, meanwhile = killed.others_ms
+                bad += killed.outcomes.total() != options.kill or meanwhile > 2 * before
     return bad
 
 
 async def main(options: argparse.Namespace) -> int:
     """Compare the chosen peers. Return the number of differences."""
-    peers = [one for one in PEERS if options.only in one.name]
-    if options.kill:
-        return await kill(peers, options.kill)
+    peers = [one for one in PEERS if any(part in one.name for part in options.only.split(","))]
+    if options.kill or options.minutes:
+        return await kill(peers, options)
     count = 0
     for revision in REVISIONS:
         compared = await compare(peers, revision)
-        sys.stdout.write("\n".join([revision, *report(compared, details=True)]) + "\n")
+        sys.stdout.write("\n".join([revision, *report(compared)]) + "\n")
         count += sum(len(one.differences) for one in compared)
     return count
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.peers", description=__doc__)
-    parser.add_argument("--only", default="", help="compare the peers whose name contains this string")
+    parser.add_argument("--only", default="", help="peers with one of these strings in their names, with commas")
     parser.add_argument("--kill", type=int, metavar="CALLS", help="kill each peer during so many calls instead")
+    parser.add_argument("--minutes", type=float, help="kill peers in turn for so long instead")
     parser.add_argument("--overrides", type=Path, help="a file with versions in the place of required ones")
     chosen = parser.parse_args()
     prepare(chosen.overrides)

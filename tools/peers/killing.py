@@ -7,19 +7,18 @@ import os
 import signal
 import statistics
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pegboard.client import Client
 from pegboard import MCPError
+from pegboard.client import Client
 from tools.peers.lineup import PeerServer
 
 AT_ONCE = 8
 KILLS = 3
-RESTART_SECONDS = 0.5
 RECOVERY_SECONDS = 60
 
 
@@ -50,8 +49,74 @@ async def outcome(client: Client, tool: str) -> str:
     return str(result["content"][0]["text"]).split(":")[0][:60]
 
 
+class _Load:
+    """Calls of one peer, eight at once, and calls of the others meanwhile."""
+
+    def __init__(self, client: Client, tool: str, others: list[str], calls: int) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.others_ms: list[float] = []
+        self.recoveries: list[float] = []
+        self.dead_since: float | None = None
+        self.begun = 0
+        self._client = client
+        self._tool = tool
+        self._others = others
+        self._calls = calls
+        self._finished = asyncio.Event()
+
+    async def run(self, killer: Awaitable[None] | None = None) -> None:
+        """Make all calls. Wait until the peer answers again."""
+        beside = [asyncio.ensure_future(one) for one in (self._call_others(), killer) if one is not None]
+        await asyncio.gather(*(self._call() for _ in range(AT_ONCE)))
+        async with asyncio.timeout(RECOVERY_SECONDS):
+            while not self._is_well():
+                await self._call_once()
+        self._finished.set()
+        await asyncio.gather(*beside)
+
+    async def killing(self, peer: PeerServer, restart: Callable[[], Awaitable[None]]) -> None:
+        """Kill the process of the peer a few times."""
+        for kill in range(KILLS):
+            while self.begun < self._calls * (2 * kill + 1) // (2 * KILLS):
+                await asyncio.sleep(0.002)
+            for pid in processes_of(peer):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            self.dead_since = monotonic()
+            if peer.port:
+                await restart()
+                self.dead_since = monotonic()  # only the host's part counts
+            while not (self._is_well() or self._finished.is_set()):
+                await asyncio.sleep(0.01)
+
+    def _is_well(self) -> bool:
+        return self.dead_since is None
+
+    async def _call(self) -> None:
+        while self.begun < self._calls:
+            self.begun += 1
+            self.outcomes[await self._call_once()] += 1
+
+    async def _call_once(self) -> str:
+        begun = monotonic()
+        ended = await outcome(self._client, self._tool)
+        if ended != "ok":
+            await asyncio.sleep(0.05)
+        elif self.dead_since is not None and begun > self.dead_since:
+            self.recoveries.append(monotonic() - self.dead_since)
+            self.dead_since = None
+        return ended
+
+    async def _call_others(self) -> None:
+        while not self._finished.is_set():
+            begun, tool = monotonic(), self._others[len(self.others_ms) % len(self._others)]
+            ended = await outcome(self._client, tool)
+            assert ended == "ok", f"{tool}: {ended}"
+            self.others_ms.append((monotonic() - begun) * 1000)
+
+
 async def kill_during(
-    client: Client, peer: PeerServer, tool: str, others: list[str], calls: int, restart: Callable[[], Any]
+    client: Client, peer: PeerServer, tool: str, others: list[str], calls: int, restart: Callable[[], Awaitable[None]]
 ) -> Killed:
     """Call a peer, kill its process several times meanwhile, and call other peers too.
 
@@ -63,67 +128,17 @@ async def kill_during(
         calls: how many calls to make.
         restart: starts the server over HTTP again.
     """
-    before = [await _timed(client, others[number % len(others)]) for number in range(200)]
-    outcomes: Counter[str] = Counter()
-    done, recoveries, during = 0, [], []
-    dead_since: float | None = None
-    finished = asyncio.Event()
-
-    async def caller() -> None:
-        nonlocal done, dead_since
-        while done < calls:
-            done += 1
-            ended = await outcome(client, tool)
-            outcomes[ended] += 1
-            if ended == "ok" and dead_since is not None:
-                recoveries.append(monotonic() - dead_since)
-                dead_since = None
-            await asyncio.sleep(0 if ended == "ok" else 0.05)
-
-    async def other() -> None:
-        while not finished.is_set():
-            during.append(await _timed(client, others[len(during) % len(others)]))
-
-    async def killer() -> None:
-        nonlocal dead_since
-        for kill in range(KILLS):
-            while done < calls * (2 * kill + 1) // (2 * KILLS):
-                await asyncio.sleep(0.002)
-            for pid in processes_of(peer):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            dead_since = monotonic()
-            if peer.port:
-                await asyncio.sleep(RESTART_SECONDS)
-                await restart()
-            while dead_since is not None and not finished.is_set():
-                await asyncio.sleep(0.01)
-
-    tasks = [asyncio.ensure_future(one()) for one in (other, killer)]
-    await asyncio.gather(*(caller() for _ in range(AT_ONCE)))
-    deadline = monotonic() + RECOVERY_SECONDS
-    while dead_since is not None and monotonic() < deadline:
-        if await outcome(client, tool) == "ok" and dead_since is not None:
-            recoveries.append(monotonic() - dead_since)
-            dead_since = None
-        await asyncio.sleep(0.1)
-    finished.set()
-    await asyncio.gather(*tasks)
-    slow = max(recoveries) if dead_since is None else float("inf")
-    return Killed(peer.name, outcomes, slow, (statistics.median(before) * 1000, statistics.median(during) * 1000))
-
-
-async def _timed(client: Client, tool: str) -> float:
-    begun = monotonic()
-    ended = await outcome(client, tool)
-    assert ended == "ok", f"{tool}: {ended}"
-    return monotonic() - begun
+    calm, load = _Load(client, tool, others, calls), _Load(client, tool, others, calls)
+    await calm.run()
+    await load.run(load.killing(peer, restart))
+    times = (statistics.median(calm.others_ms), statistics.median(load.others_ms))
+    return Killed(peer.name, load.outcomes, max(load.recoveries), times)
 
 
 def processes_of(peer: PeerServer) -> list[int]:
     """Return the processes that serve a peer, without those that guard them."""
     arguments = [part.encode() for part in peer.command()[1:]]
-    name = f"PEER_NAME={peer.name}".encode()
+    name = f"PEER_NAME={peer.env['PEER_NAME']}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

@@ -23,6 +23,8 @@ NPM_PACKAGES = {
     "typescript_v2": ("@modelcontextprotocol/server@2.4.0", "@modelcontextprotocol/node@2.1.2", "zod@4"),
 }
 
+NPM_OPTIONS = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+
 
 class PeerServer(NamedTuple):
     """A mounted server.
@@ -59,7 +61,7 @@ class PeerServer(NamedTuple):
     @property
     def env(self) -> dict[str, str]:
         """The environment variables of its process."""
-        return {"PEER_NAME": self.name, "ARCADE_USAGE_TRACKING": "0"}
+        return {"PEER_NAME": f"peer {self.name}", "ARCADE_USAGE_TRACKING": "0"}
 
     def section(self) -> dict[str, Any]:
         """Return the section that mounts it; empty for an object."""
@@ -110,12 +112,18 @@ def prepare(overrides: Path | None = None) -> None:
         place = CACHE / f"venv-{library}"
         more = [] if overrides is None else ["--override", str(overrides)]
         install = [uv, "pip", "install", "--quiet", "--python", str(python_of(library)), *more, *requirements]
-        _once(place, [uv, "venv", "--quiet", "--clear", "--python", str(ROOT / ".venv" / "bin" / "python"), str(place)], install)
+        _once(
+            place,
+            [uv, "venv", "--quiet", "--clear", "--python", str(ROOT / ".venv" / "bin" / "python"), str(place)],
+            install,
+        )
     for library, packages in NPM_PACKAGES.items():
         place = CACHE / library
         place.mkdir(exist_ok=True)
         shutil.copy(SERVERS / f"{library}.mjs", place)
-        _once(place, ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(place), *packages])
+        _once(
+            place, ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(place), *packages]
+        )
 
 
 def _once(place: Path, *commands: list[str]) -> None:

@@ -18,10 +18,10 @@ from pegboard import Host
 def made(name: str) -> Any:
     """Return the server of a name such as "fastmcp_object"."""
     if name.startswith("peg"):
-        from pegboard_peer import host
+        from pegboard_peer import host  # type: ignore[import-not-found]
 
         return host(name)
-    from library_peer import server
+    from library_peer import server  # type: ignore[import-not-found]
 
     return server(name, "sdk" if name.startswith("sdk") else None)
 

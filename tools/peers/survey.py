@@ -9,8 +9,8 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
 
-from pegboard.client import Asked, Client, Endpoint, Program
 from pegboard import MCPError
+from pegboard.client import Asked, Client, Endpoint, Program
 from pegboard.plugin import ProtocolError
 
 CHANGE_SECONDS = 2.0
@@ -74,7 +74,7 @@ class Survey:
                 await self._step(f"read {path}", client.read(f"{self._scheme}://{path}"))
             self.found["read missing/1/2"] = list(self.found["read missing/1/2"])  # the host knows what is served
             greet = f"{self._prefix}greet"
-            if "prompts" in self.found and self.found["prompts"]:
+            if self.found["prompts"]:
                 await self._step("prompt", client.prompt(greet, {"name": "Ann"}))
                 await self._step("prompt without argument", client.prompt(greet))
                 await self._step("complete", client.complete({"type": "ref/prompt", "name": greet}, "name", "An"))
@@ -96,7 +96,9 @@ class Survey:
             elif kind == "prompts":
                 items = [one for one in items if one["name"].startswith(self._prefix)]
             else:
-                items = [one for one in items if one.get("uri", one.get("uriTemplate")).startswith(f"{self._scheme}://")]
+                items = [
+                    one for one in items if one.get("uri", one.get("uriTemplate")).startswith(f"{self._scheme}://")
+                ]
             self.found[kind] = sorted((self._normal(one) for one in items), key=lambda one: str(one["name"]))
         return names
 
@@ -129,8 +131,7 @@ class Survey:
         self._notified.clear()
         await self._step("grow", client.call(name))
         begun = asyncio.get_running_loop().time()
-        changed = ("notifications/tools/list_changed", {})
-        while changed[0] not in [method for method, _ in self._notified]:
+        while "notifications/tools/list_changed" not in [method for method, _ in self._notified]:
             self.change_seconds = asyncio.get_running_loop().time() - begun
             if self.change_seconds > CHANGE_SECONDS:
                 break

@@ -136,9 +136,8 @@ async def test_a_server_that_never_confirms_subscriptions_is_connected(
     ],
 )
 async def test_valid_completions_pass_unchanged(completion: Any, passed: Any, tmp_path: Path) -> None:
-    capabilities = {"capabilities": {"prompts": {}, "completions": {}}}
-    script = {
-        "initialize": {**INITIALIZE, **capabilities},
+    script: dict[str, Any] = {
+        "initialize": {**INITIALIZE, "capabilities": {"prompts": {}, "completions": {}}},
         "prompts/list": {"prompts": [{"name": "p", "arguments": [{"name": "x"}]}]},
         "completion/complete": {"completion": completion},
     }

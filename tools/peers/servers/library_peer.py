@@ -15,8 +15,8 @@ from pydantic import BaseModel
 FASTMCP = find_spec("fastmcp") is not None
 NEW_SDK = find_spec("mcp.server.mcpserver") is not None
 if NEW_SDK:
-    from mcp.types import InputRequiredResult
     from mcp.server.mcpserver import Context, Elicit, ElicitationResult, Image, MCPServer, Resolve, Sample
+    from mcp.types import InputRequiredResult
 else:
     from mcp.server.fastmcp import Context, FastMCP, Image
 from mcp import types
@@ -124,7 +124,9 @@ def server(name, library=None):
 def resolved(function, names):
     """Return the annotations of a function that names of another function define."""
     scope = {**globals(), **names}
-    return {key: eval(value, scope) if isinstance(value, str) else value for key, value in function.__annotations__.items()}
+    return {
+        key: eval(value, scope) if isinstance(value, str) else value for key, value in function.__annotations__.items()
+    }
 
 
 def greet(name: str) -> str:
@@ -153,7 +155,9 @@ def old_questions(context):
 
     async def sample(ctx: context) -> str:
         """Ask the model."""
-        answer = await ctx.session.create_message([message("A word?")], max_tokens=10, related_request_id=ctx.request_id)
+        answer = await ctx.session.create_message(
+            [message("A word?")], max_tokens=10, related_request_id=ctx.request_id
+        )
         return answer.content.text
 
     for function in (ask, sample):
@@ -183,8 +187,12 @@ def new_questions():
 
 def fastmcp_questions(context):
     schema = Person.model_json_schema()
-    form = types.ElicitRequest(params=types.ElicitRequestFormParams(message="What is your name?", requested_schema=schema))
-    word = types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[message("A word?")], max_tokens=10))
+    form = types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message="What is your name?", requested_schema=schema)
+    )
+    word = types.CreateMessageRequest(
+        params=types.CreateMessageRequestParams(messages=[message("A word?")], max_tokens=10)
+    )
 
     async def ask(ctx: context) -> str:
         """Ask the person."""
@@ -199,7 +207,9 @@ def fastmcp_questions(context):
     async def sample(ctx: context) -> str:
         """Ask the model."""
         if ctx.request_context.protocol_version < "2026":
-            answer = await ctx.session.create_message([message("A word?")], max_tokens=10, related_request_id=ctx.request_id)
+            answer = await ctx.session.create_message(
+                [message("A word?")], max_tokens=10, related_request_id=ctx.request_id
+            )
         elif not ctx.input_responses:
             return InputRequiredResult(input_requests={"word": word})
         else:

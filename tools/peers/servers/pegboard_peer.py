@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pegboard import Context, Host, ImageContent, Toolkit
 from pegboard.plugin import ToolDefinition
 
-NAME = os.environ.get("PEER_NAME", "peg")
+NAME = os.environ.get("PEER_NAME", "peg").removeprefix("peer ")
 PIXEL = bytes.fromhex("89504e470d0a1a0a")
 
 
