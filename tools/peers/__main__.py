@@ -28,7 +28,7 @@ SESSIONS_ONLY = ("sdk1", "typescript_v1", "arcade")
 
 
 class Compared(NamedTuple):
-    """What a client sees of a peer, beside the peer itself.
+    """The steps of a client through the mount, beside the same steps without it.
 
     Attributes:
         name: the peer.
@@ -115,7 +115,7 @@ async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
 
 
 async def direct(peer: PeerServer, revision: str) -> dict[str, Any]:
-    """Return what a client of a peer of its own sees."""
+    """Return the findings of a client of a peer of its own."""
     speaks = "2025-11-25" if peer.library in SESSIONS_ONLY else revision
     transport = "stdio" if peer.transport == "object" else peer.transport
     if transport == "stdio":

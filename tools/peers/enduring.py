@@ -24,7 +24,7 @@ PAUSE_SECONDS = 3.0
 
 
 class Held(NamedTuple):
-    """What the idle host holds.
+    """The resources of the idle host.
 
     Attributes:
         minute: the minute of the run.

@@ -23,7 +23,7 @@ RECOVERY_SECONDS = 60
 
 
 class Killed(NamedTuple):
-    """What clients saw while a peer was killed.
+    """The calls of clients while a peer was killed.
 
     Attributes:
         name: the peer.
