@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import subprocess
 import tomllib
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,13 +30,19 @@ _place = TemporaryDirectory(prefix="pegboard-new-")
 
 
 @cache
+def made() -> dict[str, Any]:
+    """Write all projects. Return the outputs of `pegboard new --json`."""
+    done = {name: pegboard("new", *line, "--json", cwd=Path(_place.name)) for name, line in PROJECTS.items()}
+    assert [one.err for one in done.values() if one.code] == []
+    return {name: one.data for name, one in done.items()}
+
+
 def folders() -> dict[str, Path]:
-    """Write all projects and return their folders."""
-    made = {name: pegboard("new", *line, "--json", cwd=Path(_place.name)) for name, line in PROJECTS.items()}
-    assert [done.err for done in made.values() if done.code] == []
-    return {name: Path(done.data["folder"]) for name, done in made.items()}
+    """Return the folder of each project."""
+    return {name: Path(data["folder"]) for name, data in made().items()}
 
 
+@cache
 def environment() -> Path:
     """Return an environment with the wheels of all projects."""
     distributions = [folder.name for folder in folders().values()]
@@ -46,33 +51,24 @@ def environment() -> Path:
     )
 
 
-def started(name: str, *arguments: str | Path) -> Any:
-    """Run `pegboard` of the environment in the folder of a project, and return the JSON that it prints."""
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(folders()[name])}
-    command = [executable(environment(), "pegboard"), *arguments, "--json"]
-    return json.loads(run(*command, cwd=folders()[name], env=env))
+def printed(name: str, line: str) -> str:
+    """Return the output of a command in the folder of a project, with the commands of the environment."""
+    env = {"PATH": f"{environment() / 'bin'}:/usr/bin:/bin", "HOME": _place.name}
+    return run("sh", "-c", line, cwd=folders()[name], env=env)
 
 
-def responses(command: Sequence[str | Path], *methods: str) -> list[Any]:
-    """Return the results of requests to a server over stdio that a client starts in the root directory."""
-    said = "".join(f'{{"jsonrpc": "2.0", "id": {number}, "method": "{one}"}}\n' for number, one in enumerate(methods))
-    done = subprocess.run(command, cwd="/", env={}, input=said, capture_output=True, text=True, check=True)
-    return [json.loads(line)["result"] for line in done.stdout.splitlines()]
+def is_served(name: str, *command: str | Path) -> bool:
+    """Return True if a command of the environment responds to a client that starts it in the root directory."""
+    line = [executable(environment(), name), *command]
+    ping, pong = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n', '{"jsonrpc":"2.0","id":1,"result":{}}\n'
+    return (
+        subprocess.run(line, cwd="/", env={}, input=ping, stdout=subprocess.PIPE, text=True, check=True).stdout == pong
+    )
 
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_its_tests_pass_with_its_wheel(name: str) -> None:
-    command: list[str | Path] = [
-        executable(environment()),
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-q",
-        "-W",
-        "error",
-    ]
-    assert " passed" in run(*command, cwd=folders()[name], env={"PATH": os.environ["PATH"]})
+    assert " passed" in printed(name, "python -m pytest -q -p no:cacheprovider -W error")
 
 
 def test_they_pass_plain_mypy_and_pyright(tmp_path: Path) -> None:
@@ -87,15 +83,29 @@ def test_they_pass_plain_mypy_and_pyright(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", PLUGINS)
 def test_a_plugin_runs_when_the_configuration_names_it(kind: str) -> None:
+    shown = printed(kind, made()[kind]["next"][-1])
+    if kind == "command":
+        assert shown == "Hello, Ada.\n"
+    else:
+        assert (": on; named by [" in shown, "problem" in shown) == (True, False)
     settings = ("--config", folders()[kind] / "hostconfig.example.toml")
-    for arguments, state in (((), "off"), (settings, "on")):
-        (row,) = [row for row in started(kind, "plugins", *arguments) if row["distribution"] == folders()[kind].name]
-        assert (row["state"], row["problems"]) == (state, [])
-    assert responses([executable(environment(), "pegboard"), "stdio", *settings], "ping") == [{}]
+    assert is_served("pegboard", "stdio", *settings)
 
 
-def test_a_toolkit_is_served_once_it_is_installed() -> None:
-    assert started("toolkit", "call", "rainy_days_greet", "name=Ada") == {"result": "Hello, Ada!"}
+def test_toolkits_run_once_they_are_installed_and_plugins_do_not() -> None:
+    states = {row["distribution"]: row["state"] for row in json.loads(printed("toolkit", "pegboard plugins --json"))}
+    assert {name: states.get(folder.name) for name, folder in folders().items()} == {
+        "toolkit": "on",
+        "server": None,
+        **dict.fromkeys(PLUGINS, "off"),
+    }
+
+
+@pytest.mark.parametrize("name", ["toolkit", "server", "route"])
+def test_the_commands_of_its_readme_work(name: str) -> None:
+    shown = re.findall(r"^pegboard .*", (folders()[name] / "README.md").read_text(), re.M)
+    assert shown
+    assert all(printed(name, line) for line in shown)
 
 
 def test_a_server_serves_over_http() -> None:
@@ -114,4 +124,4 @@ def test_a_command_serves_over_stdio_and_the_registry_can_describe_it(name: str)
     assert described["version"] == package["version"] == project["version"]
     assert len(described["description"]) <= 100
     assert f"mcp-name: {described['name']} " in (folder / "README.md").read_text()
-    assert responses([executable(environment(), folder.name)], "ping") == [{}]
+    assert is_served(folder.name)

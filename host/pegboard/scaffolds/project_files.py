@@ -64,6 +64,7 @@ def project_files(
         "registry": f"io.github.{account}/{names.distribution}",
         "entries": Template(_ENTRIES[sort]).substitute(names._asdict()).rstrip(),
     }
+    values["publication"] = _filled("publication", values)
     found = {
         "README.md": _filled(f"readme_{sort}", values),
         "pyproject.toml": _filled("pyproject", values),
