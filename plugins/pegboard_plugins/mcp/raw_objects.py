@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.plugin import encode
-from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, since
+from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUBSCRIPTION_ID, since
 from pegboard_plugins.mcp.wrapped_results import MEMBER
 
 _SINCE = {
@@ -26,6 +26,9 @@ _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSche
 _NOT_PASSED = frozenset(("execution",))
 """Members of definitions that promise features which the host does not pass on, such as tasks."""
 
+_OF_CONNECTION = frozenset((SERVER_INFO, SUBSCRIPTION_ID))
+"""The members of `_meta` that belong to the connection with the other server."""
+
 _CACHING = {"ttlMs": 0, "cacheScope": "private"}
 """The caching members of contents that a server without them sent (2026-07-28)."""
 
@@ -35,7 +38,7 @@ def raw_result(value: Mapping[str, Any], revision: str, *, is_wrapped: bool) -> 
     is_stateless = revision in STATELESS_REVISIONS
     result = {name: one for name, one in value.items() if name != "resultType"}
     if isinstance(result.get("_meta"), Mapping):
-        result["_meta"] = {name: one for name, one in result["_meta"].items() if name != SERVER_INFO}
+        result["_meta"] = {name: one for name, one in result["_meta"].items() if name not in _OF_CONNECTION}
     else:
         result.pop("_meta", None)
     if "contents" in result:

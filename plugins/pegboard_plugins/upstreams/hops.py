@@ -19,6 +19,8 @@ LOOP = "pegboard/loop"
 """The member of an error's data that tells a host that the request is its own."""
 MAX_HOSTS = 8
 """The maximum number of hosts that a request may pass."""
+MAX_HOST_ID_CHARACTERS = 64
+"""The maximum length of an id. Longer ones are ignored: a caller can forge them."""
 
 MOUNTED_BY = "PEGBOARD_MOUNTED_BY"
 """The environment variable with the digests of the sections that have started this process."""
@@ -31,7 +33,8 @@ class LoopError(Exception):
 def passed_hosts(meta: Mapping[str, Any]) -> list[str]:
     """Return the ids of the hosts that a request has passed."""
     via = meta.get(VIA)
-    return [one for one in via if isinstance(one, str)] if isinstance(via, list) else []
+    listed = via if isinstance(via, list) else []
+    return [one for one in listed if isinstance(one, str) and len(one) <= MAX_HOST_ID_CHARACTERS]
 
 
 def next_hop(meta: Mapping[str, Any], host_id: str) -> dict[str, Any]:
@@ -42,18 +45,25 @@ def next_hop(meta: Mapping[str, Any], host_id: str) -> dict[str, Any]:
     """
     passed = passed_hosts(meta)
     if len(passed) >= MAX_HOSTS:
-        raise ProtocolError(INVALID_REQUEST, f"The request has passed {MAX_HOSTS} hosts, which is the limit.")
+        raise _passed_too_many()
     return {VIA: [*passed, host_id]}
 
 
 def refuse_loop(meta: Mapping[str, Any], host_id: str) -> None:
-    """Refuse a request that has passed this host already.
+    """Refuse a request that has passed this host already, or too many hosts.
 
     Raises:
-        ProtocolError: the request has passed this host.
+        ProtocolError: the request has done so.
     """
-    if host_id in passed_hosts(meta):
+    passed = passed_hosts(meta)
+    if host_id in passed:
         raise ProtocolError(INVALID_REQUEST, "The request has passed this host already.", {LOOP: True})
+    if len(passed) > MAX_HOSTS:
+        raise _passed_too_many()
+
+
+def _passed_too_many() -> ProtocolError:
+    return ProtocolError(INVALID_REQUEST, f"The request has passed {MAX_HOSTS} hosts, which is the limit.")
 
 
 def mounted_by(*section: str) -> dict[str, str]:

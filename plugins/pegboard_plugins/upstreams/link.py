@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard import MCPError
-from pegboard.plugin import ProtocolError
+from pegboard.plugin import ProtocolError, TransportError
 from pegboard_plugins.upstreams.backoff import Backoff
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
@@ -30,6 +30,8 @@ PATIENT_SECONDS = 1.0
 """Calls wait for the next attempt if it is due within this time."""
 MAX_LISTEN_SECONDS = 5.0
 """The time limit for the request for changes."""
+MAX_FIRST_LISTS_SECONDS = 60.0
+"""The time limit for the lists of a new connection, during which calls wait."""
 MIN_LIST_SECONDS = 0.2
 """The minimum time between two readings of changed lists."""
 
@@ -154,6 +156,7 @@ class Link:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))
+        self._next_attempt = inf
         self._fail("the host has closed the connection")
 
     # --- the task of the connection
@@ -203,7 +206,7 @@ class Link:
         self._changed.clear()
         async with self._open(self._notified) as client:
             await self._listen(client)
-            self.lists = await self._reader.read(client, ALL_KINDS, self.lists)
+            self.lists = await self._first_lists(client)
             self._opened(client)
             try:
                 await self._publish(self.lists)
@@ -212,6 +215,13 @@ class Link:
             finally:
                 self._client = None
                 self._begin_attempt()
+
+    async def _first_lists(self, client: Client) -> UpstreamLists:
+        try:
+            async with asyncio.timeout(MAX_FIRST_LISTS_SECONDS):
+                return await self._reader.read(client, ALL_KINDS, self.lists)
+        except TimeoutError:
+            raise TransportError(f"it did not send its lists within {MAX_FIRST_LISTS_SECONDS:.0f} seconds") from None
 
     async def _listen(self, client: Client) -> None:
         """Ask the server for changes of its lists. A server need not support that."""

@@ -169,7 +169,8 @@ class Mounted:
             return
         self._server.logger.log(_LOG_LEVELS.get(level, 40), "%s: %s", self._server.name, text[:MAX_LOGGED_CHARACTERS])
         if len(text) <= MAX_PASSED_CHARACTERS and (context := self._calls.running(client)) is not None:
-            context.send_notification("notifications/message", {**params, "logger": context.name})
+            passed = {name: one for name, one in params.items() if name != "_meta"}  # it is of this connection
+            context.send_notification("notifications/message", {**passed, "logger": context.name})
 
 
 def _text(raw: Mapping[str, Any], member: str) -> str:

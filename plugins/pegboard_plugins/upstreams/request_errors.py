@@ -14,10 +14,13 @@ from pegboard.plugin import (
     RESOURCE_NOT_FOUND,
     ClientCapabilityError,
     ProtocolError,
+    encode,
 )
 
 MAX_ERROR_CHARACTERS = 2000
 """The maximum length of a server's error message that a caller receives."""
+MAX_ERROR_DATA_BYTES = 64 * 1024
+"""The maximum size of the data of a server's error that a caller receives. Larger data are left out."""
 
 _BETWEEN_SERVERS = frozenset((PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, -32020, -32022))
 """The codes of errors that concern only the connection between the host and the server."""
@@ -46,7 +49,8 @@ def request_error(server: str, method: str, params: Mapping[str, Any], error: Pr
         return ClientCapabilityError(missing)
     if error.code == RESOURCE_NOT_FOUND and method == "resources/read":
         return NotFoundError("Resource not found", data={"uri": params.get("uri")})
-    return ProtocolError(error.code, error.message[:MAX_ERROR_CHARACTERS], error.data)
+    data = None if len(encode(error.data)) > MAX_ERROR_DATA_BYTES else error.data
+    return ProtocolError(error.code, error.message[:MAX_ERROR_CHARACTERS], data)
 
 
 def _capability(data: Any) -> str:

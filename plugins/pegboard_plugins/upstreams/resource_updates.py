@@ -46,9 +46,9 @@ class ResourceUpdates:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def updated(self, uri: object) -> None:
-        """Tell the clients of the host that a resource has changed."""
-        if isinstance(uri, str) and self._wanted:
-            next(iter(self._wanted.values())).notifications.resources.updated(uri)
+        """Tell the clients of the host that a resource has changed. Ignore resources that may be of another server."""
+        if isinstance(uri, str) and (context := self._wanted.get(uri)) is not None:
+            context.notifications.resources.updated(uri)
 
     async def close(self) -> None:
         """End the subscriptions."""

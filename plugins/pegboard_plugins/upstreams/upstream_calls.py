@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from pegboard import Context, MCPError, UpstreamError
 from pegboard.client import Asked, QuestionHandler
@@ -245,8 +246,13 @@ def _report(context: Context[Any], progress: Mapping[str, Any]) -> None:
     """Report the progress of a server to the client of a call. Ignore invalid members."""
     done, total, message = (progress.get(name) for name in ("progress", "total", "message"))
     shown = message[:MAX_PROGRESS_CHARACTERS] if isinstance(message, str) else None
-    if isinstance(done, int | float):
-        context.progress.report(done, total if isinstance(total, int | float) else None, shown)
+    if _is_number(done):
+        context.progress.report(done, total if _is_number(total) else None, shown)
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    """Return True for a number that JSON can express. A server may send 1e999."""
+    return isinstance(value, int | float) and abs(value) < inf
 
 
 def _supported(context: Context[Any], asked: Asked) -> Any:

@@ -82,6 +82,7 @@ class UserLinks:
         self._links: OrderedDict[UserKey, UserLink] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
 
     def get(self, key: UserKey) -> UserLink | None:
         """Return the connection of a user, or None if the user has none yet."""
@@ -92,8 +93,10 @@ class UserLinks:
         """Return the connection of a user. It is not closed before the block ends.
 
         Raises:
-            RetryableToolError: too many other users have running calls.
+            RetryableToolError: too many other users have running calls, or the host stops.
         """
+        if self._closed:
+            raise RetryableToolError(f"The connections to the server {self._server!r} are closed.")
         user = self._links.get(key)
         if user is None:
             self._make_room()
@@ -144,7 +147,8 @@ class UserLinks:
         task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections. Open no further ones."""
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         links, self._links = self._links, OrderedDict()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import Authorization, Context, Host, RetryableToolError, ToolAnnotations, Toolkit, ToolResult, tool
-from pegboard.plugin import Plugin, around, hookimpl
+from pegboard.plugin import Plugin, ToolDefinition, around, hookimpl
 from pegboard.testing import connect
 from pegboard.types import LOCAL, Caller, Client, Supplied
 from pegboard_plugins import cache
@@ -273,3 +273,19 @@ def test_the_cache_runs_inside_all_other_middleware() -> None:
 
     host = make_host(plugins={"cached": CachePlugin, "zeta": Other}, middleware=["cached"])
     assert [link.name for link in host.load().middleware] == ["zeta", "cached"]
+
+
+async def test_the_hints_of_another_server_do_not_enable_the_cache() -> None:
+    calls = Calls()
+
+    class Mounts(Plugin):
+        @hookimpl
+        def register_tools(self) -> Any:
+            async def call(arguments: dict[str, Any], context: Context) -> int:
+                return calls.add("far")
+
+            hints = {"readOnlyHint": True, "idempotentHint": True}
+            return [ToolDefinition(call, name="far", raw={"inputSchema": {"type": "object"}, "annotations": hints})]
+
+    async with make_host(plugins={"cached": CachePlugin, "mounts": Mounts}) as host:
+        assert await counts(host, "far", {}, {}) == [1, 2]

@@ -29,7 +29,11 @@ RESULT: dict[str, Any] = {
     "content": [{"type": "hologram", "rays": 3}, {"type": "text", "text": "t", "annotations": {"priority": 7}}],
     "structuredContent": 5,
     "isError": False,
-    "_meta": {"k": 1, "io.modelcontextprotocol/serverInfo": {"name": "other", "version": "1"}},
+    "_meta": {
+        "k": 1,
+        "io.modelcontextprotocol/serverInfo": {"name": "other", "version": "1"},
+        "io.modelcontextprotocol/subscriptionId": 1,
+    },
     "resultType": "complete",
     "future": [1],
 }
@@ -99,6 +103,7 @@ async def test_raw_definitions_and_results_pass_unchanged(revision: str) -> None
         assert result["content"] == RESULT["content"]
         assert (result["future"], result["arguments"], result["_meta"]["k"]) == ([1], {"a": 1, "z": None}, 1)
         assert ("io.modelcontextprotocol/serverInfo" in result["_meta"], "resultType" in result) == (is_new, is_new)
+        assert "io.modelcontextprotocol/subscriptionId" not in result["_meta"]
         content = 5 if is_new else {"result": 5}
         assert result.get("structuredContent") == (content if structured else None)
 

@@ -1,0 +1,117 @@
+"""Forged, endless and late messages: limits and life of the connections to mounted servers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pegboard import RetryableToolError
+from pegboard.plugin import ProtocolError
+from pegboard.types import Caller
+from pegboard_plugins.upstreams import link
+from pegboard_plugins.upstreams.hops import MAX_HOSTS, VIA, passed_hosts, refuse_loop
+from pegboard_plugins.upstreams.link import Link, NotConnectedError
+from pegboard_plugins.upstreams.mounted import Mounted
+from pegboard_plugins.upstreams.request_errors import MAX_ERROR_DATA_BYTES, request_error
+from pegboard_plugins.upstreams.resource_updates import ResourceUpdates
+from pegboard_plugins.upstreams.upstream_calls import _report
+from pegboard_plugins.upstreams.user_links import UserKey, UserLinks
+from tests.host.hosting import until
+from tests.plugins.upstreams.mounts import mounting, scripted, tools
+
+LOGGER = logging.getLogger("test")
+CLIENT: Any = object()
+
+
+def test_a_caller_cannot_forge_a_long_way() -> None:
+    refuse_loop({VIA: ["a"] * MAX_HOSTS}, "me")
+    with pytest.raises(ProtocolError, match="8 hosts"):
+        refuse_loop({VIA: ["a"] * (MAX_HOSTS + 1)}, "me")
+    assert passed_hosts({VIA: ["a", "x" * 1000, 1]}) == ["a"]
+
+
+async def test_calls_do_not_wait_for_endless_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(link, "MAX_FIRST_LISTS_SECONDS", 0.1)
+    script = {**tools("a"), "tools/list": "hang"}
+    async with mounting({"one": scripted(tmp_path, script)}, listed=False):
+        await until(lambda: "one: cannot connect: it did not send its lists within 0 seconds" in caplog.text)
+
+
+def make_link(opened: list[str]) -> Link:
+    @asynccontextmanager
+    async def open_one(_: Any) -> Any:
+        opened.append("opened")
+        yield SimpleNamespace()
+
+    async def publish(_: Any) -> None: ...
+
+    return Link("one", open_one, SimpleNamespace(), publish, LOGGER, lambda *_: None, keep=True)  # type: ignore[arg-type]
+
+
+async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
+    opened: list[str] = []
+    closed = make_link(opened)
+    await closed.close()
+    with pytest.raises(NotConnectedError, match="the host has closed the connection"):
+        await closed.client()
+
+    async def forget(_: UserKey) -> None: ...
+
+    users = UserLinks("one", 9, inf, lambda _: SimpleNamespace(link=make_link(opened)), forget)  # type: ignore[arg-type,return-value]
+    await users.close()
+    with pytest.raises(RetryableToolError, match="are closed"):
+        async with users.use(UserKey(Caller("ann"))):
+            pass
+    assert not opened
+
+
+async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
+    told: list[str] = []
+    context = SimpleNamespace(notifications=SimpleNamespace(resources=SimpleNamespace(updated=told.append)))
+
+    @asynccontextmanager
+    async def use(_: Any) -> Any:
+        await asyncio.Event().wait()
+        yield
+
+    updates = ResourceUpdates(SimpleNamespace(config=SimpleNamespace(identity="host"), use=use))  # type: ignore[arg-type]
+    updates.follow("x://own", context)  # type: ignore[arg-type]
+    for uri in ("x://of-another-server", "x://own", None):
+        updates.updated(uri)
+    assert told == ["x://own"]
+    await updates.close()
+
+
+def test_a_log_message_brings_no_meta_of_its_connection() -> None:
+    sent: list[Any] = []
+    context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
+    server = SimpleNamespace(name="one", logger=LOGGER)
+    mounted = Mounted(server)  # type: ignore[arg-type]
+    mounted._calls._running[CLIENT] = [context]  # type: ignore[list-item]
+    mounted._log(CLIENT, {"level": "info", "data": "x", "_meta": {"io.modelcontextprotocol/subscriptionId": 1}})
+    assert sent == [{"level": "info", "data": "x", "logger": "tool"}]
+
+
+def test_numbers_beyond_json_are_not_reported() -> None:
+    reported: list[Any] = []
+    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *given: reported.append(given)))
+    for done, total in ((inf, 1), (1, inf), (10**400, None)):
+        _report(context, {"progress": done, "total": total})  # type: ignore[arg-type]
+    assert reported == [(1, None, None), (10**400, None, None)]
+
+
+def test_the_data_of_an_error_are_limited() -> None:
+    for size, kept in ((10, True), (MAX_ERROR_DATA_BYTES, False)):
+        data = {"x": "x" * size}
+        error = request_error("one", "tools/call", {}, ProtocolError(-32000, "no", data))
+        assert isinstance(error, ProtocolError)
+        assert error.data == (data if kept else None)
