@@ -16,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.cli import main
+from pegboard.cli.configure.client_file import ClientFileError
 from pegboard.cli.configure.clients import CLIENTS
 from pegboard.cli.configure.jsonc_edit import parse_jsonc
+from pegboard.cli.configure.toml_edit import delete_toml, read_toml, set_toml
 
 COMMENT = re.compile(r"//note[^\r\n]*|/\*note.*?\*/")
 TRIVIA = st.sampled_from(
@@ -105,6 +107,32 @@ def test_any_jsonc_file_keeps_its_bytes(start: str, document: str, end: str, mar
         assert configure("remove", "cursor", "--path", str(file)) == 0
         assert file.read_bytes() == text.encode()
         assert os.listdir(folder) == ["mcp.json"]
+
+
+STATEMENTS = st.sampled_from(
+    [
+        "a = 1\n", "\n", "\t\n", "# [mcp_servers.pegboard]\n", 's = """\n[mcp_servers.pegboard]\nx = 1 # "\n"""\n',
+        "t = '''a\n[b]'''\n", "l = [\n  1, # ]\n  [2],\n]\n", 'x = { a = [1], "b]" = "]" }\n', "[[arr]]\n", "[tui]\n",
+        "[mcp_servers.other] # c\n", 'command = "x"\n', "[mcp_servers]\n", '[mcp_servers."a]b"]\n', " [ sp . ace ] \n",
+    ]
+)  # fmt: skip
+
+
+@given(statements=st.lists(STATEMENTS, max_size=8), newline=st.sampled_from(["\n", "\r\n"]))
+def test_any_toml_file_keeps_its_bytes(statements: list[str], newline: str) -> None:
+    text = "".join(statements).replace("\n", newline)
+    path = ("mcp_servers", "pegboard")
+    try:
+        expected = read_toml(text, ())
+    except ClientFileError:
+        return  # keys or tables twice
+    entry = {"command": "/a", "args": ["stdio", "]"], "env": {"A": '"'}}
+    changed = set_toml(text, path, entry)
+    assert changed.startswith(text)
+    expected.setdefault(path[0], {})["pegboard"] = entry
+    assert read_toml(changed, ()) == expected
+    assert set_toml(changed, path, entry) == changed
+    assert delete_toml(set_toml(changed, path, {"command": "/b"}), path).strip() == text.strip()
 
 
 def is_json(text: str) -> bool:
