@@ -21,7 +21,8 @@ COMMAND = (sys.executable, "-P", str(Path(__file__).resolve()))
 """The command that runs like this."""
 MODULES = ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty", "uvloop")
 NAMES: dict[Any, str] = {
-    os: "fork killpg set_blocking get_blocking fchmod fchown O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK",
+    os: "fork killpg mkfifo set_blocking get_blocking fchmod fchown "
+    "O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK",
     select: "poll epoll",
     signal: "SIGHUP SIGPIPE",
     socket: "AF_UNIX MSG_DONTWAIT SO_PEERCRED",

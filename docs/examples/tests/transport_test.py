@@ -1,14 +1,18 @@
 """The rules of transports, checked with clients of a real socket."""
 
 import asyncio
+import socket
 from pathlib import Path
 from tempfile import mkdtemp
+
+import pytest
 
 from docs.examples.plugins.transport import UnixLinesPlugin, UnixLinesTransport
 from pegboard.plugin import Transport
 from pegboard.testing import FarEnd, Lines, TransportContract, connect
 
 
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="Windows has no Unix sockets")
 class TestTransport(TransportContract):
     trust = "channel"
 

@@ -28,6 +28,8 @@ def _is_owners(mode: int) -> bool:
 class HttpConfig(PluginConfig):
     """The settings `[plugins.http]`.
 
+    Sockets that systemd passes to the server (`LISTEN_FDS`) replace `host`, `port` and `socket`.
+
     For the ASGI application of `Host.asgi`, the addresses, TLS, headers and idle connections are the ASGI server's, and
     `loopback_is_operator` has no effect. It serves other machines only under the names in `allowed_hosts`.
 

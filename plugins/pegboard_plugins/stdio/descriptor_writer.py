@@ -50,8 +50,8 @@ class DescriptorWriter:
         """Stop calling back."""
         loop.remove_writer(self.descriptor)
 
-    def close(self) -> int:
-        """Release the resources of this writer. Return the number of bytes written meanwhile."""
+    def close(self, rest: bytearray) -> int:
+        """Release the resources of this writer. Return the number of bytes of `rest` that were written meanwhile."""
         return 0
 
 
@@ -70,7 +70,7 @@ class SocketWriter(DescriptorWriter):
         """Return the socket's count of unread data. The count includes overhead, but is 0 when all bytes are read."""
         return _asked(self.descriptor, "TIOCOUTQ")
 
-    def close(self) -> int:
+    def close(self, rest: bytearray) -> int:
         """Keep the descriptor open."""
         self._socket.detach()
         return 0
@@ -90,7 +90,7 @@ class ReopenedPipeWriter(DescriptorWriter):
         """Return the number of unread bytes in the pipe."""
         return _asked(self.descriptor, "FIONREAD")
 
-    def close(self) -> int:
+    def close(self, rest: bytearray) -> int:
         """Close the descriptor that was opened."""
         os.close(self.descriptor)
         return 0
@@ -112,7 +112,7 @@ class SharedPipeWriter(DescriptorWriter):
         """Return the number of unread bytes in the pipe. Only Linux reports this number to the writer."""
         return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
 
-    def close(self) -> int:
+    def close(self, rest: bytearray) -> int:
         """Restore the blocking mode."""
         os.set_blocking(self.descriptor, self._was_blocking)
         return 0

@@ -110,7 +110,7 @@ class StdioConnection:
             return
         self.ended = True
         self._stop_watching()
-        del self._queued[: self._writer.close()]
+        del self._queued[: self._writer.close(self._queued)]
         self.unread = len(self._queued)
         self._queued.clear()
         self._notify_waiters()

@@ -16,7 +16,7 @@ _MARK = b"\n" * 64
 
 
 class ThreadStdoutPipe:
-    """A pipe whose data goes to the output log, with the names of the tools that run when it is read.
+    """A pipe whose data goes to the output log, with the names of the running tools.
 
     Attributes:
         entrance: the descriptor to write to.
@@ -32,8 +32,11 @@ class ThreadStdoutPipe:
         self._thread.start()
 
     def collect(self) -> None:
-        """Flush the output of the tool that is ending, without waiting for the thread."""
+        """Let the thread read the output of the tool that is ending."""
         c_library.flush_output()
+        self._marked.clear()
+        os.write(self.entrance, _MARK)
+        self._marked.wait(CLOSING_SECONDS)
 
     def settle(self) -> None:
         """Log the incomplete lines of tools that have ended."""
@@ -43,9 +46,6 @@ class ThreadStdoutPipe:
         """Wait until all output is logged, then repeat for output that the log's own handlers printed."""
         for _ in range(2):
             self.collect()
-            self._marked.clear()
-            os.write(self.entrance, _MARK)
-            self._marked.wait(CLOSING_SECONDS)
             self._output_log.flush()
 
     def close(self) -> None:
@@ -60,9 +60,10 @@ class ThreadStdoutPipe:
         last = b""
         while not self._closing:
             data = os.read(self._exit, PIPE_BYTES)
-            if not self._output_log.add(self, self._running.names(), data):
-                write_all(2, data.replace(_MARK, b""))
             last += data
+            data = data.replace(_MARK, b"")
+            if data and not self._output_log.add(self, self._running.names(), data):
+                write_all(2, data)
             if _MARK in last:
                 self._marked.set()
                 last = b""

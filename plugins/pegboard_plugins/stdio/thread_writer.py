@@ -14,8 +14,8 @@ from pegboard_plugins.stdio.descriptor_writer import DescriptorWriter
 
 MAX_PIECE_BYTES = 64 * 1024
 """The largest number of bytes that the thread has at once. The connection keeps the rest and limits it."""
-LAST_PIECE_SECONDS = 0.5
-"""How long closing waits for the client to take the last piece."""
+LAST_SECONDS = 0.5
+"""How long closing waits for the client to take the last messages."""
 
 
 class ThreadWriter(DescriptorWriter):
@@ -64,10 +64,12 @@ class ThreadWriter(DescriptorWriter):
         """Stop calling back."""
         self._on_room = None
 
-    def close(self) -> int:
-        """Wait for the last piece, at most `LAST_PIECE_SECONDS`. Return its size if it was written."""
+    def close(self, rest: bytearray) -> int:
+        """Write what the client takes within `LAST_SECONDS`. Return the number of bytes written."""
+        if last := bytes(rest[len(self._piece) :]):
+            self._pieces.put(last)
         self._pieces.put(b"")
-        self._thread.join(LAST_PIECE_SECONDS)
+        self._thread.join(LAST_SECONDS)
         return self._take_written()
 
     def _take_written(self) -> int:
@@ -79,7 +81,7 @@ class ThreadWriter(DescriptorWriter):
     def _work(self) -> None:
         while piece := self._pieces.get():
             try:
-                self._written = super().write(bytearray(piece))
+                self._written += super().write(bytearray(piece))
             except OSError as error:
                 # Windows reports a closed pipe as an invalid argument
                 self._error = BrokenPipeError() if error.errno == errno.EINVAL else error

@@ -88,7 +88,7 @@ EFFECTS: dict[Callable[[Path], None], dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("act", EFFECTS)
+@pytest.mark.parametrize("act", EFFECTS if hasattr(os, "fork") else [replace])
 async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], None]) -> None:
     async def do() -> None:
         act(tmp_path / "it")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import socket
 from typing import Any
 
 import pytest
 
-from pegboard_plugins.stdio import stdio_connection
+from pegboard_plugins.stdio import descriptor_writer, stdio_connection
 from pegboard_plugins.stdio.stdio_connection import StdioConnection
 from tests.support.peer import WAIT
 
@@ -45,5 +46,25 @@ async def test_a_message_is_delivered_when_the_client_has_read_it(make: Any, mon
     connection.send(b"never read")
     await asyncio.wait_for(connection.delivered(), WAIT)
     await connection.close()
+    os.close(reader)
+    os.close(writer)
+
+
+async def test_a_closed_pipe_of_windows_ends_the_connection_without_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_descriptor: int, _data: object) -> int:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(descriptor_writer, "CAN_POLL", False)
+    reader, writer = os.pipe()
+    connection = StdioConnection(writer)
+    ended = asyncio.Event()
+    connection.on_room = ended.set
+    with monkeypatch.context() as closed:
+        closed.setattr(os, "write", refuse)
+        connection.send(b"lost")
+        await asyncio.wait_for(ended.wait(), WAIT)
+    assert (connection.ended, caplog.records) == (True, [])
     os.close(reader)
     os.close(writer)
