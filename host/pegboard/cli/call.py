@@ -15,7 +15,7 @@ from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
 from pegboard.cli.call_arguments import parse_arguments
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, is_interactive, print_json, print_result, print_result_json, say, say_progress
-from pegboard.cli.tool_lookup import find_tool
+from pegboard.cli.tool_lookup import adding_later, find_tool
 from pegboard.errors import InteractionError, NotFoundError, ToolInputError, ToolkitError
 from pegboard.host import Host
 from pegboard.types.callers import Client
@@ -67,7 +67,7 @@ async def _find(host: Host, name: str) -> Tool:
         return find_tool(host.assembly, name).tool
     except NotFoundError:
         await host.dispatch(Call("tools/list"))
-        return find_tool(host.assembly, name).tool
+        return find_tool(host.assembly, name, adding_later(host)).tool
 
 
 def _notify(method: str, params: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
 from pegboard.cli.schema_words import parameter_rows, type_name
 from pegboard.cli.secret_report import granted_secrets, received_secrets
-from pegboard.cli.tool_lookup import find_tool
+from pegboard.cli.tool_lookup import adding_later, find_tool
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
 from pegboard.types.catalogue import Tool
@@ -46,15 +46,11 @@ def run_list(options: Namespace) -> int:
     return OK
 
 
-def adding_later(host: Host) -> list[str]:
-    """Return the names of the plugins that add tools while the host runs."""
-    return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
-
-
 def run_show(options: Namespace) -> int:
     """Show one tool."""
-    assembly = loaded_host(options).assembly
-    bound = find_tool(assembly, options.tool)
+    host = loaded_host(options)
+    assembly = host.assembly
+    bound = find_tool(assembly, options.tool, adding_later(host))
     scopes = sorted(needed_scopes(assembly, bound))
     if options.json:
         print_json(tool_detail(bound.tool) | _requirements(bound) | {"scopes": scopes})

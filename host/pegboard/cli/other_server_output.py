@@ -41,7 +41,7 @@ def print_shown(kind: str, item: Mapping[str, Any]) -> None:
     """Print one item with everything that the server says about it."""
     title = _cell(item.get("title"))
     print_text(_cell(item.get(_NAMES[kind])) + (f" - {title}" if title else ""))
-    if isinstance(item.get("description"), str):
+    if item.get("description") and isinstance(item["description"], str):
         print_text(f"\n{item['description']}\n")
     if kind == "tools":
         _print_parameters(item.get("inputSchema"))

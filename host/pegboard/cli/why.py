@@ -9,10 +9,10 @@ from typing import Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import loaded_host
-from pegboard.cli.listing import adding_later, plugin_detail
+from pegboard.cli.listing import plugin_detail
 from pegboard.cli.output import print_json, print_text, say
 from pegboard.cli.secret_report import received_secrets
-from pegboard.cli.tool_lookup import find_tool, find_unserved
+from pegboard.cli.tool_lookup import adding_later, find_tool, find_unserved
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice

@@ -10,6 +10,7 @@ from typing import Any
 from pegboard import MCPError
 from pegboard.plugin import Command, PluginContext, encode
 from pegboard_plugins.upstreams.hops import LoopError
+from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
@@ -54,9 +55,9 @@ async def _state(name: str, config: ServerConfig, folder: Path, logger: logging.
                 "state": "connected",
                 "revision": client.revision,
                 "server": f"{client.server.name} {client.server.version}".strip(),
-                "tools": [config.shown_name(name, one) for one in lists.tools],
+                "tools": [wire_form(config.shown_name(name, one)) for one in lists.tools],
                 "resources": [*lists.resources, *lists.templates],
-                "prompts": [config.shown_name(name, one) for one in lists.prompts],
+                "prompts": [wire_form(config.shown_name(name, one)) for one in lists.prompts],
             }
     except (MCPError, OSError, LoopError) as error:
         return {**about, "state": "failed", "reason": str(error)}

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pegboard.cli.other_server_output import print_shown
 from tests.host.cli.conftest import Command
 from tests.host.client.scripted import REVISION, Got, scripted_http, session, whole
 from tests.support.forks import Done
@@ -109,6 +110,11 @@ def test_everything_that_a_server_has_is_listed(bare: Command, own: list[str]) -
         "notes://{day}  Notes of a day.",
     ]
     assert list(bare("list", *own, "--json").data) == ["tools", "prompts", "resources", "resourceTemplates"]
+
+
+def test_an_empty_description_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    print_shown("resources", {"uri": "x://a", "name": "a", "description": ""})
+    assert capsys.readouterr().out == "x://a\n  name  a\n"
 
 
 @pytest.mark.parametrize(

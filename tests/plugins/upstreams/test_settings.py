@@ -9,8 +9,9 @@ import pytest
 
 from pegboard import Host
 from pegboard.loading.discovery import defaults
+from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
-from tests.plugins.upstreams.mounts import mounting, names, scripted, tools
+from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
 from tests.support.config import load
 from tests.support.wire import PEGBOARD, Process
 
@@ -80,7 +81,8 @@ def test_a_password_in_an_environment_is_not_shown() -> None:
 
 
 async def test_the_command_shows_each_server(tmp_path: Path) -> None:
-    one = scripted(tmp_path, tools("search"))
+    hidden = tool("hidden", description="hid\u200bden")
+    one = scripted(tmp_path, {"tools/list": {"tools": [tool("search"), tool("files.read"), hidden]}})
     text = (
         f'[plugins.upstreams.servers.one]\ncommand = "{one["command"]}"\nargs = {json.dumps(one["args"])}\n'
         '[plugins.upstreams.servers.dead]\ncommand = "/bin/false"\n'
@@ -89,13 +91,18 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     said = await output(text, "upstreams")
     assert said == (
         "dead: failed: /bin/false ended with code 1\n"
-        "one: connected to scripted 1 (2025-06-18), 1 tools, 0 resources, 0 prompts\n  one_search\n"
+        "one: connected to scripted 1 (2025-06-18), 3 tools, 0 resources, 0 prompts\n"
+        f"  one_search\n  {wire_form('one_files.read')}\n  one_hidden\n"
         "personal: each user has a connection\n"
     )
     assert "tools of upstreams are added while the host runs" in await output(text, "list", stream="stderr")
     assert "tools of upstreams are added while the host runs" in await output(
         text, "why", "one_search", stream="stderr"
     )
+    for command in ("call", "show"):
+        said = await output(text, command, "one_nothing", stream="stderr")
+        assert "there is no tool 'one_nothing'" in said
+        assert "tools of upstreams are added while the host runs" in said
     states = json.loads(await output(text, "upstreams", "--json"))
     assert [state["state"] for state in states] == ["failed", "connected", "each user has a connection"]
     assert await output(f'{text}[plugins.upstreams.servers.one.env]\nOWN = "own"\n', *CALL) == "own\n"
