@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard import MCPError
-from pegboard.plugin import ProtocolError, TransportError
+from pegboard.plugin import AuthorizationRequiredError, ProtocolError, TransportError
 from pegboard_plugins.upstreams.backoff import Backoff
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
@@ -174,6 +174,8 @@ class Link:
                 return
             except (MCPError, OSError) as error:
                 reason, self._cause = _first_line(error), error
+                if self._keep and isinstance(error, AuthorizationRequiredError):
+                    reason += '; set headers, or identity = "user" with auth'
             except Exception as error:
                 self._logger.exception("%s: the connection failed", self._label)
                 reason = type(error).__name__

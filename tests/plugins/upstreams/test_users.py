@@ -136,6 +136,14 @@ async def test_a_refused_token_is_an_error_of_authorization(
         assert isinstance(await called(host, ALICE, "one_add", a=1, b=2), RawResult)
 
 
+async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with peer_with_tokens(tmp_path) as section, mounting_host({"url": section["url"]}) as host:
+        assert await listed(host, ALICE) == []
+    assert 'requires a login; set headers, or identity = "user" with auth; next attempt' in caplog.text
+
+
 async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Path) -> None:
     server = scripted(tmp_path, {}, identity="user")
 
