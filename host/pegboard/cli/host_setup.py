@@ -149,12 +149,16 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
 def loaded_host(options: Namespace) -> Host:
     """Load a host without starting it, and print its problems on stderr. Return the host."""
     from pegboard.cli.missing_secrets import new_reports
+    from pegboard.loading.plugins import NEEDS_SETTING
 
     host = host_from_options(options)
     with diverted():
         host.load()
-    for problem in host.problems if options.verbose else new_reports(host.problems):
+    problems = host.problems if options.verbose else [*new_reports(host.problems)]
+    for problem in problems:
         say(f"{problem.level}: {problem}")
+    if any(problem.stage == NEEDS_SETTING for problem in problems):
+        say("`pegboard secret set NAME` sets a secret, and `pegboard secret list` shows those that are missing")
     if any(problem.fatal for problem in host.problems):
         say("the host cannot start with these problems")
     return host
