@@ -16,6 +16,7 @@ from pegboard.plugin import (
     ProtocolError,
     encode,
 )
+from pegboard_plugins.upstreams.hops import LOOP
 
 MAX_ERROR_CHARACTERS = 2000
 """The maximum length of a server's error message that a caller receives."""
@@ -24,7 +25,6 @@ MAX_ERROR_DATA_BYTES = 64 * 1024
 
 _BETWEEN_SERVERS = frozenset((PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, -32020, -32022))
 """The codes of errors that concern only the connection between the host and the server."""
-_LOOP = "pegboard/loop"
 
 
 def request_error(server: str, method: str, params: Mapping[str, Any], error: ProtocolError) -> Exception:
@@ -36,7 +36,7 @@ def request_error(server: str, method: str, params: Mapping[str, Any], error: Pr
         params: the parameters of the request.
         error: the error of the server.
     """
-    is_loop = isinstance(error.data, dict) and _LOOP in error.data
+    is_loop = isinstance(error.data, dict) and LOOP in error.data
     is_optional = error.code == METHOD_NOT_FOUND and method == "completion/complete"
     if error.code in _BETWEEN_SERVERS and not is_loop and not is_optional:
         return UpstreamError(

@@ -95,7 +95,8 @@ class UpstreamRequests(Middleware):
     async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:
         """Return a list for another host, without the items of servers that mount that host."""
         via = tuple(passed_hosts(call.meta))
-        loops = [server for server in self._servers if await server.leads_back(via)]
+        leads_back = await asyncio.gather(*(server.leads_back(via) for server in self._servers))
+        loops = [server for server, leads in zip(self._servers, leads_back, strict=True) if leads]
         listing = await call_next(call)
         if not loops or not isinstance(listing, Listing):
             return listing

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_KNOWN_LOOPS = 100
 """The maximum number of routes of requests whose loops are known."""
+MAX_LOOP_SECONDS = 2.0
+"""The time limit for the answer to the question if a server leads back. A server without an answer does not."""
 HOST = "host"
 """The holder of the lists of a connection for all callers."""
 
@@ -131,7 +133,7 @@ class UpstreamServer:
             if len(self._loops) >= MAX_KNOWN_LOOPS:
                 self._loops.clear()
             try:
-                await client.request("tools/list", meta={VIA: [*via, self._host_id]})
+                await client.request("tools/list", meta={VIA: [*via, self._host_id]}, timeout=MAX_LOOP_SECONDS)
                 self._loops[via] = False
             except MCPError as error:
                 data = getattr(error, "data", None)

@@ -15,7 +15,7 @@ import pytest
 from pegboard import RetryableToolError
 from pegboard.plugin import ProtocolError
 from pegboard.types import Caller
-from pegboard_plugins.upstreams import link
+from pegboard_plugins.upstreams import link, upstream_server
 from pegboard_plugins.upstreams.hops import MAX_HOSTS, VIA, passed_hosts, refuse_loop
 from pegboard_plugins.upstreams.link import Link, NotConnectedError
 from pegboard_plugins.upstreams.mounted import Mounted
@@ -35,6 +35,16 @@ def test_a_caller_cannot_forge_a_long_way() -> None:
     with pytest.raises(ProtocolError, match="8 hosts"):
         refuse_loop({VIA: ["a"] * (MAX_HOSTS + 1)}, "me")
     assert passed_hosts({VIA: ["a", "x" * 1000, 1]}) == ["a"]
+
+
+async def test_a_server_that_hangs_does_not_delay_the_lists_for_other_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstream_server, "MAX_LOOP_SECONDS", 0.1)
+    script = {"tools/list": [tools("a")["tools/list"], "hang"]}
+    async with mounting({"one": scripted(tmp_path, script), "two": scripted(tmp_path, tools("b"))}) as client:
+        listed = await client.request("tools/list", {"_meta": {VIA: ["other"]}})
+        assert [one["name"] for one in listed["tools"]] == ["one_a", "two_b"]
 
 
 async def test_calls_do_not_wait_for_endless_lists(
