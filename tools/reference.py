@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PlainSerializer
 
 from tools.command_line import command_line_page, environment_page
 from tools.contracts import contracts_page
@@ -78,6 +78,9 @@ def _rows(model: type[BaseModel], given: Mapping[str, Any]) -> Iterator[str]:
     meanings = attributes(model)
     for name, field in model.model_fields.items():
         known = given.get(name, field.default)
+        for one in field.metadata:
+            if isinstance(one, PlainSerializer):
+                known = one.func(known)  # type: ignore[call-arg]  # it takes the value alone
         default = "required" if field.is_required() else "" if field.default_factory else _toml(known)
         yield f"| `{name}` | {default} | {field.description or meanings[name]} |"
 

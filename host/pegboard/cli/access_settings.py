@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from pegboard.cli.toml_values import toml_value
 from pegboard.config import HostConfig
+from pegboard.config.file_schema import AnySettings
 from pegboard.config.widened_access import AccessSetting, access_settings
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
@@ -43,6 +45,19 @@ def access_of_file(config: HostConfig) -> list[AccessSetting]:
         if choice.on and (is_built_in(origin) or origin.kind == "toolkit"):
             models[SECTION_OF_KIND[origin.kind]][origin.name] = _model(choice)
     return [*_third_party(choices, config), *access_settings(config, models)]
+
+
+def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
+    """Return the models of installed plugins and toolkits, None for those without settings.
+
+    Code that the configuration does not enable is not imported, except built-in plugins. Its model is an empty one that
+    accepts every key.
+    """
+    models: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
+    for choice in choose_plugins(find_plugins().origins, config, Selection()):
+        imported = choice.on or is_built_in(choice.origin)
+        models[SECTION_OF_KIND[choice.origin.kind]][choice.origin.name] = _model(choice) if imported else AnySettings
+    return models
 
 
 def _model(choice: PluginChoice) -> type | None:

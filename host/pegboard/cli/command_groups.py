@@ -16,7 +16,7 @@ CONFIG = (
     CliCommand(
         "check",
         "config_commands:run_config_check",
-        "print all problems of the configuration",
+        "print all problems that would prevent the start of `pegboard serve`",
         ("pegboard config check", "pegboard config check --config prod.toml"),
     ),
     CliCommand(
@@ -24,6 +24,12 @@ CONFIG = (
         "config_commands:run_config_show",
         "show the settings in effect and their sources",
         ("pegboard config show", "pegboard config show --json"),
+    ),
+    CliCommand(
+        "schema",
+        "config_commands:run_config_schema",
+        "print the JSON Schema of hostconfig.toml, for editors",
+        ("pegboard config schema", "pegboard config schema > hostconfig.schema.json"),
     ),
     CliCommand(
         "trust",

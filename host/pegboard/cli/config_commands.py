@@ -1,4 +1,4 @@
-"""`pegboard config check` and `config show`."""
+"""`pegboard config check`, `config show` and `config schema`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
-from pegboard.cli.host_setup import host_from_options, ignored_settings
+from pegboard.cli.host_setup import NO_TRANSPORT, host_from_options, ignored_settings, load_config
 from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.cli.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
+from pegboard.errors import MCPError
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
+from pegboard.runtime.supervisor import chosen_transports
 
 
 def run_config_check(options: Namespace) -> int:
-    """Load all enabled plugins and print every problem. Succeed if the host would start."""
+    """Load all enabled plugins and print every problem. Succeed if `pegboard serve` would start."""
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables()]
+    if not any(finding["fatal"] for finding in findings):
+        findings += _of_transports(host)
     wrong = any(finding["fatal"] for finding in findings)
     on = _on(host)
     if options.json:
@@ -54,6 +58,15 @@ def run_config_show(options: Namespace) -> int:
     return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
 
 
+def run_config_schema(options: Namespace) -> int:
+    """Print the JSON Schema of `hostconfig.toml` with the sections of installed plugins and toolkits."""
+    from pegboard.cli.access_settings import known_models
+    from pegboard.config.file_schema import file_schema
+
+    print_json(file_schema(known_models(load_config(options, collect=True))))
+    return OK
+
+
 def _loaded(options: Namespace) -> Host:
     host = host_from_options(options, collect=True)
     with diverted():
@@ -77,6 +90,21 @@ def _of_plugins(host: Host) -> Iterator[dict[str, Any]]:
 def _of_variables() -> Iterator[dict[str, Any]]:
     for problem in ignored_settings(os.environ):
         yield _finding("warning", str(problem), fatal=False)
+
+
+def _of_transports(host: Host) -> Iterator[dict[str, Any]]:
+    """Yield the reasons why `pegboard serve` would not open its transports."""
+    names = host.config.host.transports
+    if not names:
+        yield _finding("error", NO_TRANSPORT, fatal=True)
+    for name in names:
+        try:
+            (transport,) = chosen_transports(host.assembly.transports, [name])
+            if check := getattr(transport, "check", None):
+                check(host)
+        except MCPError as error:
+            for line in str(error).splitlines():
+                yield _finding("error", line, fatal=True)
 
 
 def _finding(level: str, message: str, *, fatal: bool) -> dict[str, Any]:

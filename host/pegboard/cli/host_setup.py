@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pegboard.authoring.toolkit_base import ToolkitBase
     from pegboard.config.trust import OnUntrusted, Untrusted
 
+NO_TRANSPORT = "[host] transports is empty: list a transport, or run `pegboard stdio`"
 _PREFIXES = ("PEG", "MCP", "MPC", "ARC")
 """The first letters of variables that set keys, of other systems too, with a frequent misspelling."""
 

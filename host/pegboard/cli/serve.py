@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.cli import OK, report_error
-from pegboard.cli.host_setup import host_from_options, skip_untrusted
+from pegboard.cli.host_setup import NO_TRANSPORT, host_from_options, skip_untrusted
 from pegboard.cli.new_toolkits import report_new_toolkits
 from pegboard.cli.output import say
 from pegboard.cli.process import end_process, has_new_threads, run_to_end, stop_on_signals
@@ -59,7 +59,7 @@ def serve_stdio(make: Callable[[], Host]) -> int:
 def serve(host: Host) -> int:
     """Serve by the transports of a host's configuration."""
     if not host.config.host.transports:
-        raise ConfigError(["[host] transports is empty: list a transport, or run `pegboard stdio`"])
+        raise ConfigError([NO_TRANSPORT])
     manager = _service_manager()
     host.on_opened = partial(_announce, host, _admit_operator(host), manager)
     # standard streams gain nothing from uvloop, and its import delays the start

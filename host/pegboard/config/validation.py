@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pegboard.config.problems import ConfigProblem, KeyPath
-from pegboard.config.sources import Sources
+from pegboard.config.sources import Source, Sources
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -31,7 +31,7 @@ def validate(
     if not data and _has_plain_defaults(model):
         return model.model_construct()
     try:
-        return model.model_validate(data, context=context)
+        checked = model.model_validate(data, context=context)
     except ValidationError as error:
         again = _with_raw_text(data, error, sources, path)
         if again is not None:
@@ -39,6 +39,25 @@ def validate(
         from pegboard.config.explain import explain
 
         return explain(error, model, data, sources, path, hidden)
+    texts = ((*path, *way) for way in _texts_for_booleans(checked, data))
+    wrong = [place for place in texts if place not in hidden and not _is_variable(sources.source(place))]
+    return [sources.problem("expected true or false, without quotes", place) for place in wrong] or checked
+
+
+def _texts_for_booleans(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[KeyPath]:
+    """Yield the paths of strings that the model accepted as booleans, such as "no"."""
+    if isinstance(data, str) and isinstance(checked, bool):
+        yield way
+    elif isinstance(data, Mapping):
+        for key, item in data.items():
+            if isinstance(item, str | Mapping):
+                below = checked.get(key) if isinstance(checked, Mapping) else getattr(checked, str(key), None)
+                yield from _texts_for_booleans(below, item, (*way, key))
+
+
+def _is_variable(source: Source) -> bool:
+    """Return True for text without types: variables and the command line."""
+    return source.kind in ("environment", "command line")
 
 
 def _has_plain_defaults(model: type[BaseModel]) -> bool:

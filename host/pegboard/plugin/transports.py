@@ -136,6 +136,9 @@ class Transport(Protocol):
     application of the context, which receives only scopes of the type "http". The host enters the context when it
     starts, and leaves it when it stops. `[host] transports` need not contain the transport.
 
+    A transport may have a method `check(host: TransportContext) -> None` for `pegboard config check`. It raises what
+    `run` would raise before the channel is open, and opens nothing. It calls `host.opened` with the address.
+
     Attributes:
         name: the name in `[host] transports`.
     """

@@ -5,12 +5,13 @@ This module only describes the plugin. aiohttp is imported when the transport ru
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
 
 from pegboard import PluginConfig
 from pegboard.plugin import FromEnvironment, Plugin, ProtocolContext, Route, Transport, WidensAccess, hookimpl
@@ -21,8 +22,21 @@ def _is_loopback(host: str) -> bool:
     return host == "localhost" or ip_address(host).is_loopback
 
 
-def _is_owners(mode: int) -> bool:
-    return not mode & 0o077
+def _file_mode(value: Any) -> Any:
+    """Return a file mode, of which strings are octal."""
+    if isinstance(value, str):
+        value = int(value, 8) if re.fullmatch("(0o)?[0-7]+", value) else -1
+    if isinstance(value, int) and not 0 <= value <= 0o777:
+        raise ValueError('expected a file mode in octal, such as "0600"')
+    return value
+
+
+def _octal(mode: int) -> str:
+    return f"0o{mode:03o}"
+
+
+def _is_owners(mode: int | str) -> bool:
+    return not _file_mode(mode) & 0o077
 
 
 class HttpConfig(PluginConfig):
@@ -37,7 +51,7 @@ class HttpConfig(PluginConfig):
         host: the address to listen on; any address but loopback opens the server to other machines.
         port: the port; 0 for any free port.
         socket: the path of a Unix socket, instead of host and port.
-        socket_mode: the permissions of the socket; by default only its owner may connect.
+        socket_mode: the permissions of the socket in octal, such as `"0660"`; by default only its owner may connect.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, if the certificate's file does not hold it.
         allowed_hosts: more names of the server, such as `tools.example.com`; "*" allows any name. Loopback names and
@@ -71,9 +85,12 @@ class HttpConfig(PluginConfig):
     ] = "127.0.0.1"
     port: Annotated[int, FromEnvironment("ARCADE_SERVER_PORT")] = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
-    socket_mode: Annotated[int, WidensAccess("lets other users connect", unless=_is_owners)] = Field(
-        default=0o600, ge=0, le=0o777
-    )
+    socket_mode: Annotated[
+        int,
+        WidensAccess("lets other users connect", unless=_is_owners),
+        BeforeValidator(_file_mode),
+        PlainSerializer(_octal),
+    ] = 0o600
     certificate: Path | None = None
     key: Path | None = None
     allowed_hosts: Annotated[tuple[str, ...], WidensAccess("answers under these names")] = ()

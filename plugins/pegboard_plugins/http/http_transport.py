@@ -28,6 +28,17 @@ class HttpTransport:
 
         await serve_http(self._config, host)
 
+    def check(self, host: TransportContext) -> None:
+        """Check what `run` would open, without listening.
+
+        Raises:
+            TransportError: the address, the socket or the certificate cannot be used.
+            ConfigError: other machines can reach the address, but a route has no authenticator.
+        """
+        from pegboard_plugins.http.server import check_http
+
+        check_http(self._config, host)
+
     def asgi(self, host: TransportContext) -> AsgiContext:
         """Return a context with the ASGI application that serves the same routes.
 

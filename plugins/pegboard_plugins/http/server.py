@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import socket
 import ssl
 from collections.abc import Sequence
@@ -64,6 +65,27 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
         await runner.cleanup()
         if unix is not None:
             unix.remove()
+
+
+def check_http(config: HttpConfig, host: TransportContext) -> None:
+    """Check the configured address, the certificate and the authenticators, without listening.
+
+    Raises:
+        TransportError: the address, the socket or the certificate cannot be used.
+        ConfigError: other machines can reach the address, but a route has no authenticator.
+    """
+    scheme = "http" if _tls(config) is None else "https"
+    try:
+        if config.socket is not None:
+            os.stat(config.socket.parent)
+        else:
+            family, kind, protocol, _, address = socket.getaddrinfo(config.host, 0, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind, protocol) as probe:
+                probe.bind(address)
+    except OSError as error:
+        raise TransportError(_cannot_open(config, error)) from error
+    local = (config.socket is not None or _is_loopback(config.host)) and not config.trusted_proxies
+    host.opened(_address(config, scheme, config.port), local=local)
 
 
 def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
@@ -132,10 +154,14 @@ async def _accept(
 def _url(config: HttpConfig, listener: asyncio.Server, passed: Sequence[socket.socket], scheme: str) -> str:
     if passed:
         return address_of(passed[0], scheme)
+    return _address(config, scheme, 0 if config.socket is not None else listener.sockets[0].getsockname()[1])
+
+
+def _address(config: HttpConfig, scheme: str, port: int) -> str:
     if config.socket is not None:
         return f"unix:{config.socket}"
     name = f"[{config.host}]" if ":" in config.host else config.host
-    return f"{scheme}://{name}:{listener.sockets[0].getsockname()[1]}"
+    return f"{scheme}://{name}:{port}"
 
 
 def _cannot_open(config: HttpConfig, error: OSError) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import tomli
+from jsonschema import Draft202012Validator
 
 from tests.host.cli.conftest import INSTALLED, Command
+from tools.install import ROOT
 
 CANARY = "canary-7f3a91"
 LIVING = """
@@ -71,6 +74,59 @@ def test_variables_without_effect_are_warnings(pegboard: Command) -> None:
     assert "MCP_" not in pegboard("list", env=env).err
 
 
+OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "sections", "told"),
+    [
+        ("transports = []", "", "[host] transports is empty"),
+        ("transports = ['pigeon']", "", "no enabled plugin provides 'pigeon'"),
+        ("", "[plugins.http]\nport = 0\ncertificate = 'none.pem'", "the certificate cannot be used"),
+        ("", "[plugins.http]\nport = 0\nhost = '192.0.2.1'", "cannot listen at 192.0.2.1:0"),
+        ("", "[plugins.http]\nsocket = 'none/x.sock'", "cannot listen at none/x.sock"),
+        ("", OPEN, "no authenticator is configured for /mcp"),
+        ("", OPEN + "[plugins.auth_token]\ntoken = 'weak'", "tokens of [plugins.auth_token] are weak"),
+        ("", "[plugins.http]\nport = 0\n[plugins.auth_token]\ntoken = 'weak'", None),
+    ],
+)
+def test_ok_means_that_serve_would_open(host: str, sections: str, told: str | None, pegboard: Command) -> None:
+    pegboard.configure(host, sections)
+    done = pegboard("config", "check")
+    if told is None:
+        assert done.out.startswith("ok: ")
+        return
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("pegboard: error: ")
+    assert told in done.err
+    served = pegboard("serve")
+    assert served.code in (3, 5)
+    assert told in served.err
+
+
+# --- schema
+
+
+def test_the_schema_has_the_sections_of_installed_plugins(pegboard: Command) -> None:
+    pegboard.install("strange", "raise SystemExit('imported')", group="pegboard.plugins")
+    schema = pegboard("config", "schema").data
+    check = Draft202012Validator(schema)
+    Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["plugins"]["properties"]["http"]["properties"]["port"]["description"].startswith(
+        "the port"
+    )
+    for text in (
+        (ROOT / "hostconfig.toml").read_text("utf-8"),
+        "[plugins.strange]\nany = 1",
+        "[plugins.worker]\nsecret = { env = 'X' }",
+        "[plugins.resource_server]\nscopes_supported = ['a']",
+        "[toolkits.demo]\nwrite = true",
+    ):
+        assert list(check.iter_errors(tomli.loads(text))) == []
+    for text in ("[hots]", "[host]\nnmae = ''", "[plugins.http]\nport = 'x'", "[plugins.apps]\na = 1", "[toolkits.d]"):
+        assert not check.is_valid(tomli.loads(text))
+
+
 # --- show
 
 
@@ -111,3 +167,11 @@ def test_secrets_are_masked_and_references_are_shown(pegboard: Command) -> None:
     pegboard.configure(sections='[toolkits.demo]\napi_key = { env = "DEMO_KEY" }')
     done = pegboard("config", "show", env={"DEMO_KEY": CANARY})
     assert (CANARY in done.out + done.err, 'api_key = { env = "DEMO_KEY" }' in done.out) == (False, True)
+
+
+@pytest.mark.parametrize(("mode", "shown"), [("'0660'", "0o660"), ("0o640", "0o640"), ("'0o600'", "0o600")])
+def test_file_modes_are_octal(mode: str, shown: str, pegboard: Command) -> None:
+    pegboard.configure(sections=f"[plugins.http]\nsocket_mode = {mode}")
+    assert f'socket_mode = "{shown}"' in pegboard("config", "show").out
+    pegboard.configure(sections="[plugins.http]\nsocket_mode = 660")
+    assert 'socket_mode: expected a file mode in octal, such as "0600"' in pegboard("config", "check").err

@@ -120,6 +120,20 @@ def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
     ]
 
 
+def test_text_is_a_boolean_in_variables_only(tmp_path: Path) -> None:
+    environ = {"PEGBOARD__HOST__AUTOLOAD": "no", "ACME_VERBOSE": "yes", "VERBOSE": "on"}
+    config = load(tmp_path, environ=environ)
+    settings = validate_section(config, "plugins", "acme", Settings)
+    assert (config.host.autoload, settings) == (False, Settings(verbose=True))
+    referring = load(tmp_path, '[plugins.acme]\nverbose = { env = "VERBOSE" }', {"VERBOSE": "on"})
+    assert validate_section(referring, "plugins", "acme", Settings) == Settings(verbose=True)
+    told = "expected true or false, without quotes"
+    assert problems(tmp_path, '[host]\nautoload = "no"') == [f"hostconfig.toml:2: host.autoload: {told}"]
+    wrong = validate_section(load(tmp_path, '[plugins.acme]\nverbose = "true"'), "plugins", "acme", Settings)
+    assert isinstance(wrong, list)
+    assert list(map(str, wrong)) == [f"hostconfig.toml:2: plugins.acme.verbose: {told}"]
+
+
 def test_the_defaults_list_every_variable_that_a_built_in_plugin_declares() -> None:
     models = {
         origin.name: origin.entry_point.load().Config
