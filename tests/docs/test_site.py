@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.docs.pages import Page, pegboard
 from tools.install import ROOT
+from tools.screenshots import COMMANDS, IMAGES, image
 from tools.site.pages import navigation
 
 INDEX = Page("docs/README.md")
@@ -27,5 +30,10 @@ def test_the_builder_finds_no_broken_link(tmp_path: Path) -> None:
 
 def test_the_first_commands_succeed(tmp_path: Path) -> None:
     for line in INDEX.blocks["sh commands"].splitlines():
-        done = pegboard(*shlex.split(line)[1:], cwd=tmp_path)
+        done = pegboard(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
         assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_image_shows_the_output_of_its_command(name: str) -> None:
+    assert (IMAGES / f"{name}.svg").read_text("utf-8") == image(COMMANDS[name]), "run `python -m tools.screenshots`"
