@@ -20,8 +20,10 @@ def passed_sockets() -> list[socket.socket]:
     # a child process inherits the variables, but not the descriptors
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return []
-    count = int(os.environ.get("LISTEN_FDS", "0"))
-    return [_duplicate(descriptor) for descriptor in range(_FIRST, _FIRST + count)]
+    count = os.environ.get("LISTEN_FDS", "")
+    if not count.isdecimal():
+        raise TransportError(f'http: LISTEN_FDS must be a number of sockets, not "{count}"')
+    return [_duplicate(descriptor) for descriptor in range(_FIRST, _FIRST + int(count))]
 
 
 def _duplicate(descriptor: int) -> socket.socket:

@@ -61,6 +61,13 @@ async def test_a_passed_descriptor_that_does_not_listen_is_refused(fixture_site:
         assert "descriptor 3 of LISTEN_FDS does not listen" in served.stderr
 
 
+async def test_an_invalid_number_of_sockets_is_refused(fixture_site: Path) -> None:
+    command = ("/bin/sh", "-c", f'LISTEN_PID=$$ LISTEN_FDS=many exec "{PEGBOARD}" serve')
+    async with Served(fixture_site, command=command, ready=False) as served:
+        assert await served.wait() == 5
+        assert 'LISTEN_FDS must be a number of sockets, not "many"' in served.stderr
+
+
 @pytest.fixture
 def notified(tmp_path: Path) -> Iterator[socket.socket]:
     """The socket of a service manager."""
