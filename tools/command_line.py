@@ -13,6 +13,7 @@ from pegboard.config.state import STATE_VARIABLE
 from pegboard.hookspecs import register_commands
 from pegboard.loading.discovery import defaults
 from pegboard.loading.plugins import contributions_of
+from tools.screenshots import COMMANDS
 
 _NOTE = "<!-- Written by `python -m tools.reference` from the code. -->\n"
 _FEW_ROWS = 4
@@ -83,6 +84,9 @@ def _section(parser: argparse.ArgumentParser, of_plugins: set[str]) -> Iterator[
     examples = [line.strip() for line in (parser.epilog or "").splitlines()[1:]]
     if examples:
         yield "\n".join(["```text", *examples, "```", ""])
+    name = f"terminal-{'-'.join(parser.prog.split()[1:])}"
+    if name in COMMANDS:
+        yield f"![The output of {COMMANDS[name]}](images/{name}.svg)\n"
 
 
 def _table(actions: list[argparse.Action]) -> Iterator[str]:
