@@ -12,6 +12,28 @@ from pegboard.cli.server_options import header_argument, url_argument
 
 _TRUSTED = ("path", {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file; ./hostconfig.toml by default"})
 
+NEW = (
+    (
+        "sort",
+        {
+            "nargs": "?",
+            "metavar": "toolkit|plugin|server",
+            "help": "asked for at a terminal, if it is left out",
+        },
+    ),
+    ("name", {"nargs": "?", "help": "the name, such as weather; the folder is toolkit-weather"}),
+    (
+        "--kind",
+        {
+            "help": "of a plugin: transport, middleware, authenticator, error-adapter, auth-provider, "
+            "token-source, secret-store, store, method, route or command"
+        },
+    ),
+    ("--owner", {"help": "the GitHub account or organization, for server.json"}),
+)
+
+SWITCH = (("name", {"help": "an installed plugin or toolkit: its name, or distribution:name"}),)
+
 CONFIG = (
     CliCommand(
         "check",
@@ -24,6 +46,13 @@ CONFIG = (
         "config_commands:run_config_show",
         "show the settings in effect and their sources",
         ("pegboard config show", "pegboard config show --json"),
+    ),
+    CliCommand(
+        "set",
+        "edit_commands:run_config_set",
+        "set a key in the configuration file, and keep its comments",
+        ("pegboard config set host.name shed", "pegboard config set plugins.http.port 9000"),
+        (("key", {"help": "the key, such as plugins.http.port"}), ("value", {"help": "TOML, or else a string"})),
     ),
     CliCommand(
         "schema",

@@ -65,7 +65,8 @@ class CliCommand(NamedTuple):
         run: "module:function" below this package, or the command of a plugin; "" for a group.
         summary: a description in one line.
         examples: valid command lines.
-        arguments: positional arguments and options, with the parameters of `add_argument`.
+        arguments: positional arguments and options, with the parameters of `add_argument`; or their name in
+            `command_groups`.
         group: the name of a group's commands in `command_groups`, "" for a command.
         elsewhere: "module:function" for another MCP server (`--url`, `--stdio`); "" if the command has no such options.
     """
@@ -74,7 +75,7 @@ class CliCommand(NamedTuple):
     run: str | Command
     summary: str
     examples: Sequence[str]
-    arguments: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    arguments: Sequence[tuple[str, Mapping[str, Any]]] | str = ()
     group: str = ""
     elsewhere: str = ""
 
@@ -175,25 +176,13 @@ _COMMANDS = (
         "new:run_new",
         "write a new toolkit, plugin or server, with tests",
         ("pegboard new toolkit weather", "pegboard new plugin acme --kind middleware", "pegboard new server notes"),
-        (
-            (
-                "sort",
-                {
-                    "nargs": "?",
-                    "metavar": "toolkit|plugin|server",
-                    "help": "asked for at a terminal, if it is left out",
-                },
-            ),
-            ("name", {"nargs": "?", "help": "the name, such as weather; the folder is toolkit-weather"}),
-            (
-                "--kind",
-                {
-                    "help": "of a plugin: transport, middleware, authenticator, error-adapter, auth-provider, "
-                    "token-source, secret-store, store, method, route or command"
-                },
-            ),
-            ("--owner", {"help": "the GitHub account or organization, for server.json"}),
-        ),
+        "NEW",
+    ),
+    CliCommand(
+        "enable", "edit_commands:run_enable", "enable a plugin or toolkit", ("pegboard enable cache",), "SWITCH"
+    ),
+    CliCommand(
+        "disable", "edit_commands:run_disable", "disable a plugin or toolkit", ("pegboard disable cache",), "SWITCH"
     ),
     CliCommand(
         "config",
@@ -348,7 +337,7 @@ def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, re
             parents=[shared, *([_server_options()] if command.elsewhere else [])],
             allow_abbrev=False,
         )
-        for name, reading in command.arguments:
+        for name, reading in _arguments(command):
             own.add_argument(name, **reading)
         if command.group:
             from pegboard.cli import command_groups
@@ -356,6 +345,15 @@ def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, re
             _add(own, getattr(command_groups, command.group), shared, required=True)
         else:
             own.set_defaults(run=command.run, chosen=command.name)
+
+
+def _arguments(command: CliCommand) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    if not isinstance(command.arguments, str):
+        return command.arguments
+    from pegboard.cli import command_groups
+
+    found: Sequence[tuple[str, Mapping[str, Any]]] = getattr(command_groups, command.arguments)
+    return found
 
 
 def _shared_options(*, defaults: bool = True) -> _Parser:

@@ -1,0 +1,138 @@
+"""`pegboard enable`, `disable` and `config set`: the file changes, its comments stay, and mistakes change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tomli
+
+from tests.host.cli.conftest import INSTALLED, Command
+
+COMMENTED = f"""# mine
+[host]  # the host
+name = "a"  # a name
+disabled_toolkits = {json.dumps(INSTALLED)}
+disabled_plugins = [
+    "timing",  # too slow
+]
+
+[toolkits.demo]
+word = "moin"  # northern
+"""
+
+
+def file_of(pegboard: Command) -> str:
+    return (pegboard.folder / "hostconfig.toml").read_text("utf-8")
+
+
+def comments(text: str) -> list[str]:
+    return [line.partition("#")[2] for line in text.splitlines() if "#" in line]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "line"),
+    [
+        ("host.name", "b # c", 'name = "b # c"  # a name'),
+        ("host.version", "1.10", 'version = "1.10"'),
+        ("host.page_size", "0x10", "page_size = 0x10"),
+        ("toolkits.demo.word", '"true"', 'word = "true"  # northern'),
+        ("plugins.http.port", "9000", "[plugins.http]\nport = 9000"),
+        ("plugins.worker.secret", '{ env = "DEMO_KEY" }', '[plugins.worker]\nsecret = { env = "DEMO_KEY" }'),
+        ("host.autoload", "false", "autoload = false"),
+    ],
+)
+def test_a_key_is_set_and_comments_stay(key: str, text: str, line: str, pegboard: Command) -> None:
+    pegboard.write(COMMENTED)
+    done = pegboard("config", "set", key, text)
+    assert (done.code, done.err, done.out) == (0, "", f"set {key} in {pegboard.folder / 'hostconfig.toml'}\n")
+    assert line in file_of(pegboard)
+    assert set(comments(COMMENTED)) <= {one.rpartition("#")[2] for one in comments(file_of(pegboard))}
+    assert pegboard("config", "check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "config set plugins.http.port x",
+            'hostconfig.toml:13: plugins.http.port: expected an integer, found text "x"',
+        ),
+        ("config set host.nmae x", 'host.nmae: unknown key; did you mean "name"?'),
+        ("config set host.name.first x", "host.name is not a table"),
+        ("config set host x", "'host' is not a key"),
+        ("enable adit", 'is installed; did you mean "audit"?'),
+        ("enable auth_token", "missing token"),
+    ],
+)
+def test_a_mistake_changes_nothing(line: str, told: str, pegboard: Command) -> None:
+    pegboard.write(COMMENTED)
+    done = pegboard(*line.split())
+    assert (done.code, done.out) == (3, "")
+    assert told in done.err
+    assert file_of(pegboard) == COMMENTED
+    assert [path.name for path in pegboard.folder.iterdir() if "edited" in path.name] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plugins = { mcp = { path = '/x' } }\n",
+        "\ufeffhost.name = 'x' # c\n",
+        "[toolkits.demo]\r\nword = 'a'\r\n[plugins.mcp]\r\n[host]\r\n",
+        "plugins.mcp.path = '/x'",
+        "",
+    ],
+)
+def test_every_form_of_a_table_can_be_changed(text: str, pegboard: Command) -> None:
+    pegboard.write(text)
+    before = tomli.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    assert pegboard("config", "set", "plugins.http.port", "1").err == ""
+    changed = tomli.loads(file_of(pegboard))
+    plugins = before.setdefault("plugins", {})
+    plugins["http"] = {"port": 1}
+    assert changed == before
+
+
+@pytest.mark.parametrize("name", ["timing", "response_size", "demo", "pegboard:cache"])
+def test_a_plugin_is_switched(name: str, pegboard: Command) -> None:
+    pegboard.write(COMMENTED)
+
+    def is_on() -> bool:
+        found = pegboard("config", "check", "--json").data
+        return name.rpartition(":")[2] in [*found["plugins"], *found["toolkits"]]
+
+    begun = is_on()
+    for word in ("disable", "enable", "disable", "enable"):
+        done = pegboard(word, name)
+        assert (done.code, done.err) == (0, "")
+        assert is_on() is (word == "enable")
+        assert pegboard(word, name, "--json").data["changed"] is False
+    assert begun is (name == "demo")
+    assert comments(file_of(pegboard))[:3] == [" mine", " the host", " a name"]
+
+
+def test_a_glob_or_a_variable_is_named_if_it_prevents_the_change(pegboard: Command) -> None:
+    pegboard.configure("disabled_plugins = ['aud*']")
+    assert "audit cannot be enabled: disabled by 'aud*'" in pegboard("enable", "audit").err
+    done = pegboard("config", "set", "host.name", "x", env={"PEGBOARD__HOST__NAME": "y"})
+    assert done.err == "pegboard: the environment variable PEGBOARD__HOST__NAME takes precedence\n"
+
+
+def test_a_trusted_file_stays_trusted_and_another_is_not_changed(pegboard: Command) -> None:
+    env = {"PEGBOARD_CONFIG": None, "PEGBOARD_STATE_DIR": str(pegboard.folder / "state")}
+    refused = pegboard("disable", "demo", env=env)
+    assert (refused.code, "is not trusted" in refused.err) == (3, True)
+    assert pegboard("config", "trust", env=env).code == 0
+    assert pegboard("disable", "demo", env=env).code == 0
+    assert "demo_greet" not in pegboard("list", env=env).out
+
+
+def test_the_user_s_file_is_made_if_there_is_none(pegboard: Command, tmp_path: Path) -> None:
+    (pegboard.folder / "hostconfig.toml").unlink()
+    env = {"PEGBOARD_CONFIG": None, "XDG_CONFIG_HOME": str(tmp_path / "settings")}
+    assert pegboard("config", "set", "host.name", "mine", env=env).code == 0
+    made = tmp_path / "settings" / "pegboard" / "hostconfig.toml"
+    assert made.read_text("utf-8") == '[host]\nname = "mine"\n'
+    assert made.stat().st_mode & 0o777 == 0o600
