@@ -32,6 +32,8 @@ MAX_LISTEN_SECONDS = 5.0
 """The time limit for the request for changes."""
 MAX_FIRST_LISTS_SECONDS = 60.0
 """The time limit for the lists of a new connection, during which calls wait."""
+MAX_CHECK_SECONDS = 5.0
+"""The time limit for the response that shows, after a request timed out, that a server is alive."""
 MIN_LIST_SECONDS = 0.2
 """The minimum time between two readings of changed lists."""
 
@@ -102,6 +104,8 @@ class Link:
         self._next_attempt: float | None = None
         self._changed: set[RawKind] = set()
         self._wake = asyncio.Event()
+        self._check: asyncio.Task[None] | None = None
+        self._blocked = ""
         self._was_open = False
         self._settled = asyncio.Event()
         self._started = 0.0
@@ -150,6 +154,15 @@ class Link:
         """Connect if no connection is open. Wait until the lists are served, or the attempt has failed."""
         self.start()
         await self._settled.wait()
+
+    def check(self, client: Client) -> None:
+        """Check in the background if the server still responds. Without a response the connection is lost.
+
+        Args:
+            client: the connection on which a request timed out.
+        """
+        if client is self._client and (self._check is None or self._check.done()):
+            self._check = asyncio.get_running_loop().create_task(self._check_response(client))
 
     async def close(self) -> None:
         """Close the connection and make no further attempts."""
@@ -206,6 +219,7 @@ class Link:
     async def _connect_and_follow(self) -> str:
         """Open the connection and follow changes until it is lost. Return the reason of the loss."""
         self._changed.clear()
+        self._blocked = ""
         async with self._open(self._notified) as client:
             await self._listen(client)
             self.lists = await self._first_lists(client)
@@ -257,6 +271,8 @@ class Link:
             while not closed.done():
                 await self._wake.wait()
                 self._wake.clear()
+                if self._blocked:
+                    return self._blocked
                 if self._changed:
                     kinds, self._changed = self._changed, set()
                     self.lists = await self._reader.read(client, kinds, self.lists)
@@ -266,6 +282,18 @@ class Link:
         finally:
             closed.cancel()
             self._wake.clear()
+
+    async def _check_response(self, client: Client) -> None:
+        method = "server/discover" if client.stateless else "ping"
+        try:
+            async with asyncio.timeout(MAX_CHECK_SECONDS):
+                await client.request(method)
+        except TimeoutError:
+            if client is self._client:
+                self._blocked = f"a request timed out, and {method} had no response in {MAX_CHECK_SECONDS:.0f} seconds"
+                self._wake.set()
+        except MCPError as error:  # an error of the server is a response
+            self._logger.debug("%s: %s failed: %s", self._label, method, _first_line(error))
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:
         if method in _CHANGES:

@@ -8,7 +8,7 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from pegboard import Context, MCPError, UpstreamError
+from pegboard import Context, UpstreamError
 from pegboard.client import Asked, QuestionHandler
 from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ClientError, ProtocolError
 from pegboard_plugins.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
@@ -20,7 +20,6 @@ from pegboard_plugins.upstreams.questions import (
     question_of,
 )
 from pegboard_plugins.upstreams.request_errors import request_error
-from pegboard_plugins.upstreams.upstream_errors import no_response
 
 if TYPE_CHECKING:
     from pegboard.client import Client
@@ -209,7 +208,7 @@ class UpstreamCalls:
         def report(progress: dict[str, Any]) -> None:
             _report(context if call is None else call.context, progress)
 
-        async with self._server.use(context) as client:
+        async with self._server.use(context, repeatable=repeatable) as client:
             using = self._running.setdefault(client, [])
             using.append(context)
             try:
@@ -218,10 +217,6 @@ class UpstreamCalls:
                 )
             except ProtocolError as error:
                 raise request_error(self._server.name, method, params, error) from None
-            except MCPError as error:
-                if (typed := no_response(self._server.name, error, repeatable=repeatable)) is None:
-                    raise
-                raise typed from error
             finally:
                 using.remove(context)
                 if not using:

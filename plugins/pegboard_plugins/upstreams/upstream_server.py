@@ -9,7 +9,7 @@ from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard import Context, MCPError, NotFoundError
+from pegboard import Context, ErrorKind, MCPError, NotFoundError
 from pegboard.plugin import PluginContext
 from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
 from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
@@ -152,10 +152,14 @@ class UpstreamServer:
     # --- calls
 
     @asynccontextmanager
-    async def use(self, context: Context[Any]) -> AsyncIterator[Client]:
+    async def use(self, context: Context[Any], *, repeatable: bool = False) -> AsyncIterator[Client]:
         """Return the connection for the caller, for one call.
 
         With `identity = "user"` it is the caller's own connection. It stays open at least until the block ends.
+
+        Args:
+            context: the call.
+            repeatable: True if repeating the call has no further effect.
 
         Raises:
             NetworkTransportError: the server is not connected, or does not respond to the requests of the block. The
@@ -166,7 +170,7 @@ class UpstreamServer:
         """
         if self._link is not None:
             client = await self._connected(self._link)
-            with self._typed_errors():
+            with self._typed_errors(self._link, client, repeatable):
                 yield client
             return
         if not context.caller.is_known:
@@ -177,8 +181,9 @@ class UpstreamServer:
         token = await self._token(context)
         async with self._users.use(key) as user:
             user.token = token
-            client = await self._connected(user.link)
-            with self._typed_errors():
+            link = user.link
+            client = await self._connected(link)
+            with self._typed_errors(link, client, repeatable):
                 yield client
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
@@ -196,13 +201,15 @@ class UpstreamServer:
             raise not_connected(self.name, error) from error
 
     @contextmanager
-    def _typed_errors(self) -> Iterator[None]:
-        """Convert errors of the connection to errors for the caller."""
+    def _typed_errors(self, link: Link, client: Client, repeatable: bool) -> Iterator[None]:
+        """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
         try:
             yield
         except MCPError as error:
-            if (typed := no_response(self.name, error)) is None:
+            if (typed := no_response(self.name, error, repeatable=repeatable)) is None:
                 raise
+            if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
+                link.check(client)
             raise typed from error
 
     async def _token(self, call: Call | Context[Any]) -> str | None:

@@ -1,6 +1,7 @@
 """A scripted server on standard input and output: `python scripted.py FILE`.
 
-The file maps methods to results. The value "hang" sends no response, and "exit" ends the process. Of a list, each
+The file maps methods to results. The value "hang" sends no response, "block" stops reading, and "exit" ends
+the process. Of a list, each
 result is used once, and the last one again and again. A `tools/call` without a result returns the environment variable
 that its argument names.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -35,6 +37,8 @@ def main(path: str) -> None:
             result = result.pop(0) if len(result) > 1 else result[0]
         if result == "exit":
             sys.exit(3)
+        if result == "block":
+            signal.pause()
         if message["method"] == "tools/call" and result is None:
             name = message["params"]["arguments"].get("name", "")
             result = {"content": [{"type": "text", "text": os.environ.get(name, "")}]}

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pegboard.plugin import LifespanError, ProtocolError
+from pegboard_plugins.upstreams import link
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
 from tests.support.http import Served, http_config
@@ -98,6 +99,30 @@ async def test_the_tools_of_a_dead_server_stay_and_its_calls_name_the_next_attem
         assert "The next attempt to connect is in" in result.text
         assert await names(client) == ["one_env"]
     assert "one: the connection is lost: /bin/sh ended with code 3; next attempt in" in caplog.text
+
+
+@pytest.mark.parametrize(("fault", "restarts"), [("block", True), ("hang", False)])
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_server_that_does_not_respond_at_all_is_started_again(
+    fault: str,
+    restarts: bool,
+    revision: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(link, "MAX_CHECK_SECONDS", 1)
+    found = {"supportedVersions": [revision], "capabilities": {"tools": {}}} if revision == ERAS[0] else None
+    script = {**tools("env"), "server/discover": found, "tools/call": [fault, None]}
+    async with mounting({"one": scripted(tmp_path, script, timeout=1, revision=revision)}) as client:
+        for _ in range(2 if restarts else 1):  # the second process blocks too
+            assert "did not respond in time. The call may have had effects" in (await client.call("one_env")).text
+            if restarts:
+                await until(lambda: "a request timed out, and" in caplog.text)
+                caplog.clear()
+        if not restarts:
+            assert not (await client.call("one_env", name="PATH")).is_error
+            assert "the connection is lost" not in caplog.text
 
 
 async def test_a_required_server_must_connect() -> None:
