@@ -93,6 +93,8 @@ class AiohttpReply:
         self._response: aiohttp.ClientResponse | None = None
 
     async def __aenter__(self) -> HttpReply:
+        if self._session.closed:
+            raise UnreachableError("the client is closed")
         try:
             self._response = response = await self._session.request(
                 self._method,

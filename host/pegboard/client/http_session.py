@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from pegboard.client.client_errors import ConnectionLostError, SessionExpiredError
+from pegboard.client.client_errors import ConnectionLostError, HttpStatusError, SessionExpiredError
 from pegboard.client.http_auth import LoginRequiredError
 from pegboard.client.http_endpoint import HttpEndpoint, is_stream
+from pegboard.client.http_exchange import HttpReply
 from pegboard.client.http_stream import StreamReading
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
@@ -145,10 +146,22 @@ class SessionHttp:
             if is_stream(reply):
                 response = await reading.response_in(reply, flight)
             else:
-                response = await self._endpoint.whole_message(reply)
+                response = await self._whole_message(reply, used)
         if response is None and not reading.last_id:
             raise ConnectionLostError(f"{self._endpoint.label}: the stream ended before the response")
         return response
+
+    async def _whole_message(self, reply: HttpReply, used: str) -> Message:
+        """Return the message of a response. Some servers respond with status 400 if they do not know the session."""
+        try:
+            message = await self._endpoint.whole_message(reply)
+        except HttpStatusError as error:
+            if error.status == 400 and used:
+                raise self._expired(used, str(error)) from None
+            raise
+        if reply.status == 400 and used and "session" in str(message["error"].get("message")).lower():
+            raise self._expired(used)
+        return message
 
     async def _resumed(self, flight: InFlight, reading: StreamReading) -> Message:
         """Return the response to a request whose stream broke off."""
@@ -215,8 +228,8 @@ class SessionHttp:
                 raise ConnectionLostError(f"{self._endpoint.label}: the server refuses the stream for now")
             return False
 
-    def _expired(self, used: str) -> SessionExpiredError:
-        error = SessionExpiredError(f"{self._endpoint.label}: the session has expired")
+    def _expired(self, used: str, reason: str = "the session has expired") -> SessionExpiredError:
+        error = SessionExpiredError(f"{self._endpoint.label}: {reason}")
         error.session_id = used
         return error
 

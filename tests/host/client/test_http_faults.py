@@ -99,7 +99,18 @@ def test_a_revision_that_the_client_does_not_speak_is_refused() -> None:
 # --- sessions
 
 
-async def test_an_expired_session_is_renewed_once_and_the_requests_are_repeated() -> None:
+NO_SESSION = "Bad Request: No valid session ID provided"
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        NOT_FOUND,
+        whole(400, NO_SESSION.encode()),
+        as_json({"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": NO_SESSION}}, status=400),
+    ],
+)
+async def test_an_expired_session_is_renewed_once_and_the_requests_are_repeated(unknown: bytes) -> None:
     opened: list[str] = []
     told: list[str] = []
 
@@ -112,7 +123,7 @@ async def test_an_expired_session_is_renewed_once_and_the_requests_are_repeated(
         if "method" in (got.message or {}) and got.method.startswith("notifications/"):
             return ACCEPTED
         if got.verb == "POST" and got.headers["mcp-session-id"] == "s1":
-            return NOT_FOUND
+            return unknown
         return got.result(OK) if got.verb == "POST" else ACCEPTED
 
     async with connected(respond, revision=REVISION, on_notification=lambda method, _: told.append(method)) as (
@@ -277,6 +288,13 @@ async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, t
             await client.call("x")
         assert caught.value.message.startswith("http://127.0.0.1:")
         assert await client.request("ping") == OK  # the client goes on
+
+
+async def test_a_closed_client_says_so() -> None:
+    async with connected(lambda got: got.result(DISCOVERED), revision="2026-07-28") as (client, _):
+        pass
+    with pytest.raises(TransportError, match="the client is closed"):
+        await client.call("x")
 
 
 async def test_a_server_that_is_not_there_is_named() -> None:
