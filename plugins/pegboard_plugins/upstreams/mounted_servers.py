@@ -14,6 +14,12 @@ from pegboard_plugins.upstreams.server_config import UpstreamsConfig
 from pegboard_plugins.upstreams.upstream_requests import UpstreamRequests, UserItems
 from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
+START_PAUSE_SECONDS = 0.05
+"""The time before the start of each connection, unless a request for a list comes earlier.
+
+Many programs that start at once would take the processors from a host that is not ready yet.
+"""
+
 
 class MountedServers:
     """The mounted servers of one host.
@@ -42,6 +48,12 @@ class MountedServers:
         for_users = any(server.config.identity == "user" for server in self.servers)
         return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
 
+    async def _start(self) -> None:
+        for server in self.servers:
+            if server.config.start == "eager":
+                await asyncio.sleep(START_PAUSE_SECONDS)
+                server.start()
+
     def _owner_of(self, kind: ItemKind, shown: str) -> str | None:
         return next((server.name for server in self.servers if server.items.has(kind, shown)), None)
 
@@ -56,13 +68,12 @@ class MountedServers:
         Raises:
             TransportError: a required server is not available.
         """
+        starting = asyncio.get_running_loop().create_task(self._start())
         try:
-            for server in self.servers:
-                if server.config.start != "lazy":
-                    server.start()
             await asyncio.gather(*(_require(one) for one in self.servers if one.config.start == "required"))
             yield
         finally:
+            starting.cancel()
             await asyncio.gather(*(server.close() for server in self.servers))
 
 
