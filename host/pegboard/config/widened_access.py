@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PlainSerializer
 
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, WidensAccess
@@ -59,7 +59,8 @@ def _marked(
         if source.by_operator and not _is_default(value, field.default) and not _harmless(mark, value):
             from pegboard.config.secret_values import masked
 
-            yield AccessSetting(dotted((*path, key)), masked(value, (*path, key)), mark.access, str(source))
+            shown = masked(_as_shown(field.metadata, value), (*path, key))
+            yield AccessSetting(dotted((*path, key)), shown, mark.access, str(source))
 
 
 def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Iterator[AccessSetting]:
@@ -68,6 +69,17 @@ def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> 
         if source.by_operator:
             access = f"passes the variable {reference.env} on"
             yield AccessSetting(dotted(place), {"env": reference.env}, access, str(source))
+
+
+def _as_shown(metadata: Iterable[Any], value: Any) -> Any:
+    """Return a value in the form of `config show`, such as a file mode in octal."""
+    for mark in metadata:
+        if isinstance(mark, PlainSerializer):
+            try:
+                return mark.func(value)  # type: ignore[call-arg]  # it takes the value alone
+            except Exception:  # noqa: BLE001 - code of a plugin, and the value is not validated yet
+                return value
+    return value
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -31,8 +31,8 @@ def _file_mode(value: Any) -> Any:
     return value
 
 
-def _octal(mode: int) -> str:
-    return f"0o{mode:03o}"
+def _octal(mode: int | str) -> str:
+    return f"0o{_file_mode(mode):03o}"
 
 
 def _is_owners(mode: int | str) -> bool:

@@ -173,5 +173,7 @@ def test_secrets_are_masked_and_references_are_shown(pegboard: Command) -> None:
 def test_file_modes_are_octal(mode: str, shown: str, pegboard: Command) -> None:
     pegboard.configure(sections=f"[plugins.http]\nsocket_mode = {mode}")
     assert f'socket_mode = "{shown}"' in pegboard("config", "show").out
+    trusted = pegboard("config", "trust", "hostconfig.toml", "--json").data["widens"]
+    assert [one["value"] for one in trusted if "socket" in one["key"]] == ([] if shown == "0o600" else [shown])
     pegboard.configure(sections="[plugins.http]\nsocket_mode = 660")
     assert 'socket_mode: expected a file mode in octal, such as "0600"' in pegboard("config", "check").err
