@@ -76,7 +76,7 @@ class ServerConfig(PluginConfig):
     max_users: int = Field(100, ge=1, le=10_000)
     idle_seconds: float = Field(600, gt=0)
     timeout: float = Field(60, gt=0)
-    revision: str | None = Field(None, pattern=r"^20\d\d-\d\d-\d\d$")
+    revision: Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] | None = None
     start: Literal["eager", "lazy", "required"] = "eager"
 
     @field_validator("url")
@@ -108,7 +108,33 @@ class ServerConfig(PluginConfig):
     @field_validator("cwd")
     @classmethod
     def _resolve_cwd(cls, cwd: Path | None, info: ValidationInfo) -> Path | None:
-        return None if cwd is None else cls.folder_of(info) / cwd.expanduser()
+        if cwd is None:
+            return None
+        folder = cls.folder_of(info) / cwd.expanduser()
+        if not folder.is_dir():
+            raise ValueError(f"{str(folder)!r} is not a directory: create it")
+        return folder
+
+    @field_validator("env")
+    @classmethod
+    def _check_env(cls, env: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+        for name, value in env.items():
+            if not name or "=" in name or "\0" in name:
+                raise ValueError(f'invalid variable name {name!r}: use a name such as "NOTES_TOKEN"')
+            if "\0" in value.get_secret_value():
+                raise ValueError(f"the variable {name!r} has a value with a null character: remove it")
+        return env
+
+    @field_validator("rename")
+    @classmethod
+    def _check_rename(cls, rename: Mapping[str, str]) -> Mapping[str, str]:
+        given: dict[str, str] = {}
+        for own, name in rename.items():
+            if not name:
+                raise ValueError(f"the new name of {own!r} is empty: use a name")
+            if (other := given.setdefault(name, own)) != own:
+                raise ValueError(f"{other!r} and {own!r} have the new name {name!r}: use two names")
+        return rename
 
     @field_validator("headers")
     @classmethod

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from pegboard import Host
+from pegboard.client.handshake import SESSIONS, STATELESS
 from pegboard.loading.discovery import defaults
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
@@ -33,6 +35,13 @@ CALL = ("call", "one_search", "name=OWN")
         ('command = "a"\nidentity = "user"\nstart = "required"', 'start = "required" needs identity = "host"'),
         ('url = "http://a/mcp"\ntimeuot = 3', "did you mean"),
         ('url = "http://a/mcp"\nstart = "later"', 'expected "eager", "lazy" or "required"'),
+        ('url = "http://a/mcp"\nrevision = "2099-01-01"', 'expected "2026-07-28", "2025-11-25"'),
+        ('command = "a"\ncwd = "absent"', "absent' is not a directory: create it"),
+        ('command = "a"\nenv = { "A=B" = "c" }', "invalid variable name 'A=B'"),
+        ('command = "a"\nenv = { "" = "c" }', "invalid variable name ''"),
+        ('command = "a"\nenv = { A = "b\\u0000" }', "the variable 'A' has a value with a null character: remove it"),
+        ('command = "a"\nrename = { x = "z", y = "z" }', "'x' and 'y' have the new name 'z': use two names"),
+        ('command = "a"\nrename = { x = "" }', "the new name of 'x' is empty"),
         ('url = "http://a/mcp"\nheaders = { Authorization = { env = "UNSET_VARIABLE" } }', "UNSET_VARIABLE"),
     ],
 )
@@ -46,6 +55,11 @@ def test_problems_name_the_file_and_the_line(section: str, problem: str, tmp_pat
     assert "plugins.upstreams.servers.one" in found
 
 
+def test_the_revisions_are_those_of_the_client() -> None:
+    (revisions, _) = get_args(get_type_hints(ServerConfig)["revision"])
+    assert get_args(revisions) == (STATELESS, *SESSIONS)
+
+
 @pytest.mark.parametrize("name", ["Big", "with space", "x" * 33, "-a"])
 def test_names_of_servers_are_checked(name: str) -> None:
     with pytest.raises(ValueError, match="invalid server name"):
@@ -53,6 +67,7 @@ def test_names_of_servers_are_checked(name: str) -> None:
 
 
 def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
     text = '[plugins.upstreams.servers.one]\ncommand = "bin/server"\ncwd = "data"\n'
     host = Host(load(tmp_path, text, defaults=defaults()))
     host.load()
