@@ -1,7 +1,7 @@
 """Prepares a release: `make release VERSION=0.2.0`. docs/releasing.md describes the steps.
 
-It sets the version of all distributions and the date in the changelog, runs all tests, builds, commits and tags. It
-uploads nothing.
+It sets the version in distributions and pages and the date in the changelog, runs all tests, builds, commits and tags.
+It uploads nothing.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tools.install import ROOT
+from tools.install import ROOT, python
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _UNRELEASED = re.compile(r"^## .* \(unreleased\)$", re.M)
@@ -33,6 +34,9 @@ def edited(root: Path, version: str, day: str) -> Iterator[tuple[Path, str]]:
     if not _UNRELEASED.search(text):
         raise SystemExit("make release: CHANGELOG.md has no section `## VERSION (unreleased)`; write one")
     yield changelog, _UNRELEASED.sub(f"## {version} ({day})", text, count=1)
+    before = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    tutorial = root / "docs" / "tutorial.md"
+    yield tutorial, tutorial.read_text("utf-8").replace(f"pegboard {before}", f"pegboard {version}")
     major, minor = int(parts[1]), int(parts[2])
     above = f"{major + 1}" if major else f"0.{minor + 1}"
     for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
@@ -54,7 +58,10 @@ def main(version: str) -> None:
         raise SystemExit("make release: the checkout has uncommitted changes; commit them first")
     for path, text in [*edited(ROOT, version, datetime.now(UTC).date().isoformat())]:
         path.write_text(text, "utf-8")
-    for target in ("lock", "test", "build"):
+    for target in ("lock", "install"):
+        run("make", target)
+    run(str(python()), "-m", "tools.screenshots")
+    for target in ("test", "build"):
         run("make", target)
     run("git", "commit", "--all", "--message", f"Release {version}")
     run("git", "tag", "--annotate", f"v{version}", "--message", f"Release {version}")

@@ -98,7 +98,8 @@ def test_install_with_uv_and_build(checkout: Path, make: Make) -> None:
     assert state(checkout / ".venv") == before, "nothing is installed again"
     built = sorted(file.name for file in (checkout / "dist").iterdir())
     names = ("pegboard", "toolkit_files", "toolkit_github", "toolkit_math")
-    assert built == sorted(f"{name}-0.1.0{end}" for name in names for end in ("-py3-none-any.whl", ".tar.gz"))
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert built == sorted(f"{name}-{version}{end}" for name in names for end in ("-py3-none-any.whl", ".tar.gz"))
 
 
 def test_install_with_pip_if_uv_fails(checkout: Path, make: Make, tmp_path: Path) -> None:

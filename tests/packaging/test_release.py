@@ -17,7 +17,8 @@ from tools.release import edited
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    for file in (ROOT / "CHANGELOG.md", *(folder / "pyproject.toml" for folder in distributions())):
+    pages = (ROOT / "CHANGELOG.md", ROOT / "docs" / "tutorial.md")
+    for file in (*pages, *(folder / "pyproject.toml" for folder in distributions())):
         copy = tmp_path / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
@@ -28,6 +29,7 @@ def checkout(tmp_path: Path) -> Path:
 def test_all_distributions_get_the_version_and_the_changelog_a_date(checkout: Path, version: str, bounds: str) -> None:
     files = dict(edited(checkout, version, "2030-01-02"))
     assert f"\n## {version} (2030-01-02)\n" in files.pop(checkout / "CHANGELOG.md")
+    assert f"\npegboard {version}\n" in files.pop(checkout / "docs" / "tutorial.md")
     projects = {path: tomllib.loads(text)["project"] for path, text in files.items()}
     assert {project["version"] for project in projects.values()} == {version}
     toolkits = [project for path, project in projects.items() if path.parent != checkout]

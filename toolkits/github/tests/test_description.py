@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from toolkits.github.tests.support.examples import example
 HEADERS = {
     "Accept": "application/vnd.github+json",
     "X-GitHub-Api-Version": "2022-11-28",
-    "User-Agent": "toolkit-github/0.1.0",
+    "User-Agent": f"toolkit-github/{version('toolkit-github')}",
     "Content-Type": "application/json",
 }
 ISSUES = "/repos/octocat/Hello-World/issues"
