@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
@@ -39,12 +40,19 @@ class HttpEndpoint:
         self._url = endpoint.url
         self._auth = endpoint.auth
         self._exchange = exchange
+        self._accepted = asyncio.Event()
         self._post = {**_POST_HEADERS, **endpoint.headers}
         self._get = {**_GET_HEADERS, **endpoint.headers}
 
     @asynccontextmanager
     async def open(
-        self, method: str, headers: Mapping[str, str], body: bytes | None = None, flight: InFlight | None = None
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        flight: InFlight | None = None,
+        *,
+        may_log_in: bool = True,
     ) -> AsyncIterator[HttpReply]:
         """Send one request. Repeat it after a login, and after a redirect to the same origin.
 
@@ -53,6 +61,7 @@ class HttpEndpoint:
             headers: further headers.
             body: the body.
             flight: the request whose time stops during a login.
+            may_log_in: False to fail if the server requires a login.
 
         Raises:
             TransportError: the server cannot be reached, or redirects to another origin.
@@ -66,7 +75,7 @@ class HttpEndpoint:
             try:
                 async with self._exchange(method, self._url, sent, body) as reply:
                     if reply.status in (401, 403):
-                        if await self._repeats(reply, logins, flight):
+                        if await self._repeats(reply, flight, may_log_in=may_log_in and not logins):
                             logins += 1
                             continue
                     elif reply.status in (301, 302, 303):
@@ -75,12 +84,19 @@ class HttpEndpoint:
                         redirects += 1
                         self._url = self._redirected(reply)
                         continue
+                    if method == "POST" and reply.status < 300:
+                        self._accepted.set()
                     yield reply
                     return
             except TransportError as error:
                 if not error.message.startswith(self.label):
                     error.args = (f"{self.label}: {error.message}",)
                 raise
+
+    async def accepts(self) -> None:
+        """Wait until the server accepts a later request of this client, with the credentials of that time."""
+        self._accepted.clear()
+        await self._accepted.wait()
 
     async def whole_message(self, reply: HttpReply) -> Message:
         """Return the JSON-RPC message that is the body of a response.
@@ -113,7 +129,7 @@ class HttpEndpoint:
         found.status = reply.status
         raise found
 
-    async def _repeats(self, reply: HttpReply, logins: int, flight: InFlight | None) -> bool:
+    async def _repeats(self, reply: HttpReply, flight: InFlight | None, *, may_log_in: bool) -> bool:
         """Return True if a login allows to repeat the request.
 
         Raises:
@@ -121,7 +137,7 @@ class HttpEndpoint:
         """
         if not demands_login(reply.status, reply.headers):
             return False
-        if self._auth is not None and not logins:
+        if self._auth is not None and may_log_in:
             with nullcontext() if flight is None else flight.paused():
                 if await self._auth.challenged(self._url, reply.status, reply.headers):
                     return True

@@ -9,14 +9,13 @@ from contextlib import suppress
 from typing import Any
 
 from pegboard.client.client_errors import ConnectionLostError, HttpStatusError, SessionExpiredError
-from pegboard.client.http_auth import LoginRequiredError
 from pegboard.client.http_endpoint import HttpEndpoint, is_stream
 from pegboard.client.http_exchange import HttpReply
 from pegboard.client.http_stream import StreamReading
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming
 from pegboard.client.reconnecting import MAX_RECONNECT_SECONDS, reconnect_delay
-from pegboard.errors import MCPError, TransportError
+from pegboard.errors import AuthorizationRequiredError, MCPError, TransportError
 from pegboard.wire.codec import encode
 
 MAX_RESUMPTIONS = 5
@@ -182,28 +181,35 @@ class SessionHttp:
         raise ConnectionLostError(f"{self._endpoint.label}: the stream ended before the response")
 
     async def _stand(self, opened: asyncio.Future[None]) -> None:
-        """Keep the standing stream open until the server refuses it."""
-        reading, failures = self._reading(), 0
+        """Keep the standing stream open until the server refuses it.
+
+        If the server requires a login, wait until it accepts a request.
+        """
+        reading, failures, is_told = self._reading(), 0, False
         now = asyncio.get_running_loop().time
         while True:
-            used, before, began = self.id, reading.events, now()
+            used, before, began, is_refused = self.id, reading.events, now(), False
             try:
                 if not await self._stand_once(reading, opened):
                     return
                 was_useful = reading.events > before or now() - began > MAX_RECONNECT_SECONDS
-                failures = 0 if was_useful else failures + 1
+                failures, is_told = 0 if was_useful else failures + 1, False
             except SessionExpiredError:
                 reading, failures = self._reading(), failures + 1
                 with suppress(MCPError):
                     await self._renew(used)
-            except LoginRequiredError as error:
-                logger.warning("%s; its notifications are no longer received", error)
-                return
+            except AuthorizationRequiredError as error:
+                is_refused = True
+                if not is_told:
+                    logger.warning("%s; its notifications are missing until it accepts a request", error)
+                    is_told = True
             except TransportError:
                 failures += 1
             finally:
                 if not opened.done():
                     opened.set_result(None)
+            if is_refused:
+                await self._endpoint.accepts()
             await asyncio.sleep(_delay(reading, failures))
 
     async def _stand_once(self, reading: StreamReading, opened: asyncio.Future[None]) -> bool:
@@ -214,7 +220,7 @@ class SessionHttp:
         """
         resumed = {"Last-Event-ID": reading.last_id} if reading.last_id else {}
         used = self.id
-        async with self._endpoint.open("GET", {**self._headers(), **resumed}) as reply:
+        async with self._endpoint.open("GET", {**self._headers(), **resumed}, may_log_in=not opened.done()) as reply:
             if is_stream(reply):
                 if not opened.done():
                     opened.set_result(None)

@@ -37,6 +37,7 @@ class InFlight:
         response: takes the response that arrives on a shared stream.
         acknowledged: called when the server acknowledges a subscription.
         clock: the context that limits the time.
+        may_log_in: False if the request fails when the server requires a login.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class InFlight:
         "ask",
         "clock",
         "id",
+        "may_log_in",
         "method",
         "params",
         "progress",
@@ -73,6 +75,7 @@ class InFlight:
         self._seconds = seconds
         self._ends = loop.time() + most_seconds
         self._pauses = 0
+        self.may_log_in = True
         self.acknowledged: Callable[[], object] | None = None
         self.clock = asyncio.timeout(_finite(min(seconds, most_seconds)))
 

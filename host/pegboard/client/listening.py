@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.reconnecting import reconnect_delay
-from pegboard.errors import MCPError, TransportError
+from pegboard.errors import AuthorizationRequiredError, MCPError, TransportError
 
 logger = logging.getLogger("pegboard.client")
 
@@ -28,6 +28,7 @@ class Connected(Protocol):
 
     def standing_flight(self, method: str, params: Message) -> InFlight: ...
     async def send(self, flight: InFlight) -> Message: ...
+    async def accepts(self) -> None: ...
     async def in_time(self, waiting: Awaitable[None], what: str) -> None: ...
     def report_changes(self) -> None: ...
 
@@ -104,11 +105,15 @@ class Listening:
         return {**wanted, "resourceSubscriptions": sorted(self._connection.uris)} if self._connection.uris else wanted
 
     async def _stand(self, wanted: Message, acknowledged: asyncio.Future[None]) -> None:
-        """Keep the request open. After it was lost, repeat it."""
-        failures = 0
+        """Keep the request open. After it was lost, repeat it.
+
+        If the server requires a login, wait until it accepts another request.
+        """
+        failures, is_told = 0, False
         while True:
             flight = self._connection.standing_flight("subscriptions/listen", {"notifications": wanted})
             heard = asyncio.get_running_loop().create_future()
+            flight.may_log_in = not acknowledged.done()
             flight.acknowledged = _acknowledge(heard, acknowledged, self._connection.report_changes)
             try:
                 await self._connection.send(flight)
@@ -116,10 +121,15 @@ class Listening:
                 if not acknowledged.done():
                     acknowledged.set_exception(error)
                     return
-                if not isinstance(error, TransportError):
+                if isinstance(error, AuthorizationRequiredError):
+                    if not is_told:
+                        logger.warning("%s; changes are not received until it accepts a request", error)
+                        is_told = True
+                    await self._connection.accepts()
+                elif not isinstance(error, TransportError):
                     logger.warning("%s; changes are no longer received", error)
                     return
-            failures = 0 if heard.done() else failures + 1
+            failures, is_told = (0, False) if heard.done() else (failures + 1, is_told)
             await asyncio.sleep(reconnect_delay(failures))
 
 

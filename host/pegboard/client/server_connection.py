@@ -192,6 +192,11 @@ class ServerConnection:
             del in_flight[flight.id]
         return result_in(response, flight.method, self._address.label)
 
+    async def accepts(self) -> None:
+        """Wait until the server accepts a later request. Only servers over HTTP require a login."""
+        if self._endpoint is not None:
+            await self._endpoint.accepts()
+
     async def in_time(self, waiting: Awaitable[None], what: str) -> None:
         """Wait no longer than for a response.
 

@@ -42,7 +42,9 @@ class StatelessHttp:
             "Mcp-Method": flight.method,
             **self._mirrored.of(flight.method, flight.params),
         }
-        async with self._endpoint.open("POST", headers, flight.encoded(), flight) as reply:
+        async with self._endpoint.open(
+            "POST", headers, flight.encoded(), flight, may_log_in=flight.may_log_in
+        ) as reply:
             if is_stream(reply):
                 reading = StreamReading(self._incoming, self._endpoint.message_bytes, _drop)
                 response = await reading.response_in(reply, flight)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Client, ClientLimits, Endpoint, LoginRequiredError, listening
+from pegboard.client import Client, ClientLimits, Endpoint, LoginRequiredError, http_session, listening
 from pegboard.plugin import ProtocolError, TransportError
 from tests.host.client.scripted import (
     ACCEPTED,
@@ -244,6 +244,56 @@ async def test_a_lost_subscription_is_repeated_and_changes_may_have_been_missed(
     wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
     assert got[1].message["params"]["notifications"] == wanted
     assert got[-1].message["params"]["notifications"] == {**wanted, "resourceSubscriptions": ["x://a"]}
+
+
+class Person:
+    """A person who logs in, and is counted."""
+
+    logins = 0
+
+    async def headers(self, url: str) -> dict[str, str]:
+        return {}
+
+    async def challenged(self, url: str, status: int, headers: Any) -> bool:
+        self.logins += 1
+        return False
+
+
+@pytest.mark.parametrize("era", [session, stateless])
+async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_accepted_request(
+    era: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(listening, "reconnect_delay", lambda _: 0)
+    monkeypatch.setattr(http_session, "reconnect_delay", lambda _: 0)
+    told: list[str] = []
+    opened, person = 0, Person()
+
+    def respond(got: Got) -> bytes:
+        nonlocal opened
+        if got.method == "tools/call":
+            return got.result(OK)
+        opened += 1
+        if opened in (2, 3):
+            return whole(401, b"")
+        if opened > 4:
+            return NOT_OFFERED
+        meta = {"io.modelcontextprotocol/subscriptionId": got.message["id"]} if got.message else {}
+        params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+        return STREAM + event({"method": "notifications/subscriptions/acknowledged", "params": params})
+
+    options: dict[str, Any] = {"on_notification": lambda method, _: told.append(method)}
+    revision = REVISION if era is session else "2026-07-28"
+    async with (
+        scripted_http(era(respond)) as (url, _),
+        Client(Endpoint(url, auth=person), revision=revision, **options) as client,
+    ):
+        await client.listen()
+        await until(lambda: "requires a login" in caplog.text)
+        assert opened == 2
+        async with asyncio.timeout(WAIT):
+            while not told:
+                assert await client.call("x") == OK
+    assert (caplog.text.count("requires a login"), person.logins) == (1, 0)
 
 
 # --- responses
