@@ -17,8 +17,8 @@ from tools.release import edited
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    pages = (ROOT / "CHANGELOG.md", ROOT / "docs" / "tutorial.md")
-    for file in (*pages, *(folder / "pyproject.toml" for folder in distributions())):
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 0.1.0 (unreleased)\n\n- A change.\n", "utf-8")
+    for file in (ROOT / "docs" / "tutorial.md", *(folder / "pyproject.toml" for folder in distributions())):
         copy = tmp_path / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
