@@ -7,7 +7,6 @@ from typing import Any
 
 from pegboard.cli.toml_values import toml_value
 from pegboard.config import HostConfig
-from pegboard.config.file_schema import AnySettings
 from pegboard.config.widened_access import AccessSetting, access_settings
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
@@ -53,6 +52,8 @@ def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
     Code that the configuration does not enable is not imported, except built-in plugins. Its model is an empty one that
     accepts every key.
     """
+    from pegboard.config.file_schema import AnySettings  # starting servers do not need it
+
     models: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
     for choice in choose_plugins(find_plugins().origins, config, Selection()):
         imported = choice.on or is_built_in(choice.origin)
