@@ -89,7 +89,7 @@ class HostConfig:
         Raises:
             ConfigError: the configuration has problems and `collect` is False, or the file is not trusted.
         """
-        working = Path.cwd() if directory is None else directory
+        working = _working_directory() if directory is None else directory
         builder = _Builder(defaults)
         file = None
         if chosen := select_file(path, environ, working, on_untrusted):
@@ -304,3 +304,15 @@ def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
 def _is_list_of_names(names: object) -> bool:
     """Return True if a value is a list of names without duplicates."""
     return isinstance(names, list) and all(type(name) is str for name in names) and len(set(names)) == len(names)
+
+
+def _working_directory() -> Path:
+    """Return the working directory of the process.
+
+    Raises:
+        ConfigError: it was removed after the process or its shell entered it.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise ConfigError(["the working directory does not exist: change to another one with cd"]) from None
