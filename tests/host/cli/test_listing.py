@@ -99,6 +99,16 @@ def test_models_are_shown_by_their_names(pegboard: Command, tmp_path: Path) -> N
     assert "returns: Point" in shown
 
 
+def test_defaults_are_shown_as_callers_write_them(pegboard: Command, tmp_path: Path) -> None:
+    file = tmp_path / "lamps.py"
+    file.write_text(
+        "from pegboard import Toolkit\nkit = Toolkit('lamps')\n"
+        "@kit.tool\ndef light(on: bool = True, room: str | None = None, note: str = '') -> None:\n    'Switch it.'\n"
+    )
+    shown = pegboard("show", "lamps_light", "--file", str(file)).out
+    assert [row[2] for row in rows(shown)[4:7]] == ["=true", "=null", '=""']
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
