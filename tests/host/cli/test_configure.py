@@ -58,6 +58,7 @@ def test_a_server_that_does_not_start_is_reported_with_its_output(bare: Command,
     assert done.code == 1
     assert "the server does not answer" in done.out
     assert "no shop today" in done.out
+    assert done.out.endswith("or remove the entry: pegboard configure remove cursor --name shop\n")
     assert "shop" in entries(home)
 
 
@@ -86,6 +87,11 @@ def test_the_list_has_every_client_and_tells_which_command_is_gone(bare: Command
     assert rows["gemini-cli", "odd"]["state"] == "it has no command and no URL"
     assert "it is not TOML" in rows["codex", ""]["state"]
     assert "gemini-cli" in bare("configure", "list").out
+
+
+def test_a_client_that_was_never_started_has_nothing_to_remove(bare: Command) -> None:
+    done = bare("configure", "remove", "cursor")
+    assert (done.code, done.out, "has no entry of pegboard: nothing to remove" in done.err) == (0, "", True)
 
 
 def test_a_project_has_its_own_file(bare: Command, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from argparse import Namespace
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ def run_configure(options: Namespace) -> int:
     client = CLIENTS[options.chosen]
     try:
         entry, name = entry_of(options), default_name(options)
-        opened = _opened(client, options)
+        opened = _opened(client, options, adds=True)
         old = opened.entries.get(name)
         new = to_client(entry, client, old if isinstance(old, dict) else {})
     except EntryError as error:
@@ -82,7 +83,7 @@ def run_remove(options: Namespace) -> int:
         say(f"there is no client {options.client!r}" + (f"; did you mean {close!r}?" if close else ""))
         return USAGE
     try:
-        opened = _opened(client, options)
+        opened = _opened(client, options, adds=False)
         name = _own_name(opened, options.name)
     except EntryError as error:
         say(str(error))
@@ -121,8 +122,13 @@ def run_entries(options: Namespace) -> int:
 # --- parts
 
 
-def _opened(client: McpClient, options: Namespace) -> EntryFile:
-    """Return the file of a client.
+def _opened(client: McpClient, options: Namespace, *, adds: bool) -> EntryFile:
+    """Return the file of a client, which need not exist.
+
+    Args:
+        client: the client.
+        options: the command line.
+        adds: the command adds an entry, so the folder of the file must exist.
 
     Raises:
         EntryError: the client has no such file.
@@ -137,7 +143,7 @@ def _opened(client: McpClient, options: Namespace) -> EntryFile:
     path = client.user_file()
     if path is None:
         raise EntryError(f"{client.title} documents no file for this platform: name it with --path")
-    if not path.parent.is_dir():
+    if adds and not path.parent.is_dir():
         raise ClientFileError(
             f"the folder {path.parent} does not exist: start {client.title} once, or name its file with --path"
         )
@@ -163,7 +169,10 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
             print_lines(answer_lines(answer))
     if options.json:
         print_json({**report, "answer": answer and answer._asdict()})
-    elif report["changed"] and answer is not None and not answer.problem:
+    elif answer is not None and answer.problem:
+        command = f"pegboard configure remove {report['client']} --name {shlex.quote(report['name'])}"
+        print_lines([f"correct the server and run this command again, or remove the entry: {command}"])
+    elif report["changed"] and answer is not None:
         print_lines([f"restart {CLIENTS[options.chosen].title} to use it"])
     return FAILED if answer is not None and answer.problem else OK
 
