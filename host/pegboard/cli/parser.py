@@ -294,10 +294,10 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            hint = (
-                _hint(value, action.choices) or "; a plugin adds its commands when it is enabled (`pegboard plugins`)"
-            )
-            self.error(f"there is no command {value!r}{hint}")
+            others = f"; write one of {', '.join(action.choices)}"
+            if self.prog == "pegboard":
+                others = "; a plugin adds its commands when it is enabled (`pegboard plugins`)"
+            self.error(f"there is no command {value!r}{_hint(value, action.choices) or others}")
 
 
 def _hint(text: str, candidates: Any) -> str:

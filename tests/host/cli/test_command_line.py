@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+from pegboard.cli import main
 from pegboard.cli.parser import parse
 from tests.host.cli.conftest import Command
 
@@ -24,6 +26,7 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
     ("line", "told"),
     [
         ("lits", "there is no command 'lits'; did you mean 'list'?"),
+        ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, claude-code, "),
         ("list kit.py", "'kit.py' is an unexpected argument; pass a file of tools with --file kit.py\n"),
         ("list --jsno", "unknown option '--jsno'; did you mean '--json'?"),
         ("list --js", "unknown option '--js'"),
@@ -37,6 +40,16 @@ def test_a_wrong_line_is_refused_with_a_hint(line: str, told: str, capsys: pytes
     assert (caught.value.code, out) == (2, "")
     assert err.startswith(f"pegboard: {told}")
     assert err.splitlines()[-1].startswith("pegboard: see `pegboard")
+
+
+def test_a_removed_working_directory_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert main(["list"]) == 3
+    assert capsys.readouterr().err.startswith("pegboard: the working directory does not exist: change to another")
 
 
 @pytest.mark.parametrize(("argument", "code"), [("--version", 0), ("--nonsense", 2)])
