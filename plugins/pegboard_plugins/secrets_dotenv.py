@@ -110,7 +110,10 @@ class DotenvStore:
 
         path = self._file
         if path is None:
-            raise ValueError("there is no .env: name a configuration file with --config; its folder gets the .env")
+            raise ValueError(
+                "the .env belongs beside the configuration file, and no configuration file is in use: "
+                "create ~/.config/pegboard/hostconfig.toml, or name one with --config"
+            )
         text = path.read_bytes().decode("utf-8") if path.exists() else ""
         risk = others_can_change(path, path.stat()) if path.exists() else None
         if risk and not self._named:
