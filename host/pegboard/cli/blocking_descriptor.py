@@ -12,7 +12,7 @@ MAX_TYPED_BYTES = 64 * 1024
 
 
 class BlockingDescriptor:
-    """A descriptor that a thread writes to, so that callers do not wait for its reader without end."""
+    """A descriptor that a thread writes to, so that callers do not wait endlessly for its reader."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -43,7 +43,7 @@ class BlockingDescriptor:
 
 
 async def read_line(descriptor: int) -> bytes:
-    """Read a line of a terminal, or what a pipe has. If the caller is cancelled, the thread takes the next line."""
+    """Read a line of a terminal, or the available data of a pipe. A cancelled read still consumes the next line."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[bytes] = loop.create_future()
 

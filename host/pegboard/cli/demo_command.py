@@ -49,7 +49,7 @@ def run_demo(options: Namespace) -> int:
 
 
 async def _demonstrate(file: Path, *, full: bool) -> float:
-    """Call the tools, and return the seconds that it took."""
+    """Call the tools, and return the duration in seconds."""
     gc.enable()
     loop = asyncio.get_running_loop()
     start = loop.time()
@@ -160,7 +160,7 @@ async def _answer(question: Asked) -> Mapping[str, Any]:
 
 
 def _ignore(progress: Mapping[str, Any]) -> None:
-    """Accept progress, which is shown as a message."""
+    """Ignore progress: its messages are printed already."""
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The server of `pegboard demo`, as the text of a file that its user can keep."""
+"""The server of `pegboard demo`, as the text of a file that the user can keep."""
 
 SHOP = '''\
 from typing import Literal

@@ -33,7 +33,7 @@ ITEM_KINDS = {
     "resources": ("resource", "uri", Client.resources),
     "resourceTemplates": ("resource template", "uriTemplate", Client.templates),
 }
-"""Members of results of lists, each with its noun, the member that names an item, and the method of the client."""
+"""The members of list results, each with its noun, the member that names an item, and the method of the client."""
 
 Item = dict[str, Any]
 T = TypeVar("T")
@@ -201,7 +201,7 @@ async def _lists(client: Client, *kinds: str) -> dict[str, list[Item]]:
 
 
 def _found(name: str, lists: Mapping[str, list[Item]]) -> tuple[str, Item]:
-    """Return the kind and the item with a name or a URI. An exact name precedes other spellings, a tool a prompt.
+    """Return the kind and the item with a name or a URI. Prefer exact names to other spellings, and tools to prompts.
 
     Raises:
         NotFoundError: the name matches no item or several.

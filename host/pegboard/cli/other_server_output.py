@@ -1,4 +1,4 @@
-"""Lists and results of another MCP server, for people. Nothing in them is trusted to be valid."""
+"""Lists and results of another MCP server, for people. They may be invalid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_lists(lists: Mapping[str, list[dict[str, Any]]]) -> None:
 
 
 def _summary(item: Mapping[str, Any], own: str) -> str:
-    """Return the first line of a description, else the title or the name, unless it is the member `own`."""
+    """Return the first line of the description, else of the title or the name. Skip the member `own`."""
     members = ("description", "title", "name")
     return first_line(next((item[one] for one in members if one != own and isinstance(item.get(one), str)), ""))
 
@@ -100,7 +100,7 @@ def print_prompt_result(result: Mapping[str, Any]) -> None:
 
 
 def print_resource_contents(result: Mapping[str, Any]) -> None:
-    """Print the contents of a resource. Binary contents are not printed, but their size."""
+    """Print the contents of a resource. Of binary contents, print only the size."""
     contents = result.get("contents")
     for part in contents if isinstance(contents, list) else []:
         print_result(_part_text(part))

@@ -121,10 +121,10 @@ def _all_writable(stores: list[SecretStore]) -> Iterator[WritableSecretStore]:
 
 
 def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStore:
-    """Return the store of that name, or the first one that can be changed.
+    """Return the store with `name`, or the first store that can be changed.
 
     Raises:
-        SecretError: there is no such store.
+        SecretError: no enabled store with this name can be changed.
     """
     found = [*_all_writable(stores)]
     chosen = [store for store in found if name in (None, store.name)]
@@ -136,7 +136,7 @@ def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStor
 
 
 def _having(stores: list[SecretStore], name: str) -> Iterator[str]:
-    """Yield the names of the stores that have a secret. A store that fails counts as one that has not."""
+    """Yield the names of the stores that have a secret. A store that fails counts as a store without the secret."""
     for store in stores:
         try:
             value = attempt(store.get, name)

@@ -28,7 +28,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 
 def choose_server(parser: argparse.ArgumentParser, options: argparse.Namespace, elsewhere: str) -> None:
-    """Run the function for another server if one is given. Refuse options that have no meaning for the choice."""
+    """Run the function for another server if one is given. Refuse options that do not apply."""
     of_url = {"--header": options.header, "--login": options.login}
     unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
     if options.url or options.stdio:

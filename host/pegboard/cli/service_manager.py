@@ -10,7 +10,7 @@ from contextlib import suppress
 
 
 class ServiceManager:
-    """A service manager that listens at the socket `NOTIFY_SOCKET`. Messages that it does not take are dropped."""
+    """A service manager that listens at the socket `NOTIFY_SOCKET`. Messages that it does not accept are dropped."""
 
     def __init__(self, address: str, watchdog_seconds: float | None) -> None:
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
@@ -29,7 +29,7 @@ class ServiceManager:
         self._send("STOPPING=1")
 
     def _alive(self, seconds: float) -> None:
-        """Report in intervals that the event loop runs."""
+        """Report at intervals that the event loop runs."""
         self._send("WATCHDOG=1")
         asyncio.get_running_loop().call_later(seconds, self._alive, seconds)
 

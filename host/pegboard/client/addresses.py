@@ -46,7 +46,7 @@ class ClientLimits(NamedTuple):
 
 
 NORMAL_LIMITS = ClientLimits()
-"""The limits of a client without its own."""
+"""The default limits of a client."""
 
 
 class Endpoint(NamedTuple):
@@ -82,9 +82,9 @@ class Program(NamedTuple):
     Attributes:
         command: the program.
         args: its arguments.
-        env: environment variables. Of the client's own environment, the process gets only HOME, LANG, LC_ALL,
-            LOGNAME, PATH, SHELL, TERM, TZ and USER.
-        cwd: its working directory; None for that of the client.
+        env: environment variables. The process also gets HOME, LANG, LC_ALL, LOGNAME, PATH, SHELL, TERM, TZ and USER
+            of the client's environment, and no other variables.
+        cwd: its working directory; None for the client's working directory.
         stderr: receives each line of its standard error; None for the logger `pegboard.client`.
     """
 

@@ -22,7 +22,7 @@ MAX_CONNECT_SECONDS = 30
 
 
 class AiohttpExchange:
-    """Sends HTTP requests over connections that are kept open."""
+    """Sends HTTP requests. Keeps connections open for reuse."""
 
     def __init__(self) -> None:
         self._session = aiohttp.ClientSession(
@@ -46,7 +46,7 @@ class AiohttpExchange:
 def _environment_proxy(url: str) -> str | None:
     """Return the proxy that the environment names for a URL: `https_proxy`, `http_proxy` and `no_proxy`.
 
-    Requests to this machine never leave it: they may have credentials without encryption.
+    Requests to this machine use no proxy, because they may contain credentials without encryption.
     """
     try:
         parts = urlsplit(url)
@@ -64,7 +64,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason of a failure. The URLs of the server and the proxy may contain secrets."""
+    """Return the reason of a failure without the URLs of the server and the proxy. They may contain secrets."""
     if isinstance(error, aiohttp.ClientResponseError):
         return f"{error.status} {error.message}".splitlines()[0]
     return str(error) or type(error).__name__
@@ -107,7 +107,7 @@ class AiohttpReply:
         except aiohttp.ClientConnectorError as error:
             raise UnreachableError(f"cannot connect: {_connect_reason(error)}") from None
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
-            raise TransportError("it is not an address of an HTTP server; write https://HOST/PATH") from None
+            raise TransportError("the address is not a URL of an HTTP server; write https://HOST/PATH") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise ConnectionLostError(f"no response: {_reason(error)}") from None
         return HttpReply(response.status, response.headers, _Chunks(response.content))

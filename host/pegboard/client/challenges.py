@@ -15,7 +15,7 @@ def bearer_challenge(headers: Mapping[str, str]) -> dict[str, str] | None:
     """Return the parameters of the first Bearer challenge of a response, or None if it has none.
 
     Args:
-        headers: the headers of the response. Names are in any case, and a name may occur several times.
+        headers: the headers of the response. A name may be in upper or lower case, and may occur several times.
     """
     for field, text in headers.items():
         if field.lower() != "www-authenticate":

@@ -17,7 +17,7 @@ from pegboard.messages.texts import escape_invisible
 logger = logging.getLogger("pegboard.client")
 
 INHERITED_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER")
-"""The variables of the client's environment that a server gets. Others may contain secrets."""
+"""The variables of the client's environment that a server gets. Other variables may contain secrets."""
 MAX_EXIT_SECONDS = 2.0
 """How long a process may take to exit after the end of its input, and again after SIGTERM."""
 MAX_STDERR_LINE_BYTES = 64 * 1024
@@ -27,14 +27,14 @@ MAX_LAST_WORDS_SECONDS = 0.5
 """The time limit for the rest of the standard error of a process that has ended."""
 
 _GUARD = 'read -r _ || { sleep 1; kill -s KILL -- "-$1"; }'
-"""Kills a process group one second after the client died. Its input ends with the client, even after SIGKILL."""
+"""A shell script that kills a process group one second after the client died, even if SIGKILL ended the client."""
 
 
 class ChildProcess:
     """A message stream to a process. The process is the leader of its own process group.
 
-    A shell that waits for the end of the client guards the group: the server and its own children end, even if the
-    client is killed.
+    A shell guards the group. It waits for the end of the client, and then kills the server and the server's children,
+    even if the client was killed.
 
     Args:
         command: the command.
@@ -198,7 +198,7 @@ async def _drain(stderr: asyncio.StreamReader, take: Callable[[str], None]) -> N
 
 
 def _ignore(line: str) -> None:
-    """Take a line that is not needed."""
+    """Drop a line of standard error."""
 
 
 def _pass_line(line: bytes, take: Callable[[str], None]) -> None:

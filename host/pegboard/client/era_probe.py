@@ -12,7 +12,7 @@ from pegboard.client.handshake import PROBE_SECONDS
 async def probe(
     discover: Callable[[], Coroutine[Any, Any, None]], open_session: Callable[[], Coroutine[Any, Any, None]]
 ) -> None:
-    """Discover a server. If it stays silent, open a session too, and use the first that succeeds.
+    """Discover a server. If it does not respond, open a session too. Use the attempt that succeeds first.
 
     A server may be slow to start, or ignore requests that it does not know. Both look the same.
 

@@ -18,7 +18,7 @@ class ServerEvent(NamedTuple):
 
     Attributes:
         data: its data.
-        id: the id of the last event with one; "" without.
+        id: the latest id on the stream; "" if no event had an id.
         retry_ms: the delay before a reconnect that the server requests with this event; None if it requests none.
     """
 

@@ -44,8 +44,8 @@ def check_discovered(label: str, result: Message) -> None:
     """Check that a `server/discover` result offers 2026-07-28.
 
     Raises:
-        SessionServerError: it offers only revisions with sessions, or is the result of another method.
-        TransportError: it offers no revision that the client speaks.
+        SessionServerError: the server offers only revisions with sessions, or sent the result of another method.
+        TransportError: the server offers no revision that the client speaks.
     """
     versions = result.get("supportedVersions")
     if not isinstance(versions, list):
@@ -55,7 +55,7 @@ def check_discovered(label: str, result: Message) -> None:
 
 
 def refusal_of_discover(label: str, error: ProtocolError) -> TransportError | ProtocolError:
-    """Return the meaning of an error response to `server/discover`."""
+    """Return the exception for an error response to `server/discover`."""
     if error.code not in _MODERN_ERRORS:
         return SessionServerError(f"{label} does not implement server/discover: {error.message}")
     supported = error.data.get("supported") if isinstance(error.data, dict) else None
@@ -68,7 +68,7 @@ def selected_revision(label: str, result: Message) -> str:
     """Return the revision in an `initialize` result.
 
     Raises:
-        TransportError: the client does not speak it.
+        TransportError: the client does not speak the revision.
     """
     revision = result.get("protocolVersion")
     if revision not in SESSIONS:

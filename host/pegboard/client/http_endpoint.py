@@ -60,7 +60,7 @@ class HttpEndpoint:
             method: the HTTP method.
             headers: further headers.
             body: the body.
-            flight: the request whose time stops during a login.
+            flight: the request. Its time limit is paused during a login.
             may_log_in: False to fail if the server requires a login.
 
         Raises:
@@ -102,8 +102,8 @@ class HttpEndpoint:
         """Return the JSON-RPC message that is the body of a response.
 
         Raises:
-            ConnectionLostError: it is too large or not a message.
-            HttpStatusError: the status is that of an error, and the body is no JSON-RPC error.
+            ConnectionLostError: the body is too large, or is not a message.
+            HttpStatusError: the status is an error, and the body is not a JSON-RPC error.
         """
         message: Any = None
         if content_type(reply) == "application/json":
@@ -130,10 +130,10 @@ class HttpEndpoint:
         raise found
 
     async def _repeats(self, reply: HttpReply, flight: InFlight | None, *, may_log_in: bool) -> bool:
-        """Return True if a login allows to repeat the request.
+        """Return True if the request can be repeated after a login.
 
         Raises:
-            LoginRequiredError: the server requires a login, and there is none.
+            LoginRequiredError: the server requires a login, and the client has none.
         """
         if not demands_login(reply.status, reply.headers):
             return False

@@ -12,7 +12,7 @@ class HttpReply(NamedTuple):
 
     Attributes:
         status: the status.
-        headers: the headers. Their names are in lower case or compare without case.
+        headers: the headers. The names are in lower case, or the mapping ignores case.
         chunks: the body, in parts.
     """
 

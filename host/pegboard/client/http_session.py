@@ -19,7 +19,7 @@ from pegboard.errors import AuthorizationRequiredError, MCPError, TransportError
 from pegboard.wire.codec import encode
 
 MAX_RESUMPTIONS = 5
-"""How often in a row a broken stream is resumed without receiving an event."""
+"""The maximum number of consecutive resumptions of a stream that receive no event."""
 MAX_DELIVERY_SECONDS = 30.0
 """How long a server may take to accept a notification or a response."""
 MAX_GOODBYE_SECONDS = 3.0
@@ -33,14 +33,14 @@ class SessionHttp:
 
     Args:
         endpoint: the endpoint.
-        incoming: takes the messages of the server.
-        renew: opens a new session in place of the one with an id.
+        incoming: handles the messages of the server.
+        renew: replaces the expired session of an id by a new session.
         missed: called when notifications may have been lost.
 
     Attributes:
         closed: completed with the reason when the client has closed the session.
         id: the id of the session; "" without one.
-        revision: the revision that the server selected; "" before it has.
+        revision: the revision that the server selected; "" before that.
     """
 
     def __init__(

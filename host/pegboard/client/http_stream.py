@@ -15,19 +15,19 @@ from pegboard.client.in_flight import InFlight, Message
 from pegboard.client.incoming import Incoming, Respond
 
 _MAX_TAIL_SECONDS = 0.05
-"""How long to wait for the end of a stream after the response, so that its connection can be used again."""
+"""How long to wait for the end of a stream after the response, so that its connection can be reused."""
 
 
 class StreamReading:
     """A stream of events that may continue in another response.
 
     Args:
-        incoming: takes the messages of the server.
+        incoming: handles the messages of the server.
         most_bytes: the limit of one event.
         respond: sends the responses to the server's requests.
 
     Attributes:
-        events: the number of events.
+        events: the number of received events.
         last_id: the id of the last event; "" without one.
         retry_ms: the delay before a reconnect that the server requested; None if it requested none.
     """

@@ -34,7 +34,7 @@ class InFlight:
         ask: answers the questions that belong to the request.
 
     Attributes:
-        response: takes the response that arrives on a shared stream.
+        response: receives the response if it arrives on a shared stream.
         acknowledged: called when the server acknowledges a subscription.
         clock: the context that limits the time.
         may_log_in: False if the request fails when the server requires a login.
@@ -84,13 +84,13 @@ class InFlight:
         return encode({"jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params})
 
     def restart_clock(self) -> None:
-        """Let the time begin again."""
+        """Restart the time limit."""
         if not (self.clock.expired() or self._pauses):
             self.clock.reschedule(_finite(min(asyncio.get_running_loop().time() + self._seconds, self._ends)))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the time, except for the total time. It begins again at the end of the last pause."""
+        """Pause the time limit, but not the limit of the total time. The last pause restarts it at its end."""
         self._pauses += 1
         if not self.clock.expired():
             self.clock.reschedule(_finite(self._ends))

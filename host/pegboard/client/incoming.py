@@ -25,11 +25,11 @@ Respond: TypeAlias = Callable[[Message], Awaitable[None]]
 
 
 class Incoming:
-    """The part of a client that reacts to its server.
+    """Handles the notifications and requests of a server for its client.
 
     Args:
         label: the name of the server in messages.
-        ask: answers the questions that belong to no request with its own function.
+        ask: answers questions, except those of requests that have their own function.
         roots: the roots of the client; None if it has none.
         on_notification: receives notifications.
         limits: the limits.
@@ -61,7 +61,7 @@ class Incoming:
         return self._on_notification is not None
 
     def take(self, message: Any, respond: Respond, flight: InFlight | None = None) -> None:
-        """Take one message of the server that is not the response to `flight`. Never raise.
+        """Handle one message of the server that is not the response to `flight`. Never raise.
 
         Args:
             message: the decoded message.
@@ -136,7 +136,7 @@ class Incoming:
             flight.response.set_result(message)
 
     def report(self, fault: str, example: object) -> None:
-        """Log that the server breaks the protocol. Log each fault once: a server may repeat it without end.
+        """Log that the server breaks the protocol. Log each fault only once, because a server may repeat it endlessly.
 
         Args:
             fault: the fault.

@@ -40,7 +40,7 @@ class Listening:
         connection: the connection.
 
     Attributes:
-        lists: True if changes of lists are wanted.
+        lists: True to subscribe to changes of lists.
     """
 
     def __init__(self, connection: Connected) -> None:
@@ -51,7 +51,7 @@ class Listening:
         self._updating = asyncio.Lock()
 
     async def begin(self) -> None:
-        """Listen to changes of lists, too.
+        """Add changes of lists to the subscriptions.
 
         Raises:
             ProtocolError: the server refused the subscriptions.
@@ -105,7 +105,7 @@ class Listening:
         return {**wanted, "resourceSubscriptions": sorted(self._connection.uris)} if self._connection.uris else wanted
 
     async def _stand(self, wanted: Message, acknowledged: asyncio.Future[None]) -> None:
-        """Keep the request open. After it was lost, repeat it.
+        """Keep the request open. Repeat it when its stream is lost.
 
         If the server requires a login, wait until it accepts another request.
         """

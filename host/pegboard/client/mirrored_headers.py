@@ -99,7 +99,7 @@ def _annotations(schema: Any, path: _Path) -> Iterator[tuple[_Path, Any, Any]]:
 
 
 def _occurrences(schema: Any) -> int:
-    """Return how often the annotation occurs anywhere in a schema. A property may have the same name."""
+    """Return the number of annotations in a schema. Do not count a property that has the same name."""
     count = 0
     rest = [(schema, False)]
     while rest:

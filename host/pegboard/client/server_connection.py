@@ -67,7 +67,7 @@ class Channel(Protocol):
 
 
 _OF_OTHER_PAGES = (400, 404, 405, 406, 410, 415)
-"""The statuses of URLs that serve something else than MCP."""
+"""The HTTP statuses of URLs that do not serve MCP."""
 
 
 class ServerConnection:
@@ -75,7 +75,7 @@ class ServerConnection:
 
     Args:
         address: the address of the server.
-        incoming: takes the messages of the server.
+        incoming: handles the messages of the server.
         info: the name and version of the client.
         capabilities: the capabilities that the client declares.
         timeout: the seconds that a request waits for a response or progress; None for no limit.
@@ -170,7 +170,7 @@ class ServerConnection:
         )
 
     def standing_flight(self, method: str, params: Message) -> InFlight:
-        """Return a request without a limit of time."""
+        """Return a request without a time limit."""
         params = {**params, "_meta": self._meta({})}
         return InFlight(next(self._ids), method, params, inf, inf)
 
@@ -198,10 +198,10 @@ class ServerConnection:
             await self._endpoint.accepts()
 
     async def in_time(self, waiting: Awaitable[None], what: str) -> None:
-        """Wait no longer than for a response.
+        """Wait with the time limit of a response.
 
         Raises:
-            ServerTimeoutError: it takes longer.
+            ServerTimeoutError: the time limit is exceeded.
         """
         try:
             async with asyncio.timeout(self._timeout if isfinite(self._timeout) else None):
@@ -350,7 +350,7 @@ class ServerConnection:
             await self.in_time(asyncio.shield(self._session.listen()), "the request for its standing stream")
 
     def report_changes(self) -> None:
-        """Report all lists and all subscribed resources as changed, as notifications may have been lost."""
+        """Report all lists and all subscribed resources as changed, because notifications may be lost."""
         capabilities = {} if self.server is None else self.server.capabilities
         for method in LIST_CHANGES.values():
             if method.split("/")[1] in capabilities:

@@ -17,7 +17,7 @@ class StatelessHttp:
 
     Args:
         endpoint: the endpoint.
-        incoming: takes the messages of the server.
+        incoming: handles the messages of the server.
         revision: the revision that each request names.
 
     Attributes:

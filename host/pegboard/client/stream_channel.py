@@ -25,7 +25,7 @@ class StreamChannel:
     Args:
         label: the name of the server in messages.
         stream: the stream.
-        incoming: takes the messages of the server.
+        incoming: handles the messages of the server.
         limits: the limits.
 
     Attributes:
@@ -46,7 +46,7 @@ class StreamChannel:
         """Send a request and return its response. If the wait is cancelled, cancel the request at the server.
 
         Raises:
-            UnreachableError: the stream had ended before.
+            UnreachableError: the stream had already ended.
             TransportError: the stream has ended.
         """
         await self._stream.drain()  # first, because a server may read nothing

@@ -212,7 +212,9 @@ class Client:
         while result.get("resultType") == "input_required":
             rounds += 1
             if rounds > self._limits.rounds:
-                raise TransportError(f"{self._label} asks in more than {self._limits.rounds} rounds of one request")
+                raise TransportError(
+                    f"{self._label} asked questions in more than {self._limits.rounds} rounds of one request"
+                )
             more = await self._answers(result, options.get("ask"))
             result = await self._connection.exchange(method, {**params, **more}, options)
         return result
@@ -228,7 +230,7 @@ class Client:
         return await self._connection.exchange(method, params, options)
 
     def notify(self, method: str, params: Mapping[str, Any] = EMPTY) -> None:
-        """Send a notification. In 2026-07-28 over HTTP, no client sends notifications, and this does nothing."""
+        """Send a notification. In 2026-07-28 over HTTP, clients send no notifications, so nothing is sent."""
         self._connection.channel.notify(method, dict(params))
 
     # --- changes ---
@@ -265,7 +267,7 @@ class Client:
         uris.add(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Receive no more changes of a resource.
+        """Stop receiving changes of a resource.
 
         Raises:
             ProtocolError: the server refused.

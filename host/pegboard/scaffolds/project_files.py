@@ -117,7 +117,7 @@ def _renamed(text: str, kind: ProjectKind, names: ProjectNames) -> str:
     renamed = {names.pascal + rest for rest in re.findall(pattern, text)}
     taken = {*re.findall(r"\w+", re.sub(pattern, "", text)), *kwlist, *dir(builtins)}
     if clash := sorted(taken & renamed):
-        raise ValueError(f"{names.dashed!r} cannot be the name, as {clash[0]} has another meaning: choose another")
+        raise ValueError(f"{names.dashed!r} cannot be the name, because {clash[0]} has another meaning: choose another")
     text = re.sub(
         rf'"{old}"|{pattern}', lambda found: f'"{names.title}"' if found[1] is None else names.pascal + found[1], text
     )

@@ -39,7 +39,7 @@ class UpstreamsPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
-        """Return middleware for lists and loops, and a gate for the items of users."""
+        """Return middleware that refuses loops, delays the first lists, and hides items of other users."""
         return self._servers(context).middleware() if self.config.servers else []
 
     @hookimpl

@@ -1,7 +1,7 @@
 """The detection of hosts that mount themselves.
 
-Each request to a server names the hosts that it has passed. The environment of a program that is started as a server
-names the sections by which it was started.
+Each request to a server names the hosts that it has passed. The environment of a program
+names the sections that started it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pegboard.plugin import INVALID_REQUEST, ProtocolError
 VIA = "pegboard/via"
 """The member of `_meta` with the random ids of the hosts that a request has passed."""
 LOOP = "pegboard/loop"
-"""The member of an error's data that tells a host that the request is its own."""
+"""The member of an error's data that tells a host that it sent the request itself."""
 MAX_HOSTS = 8
 """The maximum number of hosts that a request may pass."""
 MAX_HOST_ID_CHARACTERS = 64
-"""The maximum length of an id. Longer ones are ignored: a caller can forge them."""
+"""The maximum length of an id. Longer ids are ignored, because callers can forge ids."""
 
 MOUNTED_BY = "PEGBOARD_MOUNTED_BY"
 """The environment variable with the digests of the sections that have started this process."""
@@ -53,7 +53,7 @@ def refuse_loop(meta: Mapping[str, Any], host_id: str) -> None:
     """Refuse a request that has passed this host already, or too many hosts.
 
     Raises:
-        ProtocolError: the request has done so.
+        ProtocolError: the request has passed this host, or too many hosts.
     """
     passed = passed_hosts(meta)
     if host_id in passed:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pegboard_plugins.upstreams.in_process_server import InProcessServer
 
 MAX_WAITING_CHUNKS = 16
-"""How many parts of a body wait for the client before the application waits."""
+"""The maximum number of parts of a body that wait for the client. Then the application waits too."""
 LEAVE_SECONDS = 5.0
 """How long a request may run after its client has left."""
 
 
 class InProcessRequest:
-    """One request and its response, as a context.
+    """One request and its response, as a context manager.
 
     Args:
         server: the server.
@@ -66,7 +66,7 @@ class InProcessRequest:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the response, as a client that disconnects."""
+        """Leave the response, as if the client had disconnected."""
         self._leave()
 
     def _leave(self) -> None:

@@ -64,10 +64,10 @@ class InProcessServer:
         return task
 
     async def start(self) -> None:
-        """Start the application, unless it is started.
+        """Start the application, unless it runs already.
 
         Raises:
-            TransportError: it cannot start.
+            TransportError: the application cannot start.
         """
         if self._started is None or (self._started.done() and self._started.exception() is not None):
             loop = asyncio.get_running_loop()

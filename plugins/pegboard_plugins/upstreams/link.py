@@ -33,7 +33,7 @@ MAX_LISTEN_SECONDS = 5.0
 MAX_FIRST_LISTS_SECONDS = 60.0
 """The time limit for the lists of a new connection, during which calls wait."""
 MAX_CHECK_SECONDS = 5.0
-"""The time limit for the response that shows, after a request timed out, that a server is alive."""
+"""The time limit for a sign of life of the server after a request timed out."""
 MIN_LIST_SECONDS = 0.2
 """The minimum time between two readings of changed lists."""
 
@@ -156,7 +156,7 @@ class Link:
         await self._settled.wait()
 
     def check(self, client: Client) -> None:
-        """Check in the background if the server still responds. Without a response the connection is lost.
+        """Check in the background if the server still responds. If it does not, drop the connection.
 
         Args:
             client: the connection on which a request timed out.

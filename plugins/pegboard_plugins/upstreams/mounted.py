@@ -28,7 +28,7 @@ _VARIABLES = re.compile(r"\{[+#./;?&]?([^{}]+)\}")
 _MODIFIERS = re.compile(r"\*$|:[0-9]+$")
 _LOG_LEVELS = {"debug": 10, "info": 20, "notice": 20, "warning": 30}
 MAX_COMPLETION_VALUES = 100
-"""The most values of a completion, by the specification."""
+"""The maximum number of values of a completion in the specification."""
 MAX_LOGGED_CHARACTERS = 2000
 """The maximum length of a server's message in the log of the host."""
 MAX_PASSED_CHARACTERS = 65_536
@@ -163,7 +163,7 @@ class Mounted:
             self._log(client, params)
 
     def _log(self, client: Client, params: dict[str, Any]) -> None:
-        """Log a message of the server, and pass it to the only call that uses the connection."""
+        """Log a message of the server. Pass it to the running call if only one call uses the connection."""
         level, text = params.get("level"), str(params.get("data"))
         if not isinstance(level, str):
             return
@@ -191,7 +191,7 @@ def _variables(template: str) -> list[str]:
 
 
 def _completion(result: Mapping[str, Any]) -> Completion | RawResult:
-    """Return a result unchanged if it is valid, and otherwise its values that are strings."""
+    """Return a valid result unchanged. Of an invalid result, return the values that are strings."""
     found = result.get("completion")
     values = found.get("values") if isinstance(found, Mapping) else None
     listed = values if isinstance(values, list) else []

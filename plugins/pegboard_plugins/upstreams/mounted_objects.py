@@ -1,6 +1,6 @@
 """The servers that a program mounts in its own process, each as an ASGI application.
 
-No library is imported: the methods and the module of an object tell what it is.
+No library is imported: the kind of an object is recognized by its methods and its module.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def check_object(server: Any) -> None:
     """Check that an object is a server.
 
     Raises:
-        ValueError: it is not.
+        ValueError: the object is not a server.
     """
     if isinstance(server, type) or not (callable(server) or any(hasattr(server, name) for name in _METHODS)):
         raise ValueError(

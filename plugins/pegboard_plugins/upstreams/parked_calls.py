@@ -1,8 +1,8 @@
 """Calls of servers with sessions that wait for answers from clients without sessions.
 
 A session server keeps its request open while it asks. A client of 2026-07-28 receives the question as the result of its
-call, and sends the answer with another request. In between, the call to the server waits in this process: only here,
-for a limited time, and in a limited number.
+call, and sends the answer with another request. Until then, the call to the server waits in
+this process. The time and the number of waiting calls are limited.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Parked(NamedTuple):
     """A call that waits for answers.
 
     Attributes:
-        key: the key with which it continues, once.
+        key: the key that continues the call once.
         questions: its questions.
     """
 
@@ -98,7 +98,7 @@ class ParkedCall:
         return self._task.result()
 
     def settle(self, answers: Mapping[str, Any]) -> None:
-        """Give the answers to the server."""
+        """Pass the answers to the server."""
         for key, (_, answer) in self._open.items():
             if key in answers and not answer.done():
                 answer.set_result(answers[key])

@@ -1,4 +1,4 @@
-"""JSON-RPC errors of mounted servers as errors of calls. Most pass to the caller, for they are the server's answer."""
+"""JSON-RPC errors of mounted servers as errors of calls. Most of them reach the caller unchanged."""
 
 from __future__ import annotations
 

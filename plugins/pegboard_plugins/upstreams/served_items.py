@@ -84,7 +84,7 @@ class ServedItems:
         return (kind, shown) in self._shown
 
     def sees(self, holder: Hashable, kind: ItemKind, shown: str) -> bool:
-        """Return True if a connection lists an item as it is served."""
+        """Return True if a connection lists an item with its served definition."""
         key = self._shown.get((kind, shown))
         if key is None or (served := self._served.get(key)) is None:
             return False
@@ -119,7 +119,7 @@ class ServedItems:
         return served.raw if served is not None and served.raw == raw else raw
 
     async def _change(self, before: Items, now: Items, *, is_first: bool) -> None:
-        """Change the catalogue by the difference. The work is done in a thread, for lists may be long."""
+        """Apply the difference to the catalogue, in a thread because lists may be long."""
         changed = [key for key in {**before, **now} if before.get(key) != now.get(key) or key not in self._served]
         wanted = {key: self._wanted(key) for key in changed}
         removed = [key for key, raw in wanted.items() if raw is None]

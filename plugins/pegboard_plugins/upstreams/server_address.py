@@ -47,9 +47,9 @@ def server_address(
     Args:
         name: the name of the server, for the log.
         config: its settings.
-        folder: the working directory of a command that has no own.
+        folder: the working directory of a command without `cwd`.
         logger: the log, which also gets the standard error of a command.
-        user: the connection of a user whose token is sent; None for the connection of all callers.
+        user: the user's connection, which holds the token; None for the connection of all callers.
 
     Raises:
         TransportError: the command is not on PATH.

@@ -203,7 +203,7 @@ class UpstreamsConfig(PluginConfig):
     Attributes:
         servers: the mounted servers, each in its own section `[plugins.upstreams.servers.NAME]`.
         first_list_seconds: the time for which the first lists wait for servers that have neither connected nor failed.
-            Clients hear of later changes.
+            Clients are notified of later changes.
     """
 
     servers: Annotated[

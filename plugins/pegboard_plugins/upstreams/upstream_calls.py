@@ -83,7 +83,7 @@ class UpstreamCalls:
     async def _in_rounds(
         self, context: Context[Any], request: UpstreamRequest, capabilities: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Send a request, again with the answers as long as the result asks questions."""
+        """Send a request. As long as the result asks questions, repeat the request with the answers."""
         once = context.once if asks_in_rounds(context) else _always
         final: list[dict[str, Any]] = []
         pending: dict[str, Any] | None = None
@@ -223,7 +223,7 @@ class UpstreamCalls:
                     self._running.pop(client, None)
 
     def _final(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return a result of a call that asks nothing.
+        """Return a result that asks no questions.
 
         Raises:
             UpstreamError: the result has a type that the host does not know.
@@ -263,5 +263,5 @@ def _supported(context: Context[Any], asked: Asked) -> Any:
 
 
 async def _always(key: str, step: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a step of a call that does not run again."""
+    """Run a step of a call that is never repeated."""
     return await step()

@@ -1,4 +1,4 @@
-"""The errors of calls that a server does not answer. Each names the server, and tells if the call may be repeated."""
+"""Errors of calls that a server does not answer. Each names the server and says if the call may be repeated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def not_connected(server: str, error: NotConnectedError) -> ToolExecutionError:
 
 
 def _token_refused(server: str, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
-    """Return the error of a call whose token the server refused. It names the server, and not its address."""
+    """Return the error of a call whose token the server refused. It names the server without its address."""
     return AuthorizationRequiredError(server, scopes=error.scopes, status="failed", developer_message=str(error))
 
 

@@ -60,7 +60,7 @@ class ListReader:
         self._meta = meta
 
     async def read(self, client: Client, kinds: Collection[RawKind], before: UpstreamLists) -> UpstreamLists:
-        """Return the lists, of which those of `kinds` are read again. A list that fails stays as it was.
+        """Read the lists of `kinds` again, and return all lists. A list that cannot be read stays as it was.
 
         Raises:
             TransportError, ServerTimeoutError: the connection failed.

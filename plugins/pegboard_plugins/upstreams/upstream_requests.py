@@ -81,7 +81,7 @@ class UpstreamRequests(Middleware):
         return await call_next(call)
 
     async def _settle(self, call: Call) -> bool:
-        """Wait until each server has connected or failed, or until the time is up. Return True if one has."""
+        """Wait until each server has connected or failed, or until the time is up. Return True if any has."""
         waiting = [one for one in self._servers if not one.is_settled(call, self._seconds)]
         if not waiting:
             return False
@@ -116,7 +116,7 @@ class UpstreamRequests(Middleware):
             raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
 
     async def _require_token(self, call: Call) -> None:
-        """Tell users without a token to authorize, if the name of an unknown item begins like those of a server.
+        """Tell a user without a token to authorize, if the name of an unknown item has the prefix of a server.
 
         Raises:
             AuthorizationRequiredError: the user has no token for the server.
@@ -162,7 +162,7 @@ class UserItems(Gate):
         return ()
 
     def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
-        """Return True if an item is of another plugin, or if the connection for the caller lists it."""
+        """Return True if an item belongs to another plugin, or if the connection for the caller lists it."""
         items: Mapping[str, ListedItem] = getattr(self._inventory, kind)
         if name in items:
             return items[name].owner not in self._owners or self._sees(kind, name, caller)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from pegboard_plugins.upstreams.in_process_server import InProcessServer
 
 MAX_KNOWN_LOOPS = 100
-"""The maximum number of routes of requests whose loops are known."""
+"""The maximum number of request routes for which it is recorded if the server leads back."""
 MAX_LOOP_SECONDS = 2.0
-"""The time limit for the answer to the question if a server leads back. A server without an answer does not."""
+"""The time limit of the request that finds out if a server leads back. Without a response, it does not."""
 HOST = "host"
-"""The holder of the lists of a connection for all callers."""
+"""The key of the lists of a connection for all callers."""
 
 
 class UpstreamAuthorization(ToolAuthorization):
@@ -174,10 +174,10 @@ class UpstreamServer:
                 yield client
             return
         if not context.caller.is_known:
-            raise NotFoundError("This is only for authenticated callers.")
+            raise NotFoundError("Only authenticated callers may use this.")
         key = UserKey(context.caller.identity, context.user_id if context.caller.service else None)
         if context.caller.service and key.user_id is None:
-            raise NotFoundError("This needs a call that names its user.")
+            raise NotFoundError("This requires a call that names its user.")
         token = await self._token(context)
         async with self._users.use(key) as user:
             user.token = token
@@ -232,7 +232,7 @@ class UpstreamServer:
     # --- visibility
 
     def may_have(self, shown: str) -> bool:
-        """Return True if a name begins as all names of this server do."""
+        """Return True if a name has the prefix of this server."""
         start = self.config.shown_name(self.name, "")
         return bool(start) and shown.startswith(start)
 

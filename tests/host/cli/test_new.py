@@ -62,10 +62,10 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
         ("plugin acme --kind rout", "'rout' is unknown; did you mean 'route'?"),
         ("plugin rate-limit", "pegboard has a plugin 'rate_limit' already: choose another name"),
         ("plugin list --kind command", "pegboard has a command 'list' already: choose another name"),
-        ("plugin false --kind middleware", "as False has another meaning"),
+        ("plugin false --kind middleware", "because False has another meaning"),
         (
             "plugin plugin --kind secret-store",
-            "'plugin' cannot be the name, as PluginConfig has another meaning: choose another",
+            "'plugin' cannot be the name, because PluginConfig has another meaning: choose another",
         ),
     ],
 )

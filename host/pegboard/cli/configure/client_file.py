@@ -30,7 +30,7 @@ class ClientFile(NamedTuple):
 
     @property
     def backup(self) -> Path:
-        """The copy from before the first change."""
+        """The copy of the file before the first change."""
         return self.path.with_name(self.path.name + BACKUP_SUFFIX)
 
 
@@ -60,7 +60,7 @@ def check_writable(file: ClientFile, *, makes_folder: bool = False) -> None:
 
     Args:
         file: the file.
-        makes_folder: its folder will be made, in the folder above.
+        makes_folder: True if the folder of the file will be created.
 
     Raises:
         ClientFileError: the file is read-only, or its folder is missing or read-only.
@@ -86,7 +86,7 @@ def replace(file: ClientFile, text: str | None, *, back_up: bool = False, makes_
         makes_folder: make the folder of the file if it is missing.
 
     Raises:
-        ClientFileError: the file has changed since it was read, or it cannot be written. Then it is unchanged.
+        ClientFileError: the file has changed since it was read, or it cannot be written. The file is then unchanged.
     """
     check_writable(file, makes_folder=makes_folder)
     try:

@@ -1,4 +1,4 @@
-"""MCP clients whose makers document their configuration file, each with the address of that documentation."""
+"""MCP clients with a documented configuration file, each with the URL of the documentation."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _masked(entry: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hidden(values: Mapping[str, Any], old: Any) -> dict[str, str]:
-    """Return variables or headers with masked values. The mask of a changed value is another one."""
+    """Return variables or headers with masked values. A changed value gets a different mask."""
     known = old if isinstance(old, dict) else values
     return {key: MASKED if key not in known or known[key] == value else CHANGED for key, value in values.items()}
 

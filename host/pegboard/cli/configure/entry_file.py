@@ -72,7 +72,7 @@ class EntryFile:
             raise self._error(self.file, error) from None
 
     def _restores(self, text: str, name: str) -> bool:
-        """Return True if the file is this text with the entry."""
+        """Return True if the file equals this text with the entry added."""
         entry = self.entries[name]
         if not isinstance(entry, dict) or self._has(text, name):
             return False

@@ -114,7 +114,7 @@ def to_client(entry: ServerEntry, client: McpClient, old: Mapping[str, Any] = EM
 
 
 def from_client(entry: Mapping[str, Any]) -> ServerEntry:
-    """Return an entry of any client. Members of other types count as absent."""
+    """Return the entry of a client's file, in the format of any client. Members of other types count as absent."""
     url = next((entry[one.url] for one in (*CLIENTS.values(), PRINTED) if isinstance(entry.get(one.url), str)), "")
     headers = {key: value for name in _HEADERS for key, value in _mapping(entry.get(name)).items()}
     command, arguments = entry.get("command"), entry.get("args")

@@ -72,16 +72,16 @@ def received_code(request: AuthorizationRequest, fields: Mapping[str, str]) -> s
     """Return the authorization code of a response.
 
     Raises:
-        LoginFailedError: another server sent the response, or the person or the server refuses.
+        LoginFailedError: another server sent the response, or the person or the server refused consent.
     """
     server = request.server
     if not compare_digest(fields.get("state", "").encode(), request.state.encode()):
         raise LoginFailedError("the response belongs to another login.")
     issuer = fields.get("iss")
     if issuer is None and server.sends_issuer:
-        raise LoginFailedError(f"the response lacks its issuer, which {server.issuer} promises to send.")
+        raise LoginFailedError(f"the response lacks `iss`, although {server.issuer} announces it.")
     if issuer is not None and issuer != server.issuer:
-        raise LoginFailedError("the response comes from another authorization server than the one that was asked.")
+        raise LoginFailedError("the response does not come from the authorization server of this login.")
     if "error" in fields:
         raise LoginFailedError(refusal(f"{server.issuer} does not authorize this client", None, fields))
     if not fields.get("code"):

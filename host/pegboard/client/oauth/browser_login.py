@@ -35,7 +35,7 @@ class OAuth(TokenAuth):
         client_name: the name for a dynamic registration.
         scopes: scopes to request instead of those that the server suggests. Missing scopes are added on demand.
         store: keeps logins between starts; None for memory only.
-        redirect: receives the end of the login; None for a free port of this machine.
+        redirect: receives the response at the end of the login; None for a free port of this machine.
         exchange: sends the requests of the login; None for aiohttp.
 
     Raises:

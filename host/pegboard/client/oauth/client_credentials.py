@@ -22,7 +22,7 @@ class ClientCredentials(TokenAuth):
         exchange: sends the requests of the login; None for aiohttp.
 
     Raises:
-        ValueError: the client has neither.
+        ValueError: the client has neither a secret nor a private key.
     """
 
     def __init__(

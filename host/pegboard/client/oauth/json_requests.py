@@ -41,7 +41,7 @@ class JsonRequests:
         """Check that a URL uses https, or http to this machine if that is allowed.
 
         Raises:
-            LoginFailedError: it does not.
+            LoginFailedError: the URL is not safe.
         """
         parts = split(url)
         is_local = parts is not None and self._allows_loopback and names_this_machine(url)
@@ -95,7 +95,7 @@ def _object(content: bytes) -> dict[str, Any] | None:
 
 
 def split(url: str) -> SplitResult | None:
-    """Return the parts of a URL, or None if it is invalid or has credentials."""
+    """Return the parts of a URL, or None if the URL is invalid or has credentials."""
     try:
         parts = urlsplit(url)
         valid = bool(parts.hostname) and parts.port != 0

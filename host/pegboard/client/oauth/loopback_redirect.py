@@ -13,7 +13,7 @@ from pegboard.client.oauth.json_requests import names_this_machine
 MAX_HEAD_BYTES = 16 * 1024
 """The limit of the head of a request."""
 MAX_HEAD_SECONDS = 10.0
-"""The limit for reading it."""
+"""The time limit for reading the head of a request."""
 MAX_REDIRECT_PARAMETERS = 32
 """The limit of the parameters of a response."""
 
@@ -56,7 +56,7 @@ class LoopbackRedirect:
         redirect_uri: the redirect URI for a client that is registered with one, such as "http://127.0.0.1:3000/callback".
 
     Raises:
-        ValueError: it is not an http URL of this machine with a port.
+        ValueError: `redirect_uri` is not an http URL of this machine with a port.
     """
 
     def __init__(self, redirect_uri: str = "") -> None:

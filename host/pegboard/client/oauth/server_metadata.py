@@ -70,7 +70,7 @@ async def find_resource(requests: JsonRequests, url: str, named: str | None) -> 
     if named is not None and origin_of(named) != origin_of(url):
         wrong = excerpt(named)
         raise LoginFailedError(
-            f"'{wrong}' has metadata of another server: the address must have the origin {origin(url)}."
+            f"the metadata address '{wrong}' belongs to another server: it must have the origin {origin(url)}."
         )
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}"
@@ -93,7 +93,7 @@ def _resource_metadata(document: Mapping[str, Any], address: str, url: str) -> R
 
 
 def _covers(resource: str, url: str) -> bool:
-    """Return True if a resource identifier is a URL or one of its parent paths."""
+    """Return True if a resource identifier equals a URL or one of its parent paths."""
     if origin_of(resource) is None or origin_of(resource) != origin_of(url):
         return False
     given, wanted = urlsplit(resource), urlsplit(url)

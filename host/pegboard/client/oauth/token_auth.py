@@ -75,7 +75,7 @@ class TokenAuth:
         self._sessions: dict[str, _Session] = {}
 
     async def headers(self, url: str) -> Mapping[str, str]:
-        """Return the header with the token for a server, renewed if it has expired. Empty before a login."""
+        """Return the header with the token for a server, or no header before a login. Renew an expired token."""
         session = await self._session(url)
         if _has_expired(session.login):
             async with session.lock:
@@ -107,7 +107,9 @@ class TokenAuth:
         if origin_of(session.url) is None or not (
             session.url.startswith("https://") or names_this_machine(session.url)
         ):
-            raise LoginFailedError("its URL must begin with https://, because a token would be readable on its way.")
+            raise LoginFailedError(
+                "its URL must begin with https://, because others could read a token that is not encrypted."
+            )
         required = required_scopes(headers)
         if status != 401:
             self._count_extension(session, required)
@@ -162,14 +164,14 @@ class TokenAuth:
     # --- renewal
 
     async def _renew_before_use(self, session: _Session) -> None:
-        """Renew an expired token. If that fails, the server responds to the old one with a challenge."""
+        """Renew an expired token. If that fails, keep it: the server then responds with a challenge."""
         with suppress(LoginFailedError):
             await self._renew(session)
 
     async def _renew(self, session: _Session) -> bool:
         """Use the refresh token. Return False if there is none, or if it is no longer valid.
 
-        The end of a request does not end the renewal: the server may have replaced the refresh token already.
+        Cancelling a request does not cancel the renewal: the server may have replaced the refresh token already.
         """
         if session.renewal is None:
 
