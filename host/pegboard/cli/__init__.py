@@ -68,10 +68,16 @@ def exit_code_of(run: Callable[[], int]) -> int:
 def report_error(error: MCPError) -> int:
     """Report an error on stderr and return the exit code for it."""
     from pegboard.cli.output import say
-    from pegboard.errors import ConfigError, PluginError, TransportError
 
     for line in str(error).splitlines():
         say(line, level=40)
+    return code_for(error)
+
+
+def code_for(error: MCPError) -> int:
+    """Return the exit code for an error."""
+    from pegboard.errors import ConfigError, PluginError, TransportError
+
     if isinstance(error, ConfigError | PluginError):
         return CANNOT_START
     return CANNOT_OPEN if isinstance(error, TransportError) and not error.final else FAILED

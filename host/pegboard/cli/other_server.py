@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from pegboard.cli import FAILED, OK, USAGE
+from pegboard.cli import FAILED, OK, USAGE, code_for
 from pegboard.cli.call_arguments import parse_arguments
 from pegboard.cli.other_server_output import (
     print_lists,
@@ -84,11 +84,12 @@ def call_item(options: Namespace) -> int:
 
     try:
         kind, result = _use_server(options, call)
-    except ProtocolError as error:
-        if options.json:
-            print_json({"error": {"code": error.code, "message": error.message, "data": error.data}})
-            return FAILED
-        raise
+    except MCPError as error:
+        if not options.json:
+            raise
+        detail = {"code": error.code, "data": error.data} if isinstance(error, ProtocolError) else {}
+        print_json({"error": {"message": str(error), **detail}})
+        return code_for(error)
     if options.json:
         print_result_json(result)
     elif kind == "tools":

@@ -39,7 +39,7 @@ class Client:
         limits: the limits for the server.
 
     Raises:
-        ValueError: the client does not speak the revision.
+        ValueError: the client does not speak the revision, or a string is not a URL.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Client:
             raise ValueError(
                 f"the client does not speak {revision!r}; use {', '.join((STATELESS, *SESSIONS))}, or None"
             )
-        address = Endpoint(server) if isinstance(server, str) else server
+        address = _endpoint(server) if isinstance(server, str) else server
         listed = None if roots is None else [{"uri": one} if isinstance(one, str) else one for one in roots]
         if capabilities is None:
             capabilities = {**(ANSWERED_BY_ASK if ask else {}), **({} if listed is None else {"roots": {}})}
@@ -321,6 +321,15 @@ class Client:
         raise TransportError(
             f"{self._label} sends more than {self._limits.list_pages} pages of {member}, or repeats one"
         )
+
+
+def _endpoint(url: str) -> Endpoint:
+    if not url.lower().startswith(("http://", "https://")):
+        raise ValueError(
+            "a string must be a URL such as 'https://example.com/mcp'; "
+            "for a command, use Program('python', ['server.py'])"
+        )
+    return Endpoint(url)
 
 
 @cache

@@ -118,6 +118,8 @@ def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, 
     plugin = _built_in().get("mount", {}).get("plugin")
     if plugin is None:
         raise ConfigError(["the built-in plugin that mounts servers is not installed: omit mount"])
+    if not isinstance(mount, Mapping):
+        raise ConfigError([f"mount must be a mapping of names to servers, not {type(mount).__name__}"])
     servers = {name: {"object": server} for name, server in mount.items()}
     return config.with_section(plugin, {"servers": servers})
 

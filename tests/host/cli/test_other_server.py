@@ -152,6 +152,11 @@ def test_the_result_in_json_is_that_of_the_server(bare: Command, own: list[str])
     result = bare("call", "own_add", "a:=1", "--json", *own).data
     assert result["content"] == [{"type": "text", "text": "3"}]
     assert bare("call", "notes://none/here", "--json", *own).data["error"]["code"] == -32602
+    missing = bare("call", "own_ad", "--json", *own)
+    assert (missing.code, missing.err) == (1, "")
+    assert "did you mean 'own_add'?" in missing.data["error"]["message"]
+    refused = bare("call", "own_add", "--json", "--url", "http://127.0.0.1:9/mcp")
+    assert (refused.code, list(refused.data["error"])) == (5, ["message"])
 
 
 def test_a_terminal_answers_questions(bare: Command, own: list[str]) -> None:

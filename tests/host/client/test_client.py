@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.client import Asked, ServerTimeoutError
+from pegboard.client import Asked, Client, ServerTimeoutError
 from pegboard.plugin import ProtocolError
 from tests.host.client.conftest import Connect
 from tests.host.hosting import WAIT, until
@@ -26,6 +26,12 @@ async def answer(asked: Asked) -> dict[str, Any]:
     if asked.method == "elicitation/create":
         return {"action": "accept", "content": {"value": "Ann"}}
     return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "Paris"}, "stopReason": "endTurn"}
+
+
+@pytest.mark.parametrize("command", ["python x.py", "server.py", "localhost:8000/mcp", ""])
+async def test_a_command_is_not_a_url(command: str) -> None:
+    with pytest.raises(ValueError, match=r"must be a URL .* for a command, use Program\('python', \['server.py'\]\)"):
+        Client(command)
 
 
 async def test_it_reads_lists_tools_resources_and_prompts(connect: Connect) -> None:

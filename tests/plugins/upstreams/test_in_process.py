@@ -156,6 +156,11 @@ async def test_a_wrong_section_is_reported(section: dict[str, Any], told: str) -
         await host.start()
 
 
+def test_servers_without_names_are_reported() -> None:
+    with pytest.raises(ConfigError, match="mount must be a mapping of names to servers, not list"):
+        Host(QUIET, mount=[Host(QUIET)])  # type: ignore[arg-type]
+
+
 async def test_a_host_that_is_mounted_in_itself_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     async def itself(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
         await host.asgi()(scope, receive, send)
