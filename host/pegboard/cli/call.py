@@ -20,7 +20,6 @@ from pegboard.errors import InteractionError, NotFoundError, ToolInputError, Too
 from pegboard.host import Host
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
-from pegboard.types.catalogue import Tool
 
 
 def run_call(options: Namespace) -> int:
@@ -50,24 +49,32 @@ def run_call(options: Namespace) -> int:
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
     async with host:
         gc.enable()
-        tool = await _find(host, name)
         client, ask = Client("pegboard call", host.identity.version), None
         if is_interactive():
             from pegboard.cli.terminal import TERMINAL_CAPABILITIES, Terminal
 
             client, ask = client._replace(capabilities=TERMINAL_CAPABILITIES), Terminal()
         notify = _notify if show_progress else None
-        params = {"name": tool.name, "arguments": arguments}
-        return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
+
+        async def call(name: str) -> Outcome:
+            params = {"name": name, "arguments": arguments}
+            return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
+
+        try:
+            tool = find_tool(host.assembly, name).tool
+        except NotFoundError:
+            later = adding_later(host)
+            if later and not _is_unknown(outcome := await call(name), host, name):
+                return outcome
+            await host.dispatch(Call("tools/list"))  # middleware may complete the catalogue before the first list
+            tool = find_tool(host.assembly, name, later).tool
+        return await call(tool.name)
 
 
-async def _find(host: Host, name: str) -> Tool:
-    """Return a tool. Middleware may complete the catalogue before the first list."""
-    try:
-        return find_tool(host.assembly, name).tool
-    except NotFoundError:
-        await host.dispatch(Call("tools/list"))
-        return find_tool(host.assembly, name, adding_later(host)).tool
+def _is_unknown(outcome: Outcome, host: Host, name: str) -> bool:
+    """Return True if a call failed because the host serves no tool with this exact name."""
+    failed = isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError)
+    return failed and name not in host.assembly.tools
 
 
 def _notify(method: str, params: dict[str, Any]) -> None:

@@ -117,6 +117,14 @@ class Link:
         """The connection, or None."""
         return self._client
 
+    @property
+    def failure(self) -> NotConnectedError | None:
+        """The reason why no connection is open; None if one is open."""
+        if self._client is not None:
+            return None
+        error = self._attempt.exception() if self._attempt is not None and self._attempt.done() else None
+        return self._failure(str(error) if error else "it has not connected yet")
+
     def start(self) -> None:
         """Connect in the background, unless a connection is open or the next attempt is not due."""
         if self._task is not None and not self._task.done():

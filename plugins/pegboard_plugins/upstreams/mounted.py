@@ -29,8 +29,6 @@ _MODIFIERS = re.compile(r"\*$|:[0-9]+$")
 _LOG_LEVELS = {"debug": 10, "info": 20, "notice": 20, "warning": 30}
 MAX_COMPLETION_VALUES = 100
 """The maximum number of values of a completion in the specification."""
-MAX_LOGGED_CHARACTERS = 2000
-"""The maximum length of a server's message in the log of the host."""
 MAX_PASSED_CHARACTERS = 65_536
 """The maximum length of a log message that a client receives."""
 
@@ -167,7 +165,7 @@ class Mounted:
         level, text = params.get("level"), str(params.get("data"))
         if not isinstance(level, str):
             return
-        self._server.logger.log(_LOG_LEVELS.get(level, 40), "%s: %s", self._server.name, text[:MAX_LOGGED_CHARACTERS])
+        self._server.log.write(_LOG_LEVELS.get(level, 40), "", text)
         if len(text) <= MAX_PASSED_CHARACTERS and (context := self._calls.running(client)) is not None:
             passed = {name: one for name, one in params.items() if name != "_meta"}  # it is of this connection
             context.send_notification("notifications/message", {**passed, "logger": context.name})

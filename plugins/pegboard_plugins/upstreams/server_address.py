@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 from pegboard.plugin import TransportError
 from pegboard_plugins.upstreams.hops import mounted_by
 from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.server_log import ServerLog
 
 if TYPE_CHECKING:
     from pegboard.client import Endpoint, Program
     from pegboard_plugins.upstreams.user_links import UserLink
-
-MAX_STDERR_CHARACTERS = 2_000
-"""The maximum length of a logged line of a server's standard error."""
 
 
 class UserToken:
@@ -40,15 +38,15 @@ class UserToken:
 
 
 def server_address(
-    name: str, config: ServerConfig, folder: Path, logger: logging.Logger, user: UserLink | None
+    name: str, config: ServerConfig, folder: Path, log: ServerLog, user: UserLink | None
 ) -> Program | Endpoint:
     """Return the address of a server.
 
     Args:
-        name: the name of the server, for the log.
+        name: the name of the server.
         config: its settings.
         folder: the working directory of a command without `cwd`.
-        logger: the log, which also gets the standard error of a command.
+        log: the log, which gets the standard error of a command.
         user: the user's connection, which holds the token; None for the connection of all callers.
 
     Raises:
@@ -66,9 +64,9 @@ def server_address(
     if program is None:
         raise TransportError(f"the command {config.command!r} is not on PATH, or is not executable")
 
-    def log(line: str) -> None:
-        logger.info("%s, standard error: %.*s", name, MAX_STDERR_CHARACTERS, line)
+    def hear(line: str) -> None:
+        log.write(logging.INFO, ", standard error", line)
 
     own = {key: value.get_secret_value() for key, value in config.env.items()}
     variables = own | mounted_by(str(folder), name, program, *config.args)
-    return Program(program, config.args, env=variables, cwd=config.cwd or folder, stderr=log)
+    return Program(program, config.args, env=variables, cwd=config.cwd or folder, stderr=hear)

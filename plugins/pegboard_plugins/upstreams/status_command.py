@@ -13,6 +13,7 @@ from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
+from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 
 
@@ -47,7 +48,9 @@ async def _state(name: str, config: ServerConfig, folder: Path, logger: logging.
 
     try:
         async with Client(
-            server_address(name, config, folder, logger, None), revision=config.revision, timeout=config.timeout
+            server_address(name, config, folder, ServerLog(name, logger), None),
+            revision=config.revision,
+            timeout=config.timeout,
         ) as client:
             lists = await ListReader(name, config, logger, {}).read(client, ALL_KINDS, UpstreamLists())
             return {

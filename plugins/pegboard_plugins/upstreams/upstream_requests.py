@@ -61,28 +61,28 @@ class UpstreamRequests(Middleware):
         return ()
 
     def wants(self, call: Call) -> bool:
-        """Return True for requests of other hosts, and while a server has neither connected nor failed."""
+        """Return True for requests of other hosts, and while a server is not connected."""
         if VIA in call.meta:
             return True
         if all(server.is_settled(call, self._seconds) for server in self._unsettled):
             self._unsettled = self._of_users  # a connection for all callers is waited for only once
-            return False
+            return not all(server.is_connected for server in self._servers)
         return True
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
         refuse_loop(call.meta, self._host_id)
         if call.method in LISTING_METHODS:
-            await self._settle(call)
+            await self._settle(call, self._servers)
             if VIA in call.meta:
                 return await self._list_for_host(call, call_next)
         elif call.method in USE_METHODS:
             return await self._use(call, call_next)
         return await call_next(call)
 
-    async def _settle(self, call: Call) -> bool:
-        """Wait until each server has connected or failed, or until the time is up. Return True if any has."""
-        waiting = [one for one in self._servers if not one.is_settled(call, self._seconds)]
+    async def _settle(self, call: Call, servers: Sequence[UpstreamServer]) -> bool:
+        """Wait until each of these servers has connected or failed, or the time is up. Return True if any has."""
+        waiting = [one for one in servers if not one.is_settled(call, self._seconds)]
         if not waiting:
             return False
         _, late = await asyncio.wait(
@@ -110,20 +110,14 @@ class UpstreamRequests(Middleware):
         except NotFoundError as error:
             if self._is_known(call):
                 raise
-            if not await self._settle(call):
-                await self._require_token(call)
+            named = [one for one in self._servers if one.may_have(str(call.params.get("name", "")))]
+            free = [one for one in self._servers if one.config.prefix is False]  # they may have any name
+            if not await self._settle(call, [*named, *free] if named else self._servers):
+                for server in named:
+                    await server.require_token(call)
+                    server.require_connection()
                 raise
             raise RepeatCallError(f"{error}. More servers are connected now: repeat the request.") from error
-
-    async def _require_token(self, call: Call) -> None:
-        """Tell a user without a token to authorize, if the name of an unknown item has the prefix of a server.
-
-        Raises:
-            AuthorizationRequiredError: the user has no token for the server.
-        """
-        for server in self._of_users:
-            if server.may_have(str(call.params.get("name", ""))):
-                await server.require_token(call)
 
     def _is_known(self, call: Call) -> bool:
         """Return True if the item of a call is served to all callers, so that the item itself raised the error."""

@@ -19,6 +19,7 @@ from pegboard_plugins.upstreams.questions import CAPABILITIES
 from pegboard_plugins.upstreams.served_items import FindOwner, ServedItems
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
 from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks
@@ -56,6 +57,7 @@ class UpstreamServer:
         name: the name of its section.
         config: its settings.
         logger: the log of the plugin.
+        log: the lines of the server in this log.
         authorization: the token that a call needs, or None.
         items: its items in the catalogue.
         on_notification: receives the notifications of its connections, except those of changed lists and of progress.
@@ -73,6 +75,7 @@ class UpstreamServer:
         self.name = name
         self.config = config
         self.logger = context.logger
+        self.log = ServerLog(name, context.logger)
         self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self)
@@ -229,12 +232,26 @@ class UpstreamServer:
         if call.caller.is_known and not call.caller.service:
             await self._token(call)
 
+    @property
+    def is_connected(self) -> bool:
+        """False if the server has one connection for all callers, and it is not open."""
+        return self._link is None or self._link.connected is not None
+
+    def require_connection(self) -> None:
+        """Check that the connection for all callers is open, if the server has one.
+
+        Raises:
+            NetworkTransportError: it is not.
+        """
+        if self._link is not None and (error := self._link.failure) is not None:
+            raise not_connected(self.name, error)
+
     # --- visibility
 
     def may_have(self, shown: str) -> bool:
-        """Return True if a name has the prefix of this server."""
+        """Return True if a name has the prefix of this server, or is one of its new names."""
         start = self.config.shown_name(self.name, "")
-        return bool(start) and shown.startswith(start)
+        return shown in self.config.rename.values() or (bool(start) and shown.startswith(start))
 
     def allows(self, kind: ItemKind, shown: str, caller: Caller) -> bool:
         """Return True if a caller may see an item of this server."""
@@ -278,7 +295,7 @@ class UpstreamServer:
         if self._in_process is not None:
             address = self._in_process.endpoint
         else:
-            address = server_address(self.name, self.config, self._folder, self.logger, user)
+            address = server_address(self.name, self.config, self._folder, self.log, user)
         return Client(
             address,
             revision=self.config.revision,

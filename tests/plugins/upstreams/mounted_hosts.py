@@ -8,13 +8,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, cast
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Context, Host, MCPError, Toolkit
 from pegboard.client import Client, Endpoint, Stream
 from pegboard.plugin import Lifespan, Plugin, PluginContext, hookimpl
 from pegboard.types import LOCAL
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import CAPABILITIES
 from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.server_log import ServerLog
+from pegboard_plugins.upstreams.upstream_errors import no_response
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS
 from tests.host.client.pairs import StreamPair
 
@@ -26,12 +28,18 @@ class OneServer:
         self.name = "far"
         self.config = config
         self.logger = logging.getLogger("tests.upstreams")
+        self.log = ServerLog(self.name, self.logger)
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self.client: Client
 
     @asynccontextmanager
-    async def use(self, context: Context[Any]) -> AsyncIterator[Client]:
-        yield self.client
+    async def use(self, context: Context[Any], *, repeatable: bool = False) -> AsyncIterator[Client]:
+        try:
+            yield self.client
+        except MCPError as error:
+            if (typed := no_response(self.name, error, repeatable=repeatable)) is None:
+                raise
+            raise typed from error
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
         return {"tests/via": "here"}

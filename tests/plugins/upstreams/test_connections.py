@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegboard.plugin import LifespanError, ProtocolError
-from pegboard_plugins.upstreams import link
+from pegboard_plugins.upstreams import link, server_log
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
 from tests.support.http import Served, http_config
@@ -154,6 +154,25 @@ async def test_standard_error_reaches_the_log(caplog: pytest.LogCaptureFixture) 
     assert "x" * 2000 not in caplog.text
 
 
+async def test_the_lines_of_a_server_are_limited(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(server_log, "MAX_LINES", 3)
+    log = server_log.ServerLog("one", logging.getLogger("test"))
+    for _ in range(5):
+        log.write(logging.DEBUG, "", "not logged, and not counted")
+    for number in range(10):
+        log.write(logging.INFO, "", f"line {number}")
+    await until(lambda: "dropped" in caplog.text)
+    log.write(logging.INFO, "", "a later line")
+    assert caplog.messages == [
+        *(f"one: line {number}" for number in range(3)),
+        "one: 7 lines were dropped; the limit is 3 lines a second",
+        "one: a later line",
+    ]
+
+
 async def test_a_command_gets_only_its_own_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PEGBOARD_CANARY", "canary")
     async with mounting({"one": scripted(tmp_path, tools("env"), env={"OWN": "value"})}) as client:
@@ -180,6 +199,13 @@ async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str,
         assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
         await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
         assert (await client.call("one_add", a=1, b=2)).text == "3"
+
+
+async def test_an_unknown_tool_of_a_dead_server_names_the_server() -> None:
+    async with mounting({"one": {"command": "/bin/false"}, "two": {"command": "/bin/false"}}) as client:
+        assert "The server 'two' is not available." in (await client.call("two_env")).text
+        with pytest.raises(ProtocolError, match="Unknown tool: three_env"):
+            await client.call("three_env")
 
 
 async def test_kinds_of_items_are_declared_before_a_server_is_connected() -> None:

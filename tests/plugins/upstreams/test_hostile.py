@@ -21,6 +21,7 @@ from pegboard_plugins.upstreams.link import Link, NotConnectedError
 from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.request_errors import MAX_ERROR_DATA_BYTES, request_error
 from pegboard_plugins.upstreams.resource_updates import ResourceUpdates
+from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_calls import _report
 from pegboard_plugins.upstreams.user_links import UserKey, UserLinks
 from tests.host.hosting import until
@@ -104,7 +105,7 @@ async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
 def test_a_log_message_brings_no_meta_of_its_connection() -> None:
     sent: list[Any] = []
     context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
-    server = SimpleNamespace(name="one", logger=LOGGER)
+    server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER))
     mounted = Mounted(server)  # type: ignore[arg-type]
     mounted._calls._running[CLIENT] = [context]  # type: ignore[list-item]
     mounted._log(CLIENT, {"level": "info", "data": "x", "_meta": {"io.modelcontextprotocol/subscriptionId": 1}})

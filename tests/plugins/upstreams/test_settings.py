@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -13,6 +14,7 @@ from pegboard.client.handshake import SESSIONS, STATELESS
 from pegboard.loading.discovery import defaults
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
+from tests.host.hosting import WAIT
 from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
 from tests.support.config import load
 from tests.support.wire import PEGBOARD, Process
@@ -121,6 +123,17 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
     states = json.loads(await output(text, "upstreams", "--json"))
     assert [state["state"] for state in states] == ["failed", "connected", "each user has a connection"]
     assert await output(f'{text}[plugins.upstreams.servers.one.env]\nOWN = "own"\n', *CALL) == "own\n"
+
+
+async def test_a_call_waits_only_for_the_server_of_its_tool(tmp_path: Path) -> None:
+    text = "[plugins.upstreams]\nfirst_list_seconds = 60\n"
+    hanging = {"initialize": "hang", "server/discover": "hang"}
+    for name, script in (("one", tools("search")), ("hangs", hanging)):
+        section = scripted(tmp_path, script)
+        text += f'[plugins.upstreams.servers.{name}]\ncommand = "{section["command"]}"\n'
+        text += f"args = {json.dumps(section['args'])}\nenv = {{ OWN = 'own' }}\n"
+    async with asyncio.timeout(WAIT):
+        assert await output(text, *CALL) == "own\n"
 
 
 async def output(config: str, *arguments: str, stream: str = "stdout") -> str:

@@ -86,11 +86,11 @@ async def test_a_name_in_use_is_reported_and_not_taken(tmp_path: Path, caplog: p
 
 async def test_servers_with_the_same_names_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     first = scripted(tmp_path, tools("x"), prefix="same")
-    second = scripted(tmp_path, tools("x", "y", "z"), prefix="same", rename={"y": "a", "z": "a"})
+    second = scripted(tmp_path, tools("x", "y", "z"), prefix="same", rename={"z": "same_y"})
     async with mounting({"one": first, "two": second}) as client:
-        assert await names(client) == ["a", "same_x"]
+        assert await names(client) == ["same_x", "same_y"]
     found = re.findall(r"is not served: the server '(?:one|two)' has '(\w+)' already; set prefix", caplog.text)
-    assert sorted(found) == ["a", "same_x"]
+    assert sorted(found) == ["same_x", "same_y"]
 
 
 async def test_a_server_that_announces_changes_again_and_again_is_slowed_down(tmp_path: Path) -> None:

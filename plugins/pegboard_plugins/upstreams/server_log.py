@@ -1,0 +1,55 @@
+"""The lines of a mounted server in the host's log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from time import monotonic
+
+MAX_LINE_CHARACTERS = 2_000
+"""The maximum length of a line."""
+MAX_LINES = 100
+"""The maximum number of lines of one server in a second. Further lines are dropped."""
+
+
+class ServerLog:
+    """The lines of one server: log messages, and its standard error.
+
+    Args:
+        server: the name of the server.
+        logger: the log of the host.
+    """
+
+    def __init__(self, server: str, logger: logging.Logger) -> None:
+        self._server = server
+        self._logger = logger
+        self._second_ends = 0.0
+        self._room = 0
+        self._dropped = 0
+
+    def write(self, level: int, origin: str, text: str) -> None:
+        """Log a line, or drop it if the server has logged too many lines in this second.
+
+        Args:
+            level: the level.
+            origin: the words between the name of the server and the line.
+            text: the line.
+        """
+        if not self._logger.isEnabledFor(level):
+            return
+        now = monotonic()
+        if now >= self._second_ends:
+            self._second_ends, self._room = now + 1, MAX_LINES
+        if self._room:
+            self._room -= 1
+            self._logger.log(level, "%s%s: %.*s", self._server, origin, MAX_LINE_CHARACTERS, text)
+            return
+        if not self._dropped:
+            asyncio.get_running_loop().call_later(self._second_ends - now, self._report)
+        self._dropped += 1
+
+    def _report(self) -> None:
+        self._logger.warning(
+            "%s: %s lines were dropped; the limit is %s lines a second", self._server, self._dropped, MAX_LINES
+        )
+        self._dropped = 0
