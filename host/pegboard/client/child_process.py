@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from pegboard.client.addresses import Program
+from pegboard.client.process_group import ProcessGroup, kill_group
 from pegboard.errors import TransportError
 from pegboard.messages.texts import escape_invisible
 
 logger = logging.getLogger("pegboard.client")
 
-INHERITED_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER")
+INHERITED_VARIABLES: tuple[str, ...] = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER")
 """The variables of the client's environment that a server gets. Other variables may contain secrets."""
+if os.name == "nt":  # programs do not start without some of these
+    INHERITED_VARIABLES += (
+        "APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "SYSTEMDRIVE", "SYSTEMROOT",
+        "TEMP", "TMP", "USERNAME", "USERPROFILE",
+    )  # fmt: skip
 MAX_EXIT_SECONDS = 2.0
 """How long a process may take to exit after the end of its input, and again after SIGTERM."""
 MAX_STDERR_LINE_BYTES = 64 * 1024
@@ -26,20 +31,14 @@ MAX_LAST_WORDS_CHARACTERS = 200
 MAX_LAST_WORDS_SECONDS = 0.5
 """The time limit for the rest of the standard error of a process that has ended."""
 
-_GUARD = 'read -r _ || { sleep 1; kill -s KILL -- "-$1"; }'
-"""A shell script that kills a process group one second after the client died, even if SIGKILL ended the client."""
-
 
 class ChildProcess:
-    """A message stream to a process. The process is the leader of its own process group.
-
-    A shell guards the group. It waits for the end of the client, and then kills the server and the server's children,
-    even if the client was killed.
+    """A message stream to a process.
 
     Args:
         command: the command.
         process: the process.
-        guard: the shell.
+        group: its process group.
         message_bytes: the limit of a message.
     """
 
@@ -47,7 +46,7 @@ class ChildProcess:
         self,
         command: Program,
         process: asyncio.subprocess.Process,
-        guard: subprocess.Popen[bytes],
+        group: ProcessGroup,
         message_bytes: int,
     ) -> None:
         assert process.stdin is not None
@@ -55,7 +54,7 @@ class ChildProcess:
         assert process.stderr is not None
         self._label = command.label
         self._process = process
-        self._guard = guard
+        self._group = group
         self._message_bytes = message_bytes
         self._stdin, self._stdout = process.stdin, process.stdout
         self._take_line = command.stderr or _logger_of(command.label)
@@ -106,16 +105,11 @@ class ChildProcess:
         # a process that waits for room in its output cannot exit
         discarding = asyncio.get_running_loop().create_task(_drain(self._stdout, _ignore))
         try:
-            for number in (signal.SIGTERM, signal.SIGKILL):
-                if await self._exits():
-                    break
-                self._signal(number)
+            if not await self._exits():
+                self._group.terminate()
+                await self._exits()
         finally:
-            self._signal(signal.SIGKILL)  # the children that the process has left
-            self._guard.kill()
-            self._guard.wait()
-            assert self._guard.stdin is not None
-            self._guard.stdin.close()
+            self._group.kill()  # also the children that the process has left
         await self._exits()
         await asyncio.wait((discarding, self._draining), timeout=MAX_EXIT_SECONDS)
         discarding.cancel()
@@ -129,10 +123,6 @@ class ChildProcess:
         except TimeoutError:
             return False
         return True
-
-    def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
 
 
 async def start_process(command: Program, message_bytes: int) -> ChildProcess:
@@ -157,24 +147,12 @@ async def start_process(command: Program, message_bytes: int) -> ChildProcess:
     except (OSError, ValueError) as error:
         raise TransportError(f"cannot start {command.label}: {error}; check the command and its path") from None
     try:
-        guard = _guard_of(process.pid)
+        group = ProcessGroup(process)
     except OSError as error:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process)
         await process.wait()
         raise TransportError(f"cannot start the guard of {command.label}: {error}") from None
-    return ChildProcess(command, process, guard, message_bytes)
-
-
-def _guard_of(group: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - the command is a constant and a number
-        ("/bin/sh", "-c", _GUARD, "sh", str(group)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={},
-        start_new_session=True,
-    )
+    return ChildProcess(command, process, group, message_bytes)
 
 
 def _logger_of(label: str) -> Callable[[str], None]:

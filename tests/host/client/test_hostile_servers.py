@@ -19,8 +19,8 @@ from pegboard.client import (
     Program,
     ServerTimeoutError,
     Stream,
-    child_process,
     http_session,
+    process_group,
 )
 from pegboard.plugin import ProtocolError, TransportError
 from tests.host.client.pairs import MemoryEnd, StreamPair
@@ -265,7 +265,7 @@ async def test_a_program_without_its_guard_is_ended(monkeypatch: pytest.MonkeyPa
         started.append(pid)
         raise BlockingIOError("no more processes")
 
-    monkeypatch.setattr(child_process, "_guard_of", fail)
+    monkeypatch.setattr(process_group, "_guard_of", fail)
     with pytest.raises(TransportError, match="guard of sleep: no more processes"):
         async with Client(Program("sleep", ["60"])):
             pass

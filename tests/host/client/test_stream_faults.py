@@ -275,6 +275,16 @@ async def test_a_stubborn_program_and_its_children_are_ended(monkeypatch: pytest
     await until(lambda: all(map(is_gone, pids)))
 
 
+async def test_without_process_groups_the_program_itself_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows."""
+    monkeypatch.setattr("pegboard.client.child_process.MAX_EXIT_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.client.process_group.GROUPS", False)
+    async with Client(program(STUBBORN), revision=REVISION) as client:
+        server, child = (await client.request("ping"))["pids"]
+    await until(lambda: is_gone(server))
+    os.kill(child, signal.SIGKILL)
+
+
 async def test_nothing_is_left_when_the_client_is_killed(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER + STUBBORN)
     code = """
