@@ -79,6 +79,11 @@ class ServedItems:
         self._changing = asyncio.Lock()
         self.version = 0
 
+    @property
+    def refused(self) -> Mapping[ItemKey, str]:
+        """The items that are not served, with the reasons."""
+        return self._refused
+
     def has(self, kind: ItemKind, shown: str) -> bool:
         """Return True if an item of the catalogue comes from this server."""
         return (kind, shown) in self._shown

@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
 from pegboard.plugin import Command, PluginContext, encode
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_address import server_address
-from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
+from pegboard_plugins.upstreams.server_config import UpstreamsConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
+
+if TYPE_CHECKING:
+    from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
 
 def upstreams_command(config: UpstreamsConfig, context: PluginContext) -> Command:
     """Return the command."""
 
     def run(options: Any) -> str:
-        found = asyncio.run(_states(config, Path(context.directory or Path.cwd()), context.logger))
+        found = asyncio.run(_states(config, context))
         if options.json:
             return encode(found).decode()
         return "\n".join(map(_line, found)) or "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
@@ -34,25 +37,32 @@ def upstreams_command(config: UpstreamsConfig, context: PluginContext) -> Comman
     )
 
 
-async def _states(config: UpstreamsConfig, folder: Path, logger: logging.Logger) -> list[dict[str, Any]]:
-    servers = sorted(config.servers.items())
-    return list(await asyncio.gather(*(_state(name, one, folder, logger) for name, one in servers)))
+async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:
+    from pegboard_plugins.upstreams.mounted_servers import MountedServers
+
+    quiet = context.logger.getChild("status")
+    quiet.setLevel(logging.CRITICAL)  # the output has the reasons
+    servers = MountedServers(config, context._replace(logger=quiet)).servers
+    return list(await asyncio.gather(*(_state(server, context) for server in servers)))
 
 
-async def _state(name: str, config: ServerConfig, folder: Path, logger: logging.Logger) -> dict[str, Any]:
+async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, Any]:
     """Return the state of one server as JSON. A server with a connection for each user is not connected."""
+    name, config, logger = server.name, server.config, context.logger
     about: dict[str, Any] = {"name": name, "start": config.start, "identity": config.identity}
     if config.identity == "user":
         return {**about, "state": "each user has a connection"}
     from pegboard.client import Client
 
     try:
+        folder = Path(context.directory or Path.cwd())
         async with Client(
             server_address(name, config, folder, ServerLog(name, logger), None),
             revision=config.revision,
             timeout=config.timeout,
         ) as client:
             lists = await ListReader(name, config, logger, {}).read(client, ALL_KINDS, UpstreamLists())
+            await server.items.publish(name, lists)
             return {
                 **about,
                 "state": "connected",
@@ -61,6 +71,10 @@ async def _state(name: str, config: ServerConfig, folder: Path, logger: logging.
                 "tools": [wire_form(config.shown_name(name, one)) for one in lists.tools],
                 "resources": [*lists.resources, *lists.templates],
                 "prompts": [wire_form(config.shown_name(name, one)) for one in lists.prompts],
+                "refused": [
+                    {"kind": key.kind, "name": key.own, "reason": reason}
+                    for key, reason in server.items.refused.items()
+                ],
             }
     except (MCPError, OSError, LoopError) as error:
         return {**about, "state": "failed", "reason": str(error)}
@@ -71,4 +85,8 @@ def _line(found: dict[str, Any]) -> str:
         return f"{found['name']}: {found['state']}" + (f": {found['reason']}" if "reason" in found else "")
     counts = ", ".join(f"{len(found[kind])} {kind}" for kind in ("tools", "resources", "prompts"))
     lines = [f"{found['name']}: connected to {found['server']} ({found['revision']}), {counts}"]
-    return "\n".join([*lines, *(f"  {name}" for name in found["tools"])])
+    lines += [f"  {name}" for name in found["tools"]]
+    lines += [
+        f"  not served: {one['kind'].removesuffix('s')} {one['name']!r}: {one['reason']}" for one in found["refused"]
+    ]
+    return "\n".join(lines)

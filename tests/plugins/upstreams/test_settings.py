@@ -110,6 +110,8 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         "dead: failed: /bin/false ended with code 1\n"
         "one: connected to scripted 1 (2025-06-18), 3 tools, 0 resources, 0 prompts\n"
         f"  one_search\n  {wire_form('one_files.read')}\n  one_hidden\n"
+        "  not served: tool 'hidden': tool 'one_hidden': the definition: description has U+200B (ZERO WIDTH SPACE) "
+        "at position 3, which is invisible; remove it\n"
         "personal: each user has a connection\n"
     )
     assert "tools of upstreams are added while the host runs" in await output(text, "list", stream="stderr")
@@ -121,6 +123,7 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         assert "there is no tool 'one_nothing'" in said
         assert "tools of upstreams are added while the host runs" in said
     states = json.loads(await output(text, "upstreams", "--json"))
+    assert states[1]["refused"][0]["name"] == "hidden"
     assert [state["state"] for state in states] == ["failed", "connected", "each user has a connection"]
     assert await output(f'{text}[plugins.upstreams.servers.one.env]\nOWN = "own"\n', *CALL) == "own\n"
 
