@@ -18,14 +18,14 @@ NEW = (
         {
             "nargs": "?",
             "metavar": "toolkit|plugin|server",
-            "help": "asked for at a terminal, if it is left out",
+            "help": "the kind of project; the command asks for a missing one at a terminal",
         },
     ),
     ("name", {"nargs": "?", "help": "the name, such as weather; the folder is toolkit-weather"}),
     (
         "--kind",
         {
-            "help": "of a plugin: transport, middleware, authenticator, error-adapter, auth-provider, "
+            "help": "the kind of plugin: transport, middleware, authenticator, error-adapter, auth-provider, "
             "token-source, secret-store, store, method, route or command"
         },
     ),
@@ -70,7 +70,7 @@ CONFIG = (
     CliCommand(
         "untrust",
         "trust_commands:run_untrust",
-        "withdraw that trust",
+        "withdraw the trust in a hostconfig.toml",
         ("pegboard config untrust", "pegboard config untrust path/to/hostconfig.toml"),
         (_TRUSTED,),
     ),
@@ -89,7 +89,7 @@ def _variable(text: str) -> tuple[str, str]:
 _MODULE = "configure.configure_commands"
 _ENTRY_NAME = (
     "--name",
-    {"metavar": "NAME", "help": 'its name; by default that of the file, or "pegboard"'},
+    {"metavar": "NAME", "help": 'the name of the entry; by default the name of the file, or "pegboard"'},
 )
 _SERVER = (
     FILES,
@@ -100,7 +100,7 @@ _SERVER = (
             "type": _variable,
             "action": "append",
             "metavar": "NAME[=VALUE]",
-            "help": "a variable that the client sets for the server; without a value, that of this shell",
+            "help": "a variable that the client sets for the server; without a value, the value in this shell",
         },
     ),
     ("--url", {"type": url_argument, "metavar": "URL", "help": "connect to a server at this URL instead of a command"}),
@@ -116,7 +116,10 @@ _SERVER = (
 )
 _PLACE = (
     ("--path", {"type": Path, "metavar": "FILE", "help": "change this file of the client"}),
-    ("--project", {"action": "store_true", "help": "change the client's file of the project in the working directory"}),
+    (
+        "--project",
+        {"action": "store_true", "help": "change the client's file for the project in the working directory"},
+    ),
     ("--dry-run", {"action": "store_true", "help": "only show the difference"}),
 )
 _NO_CHECK = ("--no-check", {"action": "store_true", "help": "do not start the server afterwards"})
@@ -171,7 +174,7 @@ SECRET = (
     CliCommand(
         "set",
         "secret_commands:run_secret_set",
-        "store a secret; its value is asked for and not shown",
+        "ask for the value of a secret without showing it, and store it",
         ("pegboard secret set API_KEY", "pegboard secret set API_KEY --store secrets_keyring < key.txt"),
         (_SECRET, _STORE),
     ),

@@ -63,7 +63,7 @@ async def _demonstrate(file: Path, *, full: bool) -> float:
         _say("A client lists the tools:")
         shown.is_shown = True
         await client.tools()
-        _say("It calls one:")
+        _say("The client calls a tool:")
         await client.call("shop_price", {"product": "tea", "amount": 3})
         _say("A wrong argument gets an answer that a model can act on:")
         await client.call("shop_price", {"product": "coffee"})
@@ -76,7 +76,7 @@ async def _demonstrate(file: Path, *, full: bool) -> float:
         shown.is_shown = False
     if shown.failure:
         raise shown.failure
-    _say("The log of the server has the rest:")
+    _say("The log of the server has the details:")
     print_lines(f"  {line.partition(']: ')[2]}" for line in log if " ERROR " in line)
     return loop.time() - start
 

@@ -177,7 +177,7 @@ def _at_terminal(label: str) -> QuestionHandler:
         except ClientError as error:
             raise ProtocolError(METHOD_NOT_FOUND, str(error)) from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            say("the question is invalid; it is refused")
+            say("the question is invalid and is refused")
             raise ProtocolError(INVALID_PARAMS, "the question is invalid") from error
 
     return ask

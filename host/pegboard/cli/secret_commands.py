@@ -75,7 +75,7 @@ def run_secret_set(options: Namespace) -> int:
     else:
         print_lines([f"{name} is set in {place}"])
     for earlier in _having(stores[: stores.index(store)], name):
-        say(f"{earlier} has {name} too, and comes first: remove it there")
+        say(f"{earlier} also has {name} and takes precedence: remove it there")
     return OK
 
 

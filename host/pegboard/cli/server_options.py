@@ -13,7 +13,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         "--url", type=url_argument, metavar="URL", help="use the server at this URL instead of the toolkits"
     )
     address.add_argument(
-        "--stdio", type=_words, metavar="COMMAND", help="use the server that this command line starts, in quotes"
+        "--stdio", type=_words, metavar="COMMAND", help="use the server that this quoted command line starts"
     )
     group.add_argument(
         "--header",

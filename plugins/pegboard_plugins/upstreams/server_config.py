@@ -50,12 +50,12 @@ class ServerConfig(PluginConfig):
         auth: the provider of the token that each caller's connection sends, such as "github". It requires a `url` and
             `identity = "user"`.
         auth_scopes: the scopes that the token must have.
-        max_users: the maximum number of open connections of callers. An idle one is closed for another caller.
+        max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
         idle_seconds: the time without calls after which a caller's connection is closed.
         timeout: the time limit of a request in seconds. Progress extends it.
-        revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both know.
+        revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
         start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
-            start otherwise; "lazy" to connect at the first request for a list.
+            start if that fails; "lazy" to connect at the first request for a list.
     """
 
     object: Any = Field(None, repr=False)

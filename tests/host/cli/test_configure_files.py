@@ -294,7 +294,7 @@ def test_a_command_in_the_cache_of_uv_is_reported(
 ) -> None:
     monkeypatch.setattr("sys.executable", "/home/ann/.cache/uv/archive-v0/Ab/bin/python")
     assert add("cursor", tmp_path / "mcp.json") == 0
-    assert "is in the cache of uv, which may be emptied" in capsys.readouterr().err
+    assert "is in the cache of uv, and uv may delete it" in capsys.readouterr().err
 
 
 def test_a_link_and_the_permissions_of_its_target_stay(tmp_path: Path) -> None:

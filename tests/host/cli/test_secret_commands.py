@@ -40,7 +40,7 @@ def test_a_secret_is_set_used_listed_and_removed(weather: Command) -> None:
     listed = weather("secret", "list")
     assert listed.out.splitlines()[1].split() == ["WEATHER_KEY", "set", "secrets_dotenv", "weather"]
     shadowed = weather("secret", "set", "WEATHER_KEY", typed="b", env={"WEATHER_KEY": "a"})
-    assert "secrets_env has WEATHER_KEY too, and comes first" in shadowed.err
+    assert "secrets_env also has WEATHER_KEY and takes precedence" in shadowed.err
     removed = weather("secret", "unset", "WEATHER_KEY")
     assert (removed.code, removed.out) == (0, "WEATHER_KEY is removed from secrets_dotenv\n")
     assert file.read_text() == "# mine\nexport OTHER = 'x'   # kept\n"

@@ -43,7 +43,7 @@ def run_configure(options: Namespace) -> int:
         say(str(error))
         return USAGE
     if is_in_cache(entry):
-        say(f"{entry.command[0]} is in the cache of uv, which may be emptied: install pegboard in an environment")
+        say(f"{entry.command[0]} is in the cache of uv, and uv may delete it: install pegboard in an environment")
     text = opened.with_entry(name, new)
     changes = text != opened.file.text
     if changes:
