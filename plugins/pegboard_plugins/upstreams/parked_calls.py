@@ -14,10 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pegboard import Context, RetryableToolError
 from pegboard.client import Asked
-from pegboard.types import Caller
+from pegboard_plugins.upstreams.user_links import UserKey, user_of
 
 MAX_PARKED_CALLS = 100
 """The maximum number of calls of one server that wait for answers."""
+MAX_PARKED_CALLS_PER_USER = 20
+"""The maximum number of them that belong to one user."""
 MAX_PARKED_SECONDS = 300.0
 """How long a call waits for an answer."""
 
@@ -48,12 +50,12 @@ class ParkedCall:
 
     Attributes:
         context: the latest call of the client.
-        owner: the caller.
+        owner: the user.
     """
 
     def __init__(self, context: Context[Any], exchange: Exchange) -> None:
         self.context = context
-        self.owner: Caller = context.caller.identity
+        self.owner: UserKey = user_of(context)
         self._open: dict[str, tuple[Asked, asyncio.Future[Mapping[str, Any]]]] = {}
         self._asked = asyncio.Event()
         self._count = 0
@@ -132,7 +134,7 @@ class ParkedCalls:
             RetryableToolError: the call no longer waits, or too many calls wait for answers.
         """
         call, timer = self._waiting.get(key, (None, None))
-        if call is None or timer is None or call.owner != context.caller.identity:
+        if call is None or timer is None or call.owner != user_of(context):
             raise RetryableToolError("The call no longer waits for this answer. Start the call again.")
         del self._waiting[key]
         timer.cancel()
@@ -144,7 +146,8 @@ class ParkedCalls:
         questions = await call.wait()
         if not questions:
             return call.result
-        if len(self._waiting) >= MAX_PARKED_CALLS:
+        of_user = sum(waiting.owner == call.owner for waiting, _ in self._waiting.values())
+        if len(self._waiting) >= MAX_PARKED_CALLS or of_user >= MAX_PARKED_CALLS_PER_USER:
             call.cancel()
             raise RetryableToolError("Too many calls of this server wait for answers. Try again later.")
         key = secrets.token_urlsafe(16)

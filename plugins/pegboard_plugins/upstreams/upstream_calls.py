@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from pegboard import Context, UpstreamError
 from pegboard.client import Asked, QuestionHandler
@@ -24,6 +24,9 @@ from pegboard_plugins.upstreams.request_errors import request_error
 if TYPE_CHECKING:
     from pegboard.client import Client
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
+
+PresentContext: TypeAlias = Callable[[], Context[Any]]
+"""Returns the latest call of the client, which a parked call outlives."""
 
 _LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 _PASSED_META = ("traceparent", "tracestate", "baggage", _LOG_LEVEL)
@@ -56,7 +59,7 @@ class UpstreamCalls:
     def __init__(self, server: UpstreamServer) -> None:
         self._server = server
         self._parked = ParkedCalls()
-        self._running: dict[Client, list[Context[Any]]] = {}
+        self._running: dict[Client, list[PresentContext]] = {}
 
     async def result(self, context: Context[Any], request: UpstreamRequest) -> dict[str, Any]:
         """Send a request for a call and return its result. Pass the server's questions to the client of the call.
@@ -75,8 +78,8 @@ class UpstreamCalls:
 
     def running(self, client: Client) -> Context[Any] | None:
         """Return the only call that uses a connection, or None."""
-        contexts = self._running.get(client, ())
-        return contexts[0] if len(contexts) == 1 else None
+        running = self._running.get(client, ())
+        return running[0]() if len(running) == 1 else None
 
     # --- rounds
 
@@ -205,12 +208,15 @@ class UpstreamCalls:
         if context.client.revision and not asks_in_rounds(context):
             meta[_LOG_LEVEL] = "debug"  # the host sends the messages that the client's session requested
 
+        def present() -> Context[Any]:
+            return context if call is None else call.context
+
         def report(progress: dict[str, Any]) -> None:
-            _report(context if call is None else call.context, progress)
+            _report(present(), progress)
 
         async with self._server.use(context, repeatable=repeatable) as client:
             using = self._running.setdefault(client, [])
-            using.append(context)
+            using.append(present)
             try:
                 return await client.exchange(
                     method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities
@@ -218,7 +224,7 @@ class UpstreamCalls:
             except ProtocolError as error:
                 raise request_error(self._server.name, method, params, error) from None
             finally:
-                using.remove(context)
+                using.remove(present)
                 if not using:
                     self._running.pop(client, None)
 

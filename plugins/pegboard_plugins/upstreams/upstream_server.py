@@ -22,7 +22,7 @@ from pegboard_plugins.upstreams.server_config import ServerConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
-from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks
+from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks, user_of
 
 if TYPE_CHECKING:
     from pegboard.client import Client, Endpoint, Program
@@ -178,7 +178,7 @@ class UpstreamServer:
             return
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
-        key = UserKey(context.caller.identity, context.user_id if context.caller.service else None)
+        key = user_of(context)
         if context.caller.service and key.user_id is None:
             raise NotFoundError("This requires a call that names its user.")
         token = await self._token(context)

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pegboard import RetryableToolError
+from pegboard import Context, RetryableToolError
 from pegboard.types import Caller
 from pegboard_plugins.upstreams.link import Link
 
@@ -27,6 +27,11 @@ class UserKey(NamedTuple):
 
     def __str__(self) -> str:
         return repr(self.user_id or self.caller.subject or self.caller.client_id or "the operator")
+
+
+def user_of(context: Context[Any]) -> UserKey:
+    """Return the user of a call."""
+    return UserKey(context.caller.identity, context.user_id if context.caller.service else None)
 
 
 class UserLink:

@@ -107,7 +107,7 @@ def test_a_log_message_brings_no_meta_of_its_connection() -> None:
     context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
     server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER))
     mounted = Mounted(server)  # type: ignore[arg-type]
-    mounted._calls._running[CLIENT] = [context]  # type: ignore[list-item]
+    mounted._calls._running[CLIENT] = [lambda: context]  # type: ignore[list-item,return-value]
     mounted._log(CLIENT, {"level": "info", "data": "x", "_meta": {"io.modelcontextprotocol/subscriptionId": 1}})
     assert sent == [{"level": "info", "data": "x", "logger": "tool"}]
 

@@ -152,13 +152,54 @@ async def test_a_waiting_call_continues_once() -> None:
         assert (again["isError"], "no longer waits" in again["content"][0]["text"]) == (True, True)
 
 
-async def test_waiting_calls_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parked_calls, "MAX_PARKED_CALLS", 0)
+@pytest.mark.parametrize("limit", ["MAX_PARKED_CALLS", "MAX_PARKED_CALLS_PER_USER"])
+async def test_waiting_calls_are_limited(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, limit, 0)
     plugin = mounting_host(OLD, asks_kit.kit)
     async with connect(plugin) as client:
         refused = await asked(client)
         assert (refused["isError"], "Too many calls" in refused["content"][0]["text"]) == (True, True)
         await until(lambda: not plugin.instances[0].server.client._connection.incoming.in_flight)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"caller": Caller("ann")}, {"caller": Caller("bob")}),
+        [{"caller": Caller("s", service=True), "user_id": name} for name in ("ann", "bob")],
+    ],
+)
+async def test_waiting_calls_belong_to_their_users(one: Any, other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parked_calls, "MAX_PARKED_CALLS_PER_USER", 1)
+    calls, ann, bob = parked_calls.ParkedCalls(), SimpleNamespace(**one), cast(Any, SimpleNamespace(**other))
+
+    async def exchange(call: Any) -> dict[str, Any]:
+        return dict(await call.ask(Asked("q", {})))
+
+    parked: Any = await calls.begin(cast(Any, ann), exchange)
+    with pytest.raises(RetryableToolError, match="Too many calls"):
+        await calls.begin(cast(Any, ann), exchange)
+    with pytest.raises(RetryableToolError, match="no longer waits"):
+        await calls.resume(parked.key, {}, bob)
+    assert await calls.begin(bob, exchange)
+    assert await calls.resume(parked.key, {"question-1": {"a": 1}}, cast(Any, ann)) == {"a": 1}
+    calls.close()
+
+
+async def test_log_messages_of_a_continued_call_reach_its_present_request() -> None:
+    kit = Toolkit("far")
+
+    @kit.tool
+    async def greet(context: Context) -> str:
+        """Ask for a name, then log it."""
+        answer = await context.ui.elicit("Your name?", str)
+        context.log.warning(str(answer.content))
+        return "done"
+
+    async with connect(mounting_host(OLD, kit), answers=["Ann"]) as client:
+        client.meta.update({"io.modelcontextprotocol/logLevel": "info"})
+        await client.call("far_greet")
+        assert [one.data for one in client.logs] == ["Ann"]
 
 
 async def test_a_waiting_call_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
