@@ -6,9 +6,9 @@ import asyncio
 import logging
 from time import monotonic
 
-MAX_LINE_CHARACTERS = 2_000
+MAX_LOGGED_CHARACTERS = 2_000
 """The maximum length of a line."""
-MAX_LINES = 100
+MAX_LOG_LINES = 100
 """The maximum number of lines of one server in a second. Further lines are dropped."""
 
 
@@ -39,10 +39,10 @@ class ServerLog:
             return
         now = monotonic()
         if now >= self._second_ends:
-            self._second_ends, self._room = now + 1, MAX_LINES
+            self._second_ends, self._room = now + 1, MAX_LOG_LINES
         if self._room:
             self._room -= 1
-            self._logger.log(level, "%s%s: %.*s", self._server, origin, MAX_LINE_CHARACTERS, text)
+            self._logger.log(level, "%s%s: %.*s", self._server, origin, MAX_LOGGED_CHARACTERS, text)
             return
         if not self._dropped:
             asyncio.get_running_loop().call_later(self._second_ends - now, self._report)
@@ -50,6 +50,6 @@ class ServerLog:
 
     def _report(self) -> None:
         self._logger.warning(
-            "%s: %s lines were dropped; the limit is %s lines a second", self._server, self._dropped, MAX_LINES
+            "%s: %s lines were dropped; the limit is %s lines a second", self._server, self._dropped, MAX_LOG_LINES
         )
         self._dropped = 0

@@ -158,7 +158,7 @@ async def test_the_lines_of_a_server_are_limited(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr(server_log, "MAX_LINES", 3)
+    monkeypatch.setattr(server_log, "MAX_LOG_LINES", 3)
     log = server_log.ServerLog("one", logging.getLogger("test"))
     for _ in range(5):
         log.write(logging.DEBUG, "", "not logged, and not counted")
