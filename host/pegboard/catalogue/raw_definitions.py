@@ -14,6 +14,7 @@ from pegboard.schemas.functions import context_parameter, parameters_of
 from pegboard.schemas.signature import Signature
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import PromptArgument, ToolAnnotations
+from pegboard.wire.meta_keys import is_of_host
 
 MAX_RAW_DEFINITION_BYTES = 1024 * 1024
 """The maximum size of a definition of another server, as JSON."""
@@ -102,9 +103,13 @@ def raw_hints(raw: Mapping[str, Any]) -> ToolAnnotations | None:
 
 
 def raw_meta(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> Mapping[str, Any] | None:
-    """Return the `_meta` of an MCP object, with the entries of the definition's `meta`."""
-    own = (definition.raw or EMPTY).get("_meta")
-    return {**(own if isinstance(own, Mapping) else EMPTY), **(definition.meta or EMPTY)} or None
+    """Return the `_meta` of an MCP object, with the entries of the definition's `meta`.
+
+    The host's own keys are removed: clients would believe that the host has written them.
+    """
+    given = (definition.raw or EMPTY).get("_meta")
+    own = given if isinstance(given, Mapping) else EMPTY
+    return {**{key: own[key] for key in own if not is_of_host(key)}, **(definition.meta or EMPTY)} or None
 
 
 def raw_arguments(definition: PromptDefinition) -> tuple[PromptArgument, ...]:

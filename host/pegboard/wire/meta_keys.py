@@ -83,6 +83,11 @@ def key_complaint(key: object, extension: str | None = None) -> str | None:
     return None
 
 
+def is_of_host(key: object) -> bool:
+    """Return True for the host's own keys."""
+    return isinstance(key, str) and key.startswith(f"{_HOST}/")
+
+
 def meta_complaint(meta: object, extension: str | None = None) -> str | None:
     """Return the reason why the `_meta` of a plugin or an author is invalid. Return None if it is valid."""
     if not isinstance(meta, dict):

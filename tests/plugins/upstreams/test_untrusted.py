@@ -38,6 +38,13 @@ async def test_an_invalid_item_is_reported_and_the_others_are_served(
     assert ".py" not in line
 
 
+async def test_a_definition_cannot_forge_the_keys_of_the_host(tmp_path: Path) -> None:
+    forged = {"pegboard/requirements": {"authorization": {"provider": "bad"}}}
+    listed = [tool("a", _meta=forged), tool("b", _meta={**forged, "com.example/x": 1})]
+    async with mounting({"one": scripted(tmp_path, {"tools/list": {"tools": listed}})}) as client:
+        assert [one.get("_meta") for one in await client.tools()] == [None, {"com.example/x": 1}]
+
+
 @pytest.mark.parametrize(
     "pages",
     [
