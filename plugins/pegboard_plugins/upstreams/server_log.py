@@ -6,7 +6,7 @@ import asyncio
 import logging
 from time import monotonic
 
-MAX_LOGGED_CHARACTERS = 2_000
+MAX_SERVER_LINE_CHARACTERS = 2_000
 """The maximum length of a line."""
 MAX_LOG_LINES = 100
 """The maximum number of lines of one server in a second. Further lines are dropped."""
@@ -42,7 +42,7 @@ class ServerLog:
             self._second_ends, self._room = now + 1, MAX_LOG_LINES
         if self._room:
             self._room -= 1
-            self._logger.log(level, "%s%s: %.*s", self._server, origin, MAX_LOGGED_CHARACTERS, text)
+            self._logger.log(level, "%s%s: %.*s", self._server, origin, MAX_SERVER_LINE_CHARACTERS, text)
             return
         if not self._dropped:
             asyncio.get_running_loop().call_later(self._second_ends - now, self._report)
