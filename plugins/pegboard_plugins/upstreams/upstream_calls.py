@@ -7,6 +7,7 @@ from functools import partial
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from weakref import WeakKeyDictionary
 
 from pegboard import Context, UpstreamError
 from pegboard.client import Asked, QuestionHandler
@@ -20,6 +21,7 @@ from pegboard_plugins.upstreams.questions import (
     question_of,
 )
 from pegboard_plugins.upstreams.request_errors import request_error
+from pegboard_plugins.upstreams.user_links import UserKey, user_of
 
 if TYPE_CHECKING:
     from pegboard.client import Client
@@ -60,6 +62,7 @@ class UpstreamCalls:
         self._server = server
         self._parked = ParkedCalls()
         self._running: dict[Client, list[PresentContext]] = {}
+        self._only_users: WeakKeyDictionary[Client, UserKey | None] = WeakKeyDictionary()
 
     async def result(self, context: Context[Any], request: UpstreamRequest) -> dict[str, Any]:
         """Send a request for a call and return its result. Pass the server's questions to the client of the call.
@@ -77,9 +80,13 @@ class UpstreamCalls:
         self._parked.close()
 
     def running(self, client: Client) -> Context[Any] | None:
-        """Return the only call that uses a connection, or None."""
+        """Return the only call that uses a connection. Return None if several or anonymous users have used it.
+
+        A message may belong to an earlier call, and must not reach another user.
+        """
         running = self._running.get(client, ())
-        return running[0]() if len(running) == 1 else None
+        user = self._only_users.get(client)
+        return running[0]() if len(running) == 1 and user is not None and user.caller.is_known else None
 
     # --- rounds
 
@@ -217,6 +224,9 @@ class UpstreamCalls:
         async with self._server.use(context, repeatable=repeatable) as client:
             using = self._running.setdefault(client, [])
             using.append(present)
+            user = user_of(context)
+            if self._only_users.setdefault(client, user) != user:
+                self._only_users[client] = None
             try:
                 return await client.exchange(
                     method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities

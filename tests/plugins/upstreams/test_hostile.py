@@ -28,7 +28,7 @@ from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import mounting, scripted, tools
 
 LOGGER = logging.getLogger("test")
-CLIENT: Any = object()
+CLIENT: Any = SimpleNamespace
 
 
 def test_a_caller_cannot_forge_a_long_way() -> None:
@@ -107,6 +107,7 @@ def test_a_log_message_brings_no_meta_of_its_connection() -> None:
     context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
     server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER))
     mounted = Mounted(server)  # type: ignore[arg-type]
+    mounted._calls._only_users[CLIENT] = UserKey(Caller("ann"))
     mounted._calls._running[CLIENT] = [lambda: context]  # type: ignore[list-item,return-value]
     mounted._log(CLIENT, {"level": "info", "data": "x", "_meta": {"io.modelcontextprotocol/subscriptionId": 1}})
     assert sent == [{"level": "info", "data": "x", "logger": "tool"}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ import pytest
 from pegboard import Context, Toolkit
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard.testing import TestClient, connect
+from pegboard.types import Caller
 from pegboard_plugins.upstreams.mounted import wire_form
+from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.call_responses import CallResponses
 from pegboard_plugins.worker.tool_definitions import tool_definition
 from tests.host.hosting import call, until
-from tests.plugins.upstreams.mounted_hosts import mounting_host
+from tests.plugins.upstreams.mounted_hosts import OneServer, mounting_host
 from tests.plugins.upstreams.mounts import mounting, scripted
 from tests.support import content_kit, fixture_kit
 from tests.support.schemas import LEGACY, MODERN
@@ -126,6 +130,30 @@ async def test_log_messages_reach_the_client_of_the_call(revision: str, far: str
             server.on_notification(server.client, "notifications/message", invalid)
         await client.call("far_chat")
         assert [(one.level, one.data, one.logger) for one in client.logs] == [("warning", "careful", "far_chat")]
+
+
+async def test_log_messages_of_a_connection_with_several_users_reach_no_client() -> None:
+    server: Any = OneServer(ServerConfig(command="x"))
+    calls, found = UpstreamCalls(server), list[Any]()
+
+    async def exchange(*_: Any, **__: Any) -> dict[str, Any]:
+        found.append(calls.running(server.client))
+        return {}
+
+    class OneClient:
+        def __init__(self) -> None:
+            self.exchange = exchange
+
+    server.client = OneClient()
+    contexts: list[Any] = [
+        SimpleNamespace(caller=Caller(name), meta={}, client=SimpleNamespace(revision="", capabilities={}))
+        for name in ("ann", "ann", "bob", "ann", None)
+    ]
+    for one in contexts:
+        await calls.result(one, UpstreamRequest("tools/call", {}))
+    server.client = OneClient()
+    await calls.result(contexts[-1], UpstreamRequest("tools/call", {}))
+    assert found == [contexts[0], contexts[1], None, None, None, None]
 
 
 async def test_a_mounted_tool_is_called_over_the_worker_protocol() -> None:
