@@ -360,7 +360,7 @@ async def test_a_server_that_is_not_there_is_named() -> None:
 )
 async def test_an_address_that_is_not_of_http_is_refused_without_its_secrets(url: str) -> None:
     with pytest.raises(TransportError, match="not a URL of an HTTP server") as caught:
-        async with Client(url):
+        async with Client(Endpoint(url)):
             pass
     assert "secret" not in str(caught.value)
 
