@@ -112,11 +112,14 @@ class AsgiApplication:
                 logger.exception("the host cannot start")
             await send({"type": "lifespan.startup.failed", "message": describe_error(error)})
             return
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        if owned:
-            await self._host.drain(self._host.config.host.grace_seconds)
-            await self._host.stop()
+        try:
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            if owned:
+                await self._host.drain(self._host.config.host.grace_seconds)
+        finally:  # some servers cancel the lifespan
+            if owned:
+                await self._host.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -45,6 +46,14 @@ async def test_its_lifespan_starts_and_stops_the_host_again_and_again() -> None:
             assert started == {"type": "lifespan.startup.complete"}
             assert await healthy(app) == 200
         assert LivesPlugin.noted == ["entered", "left"] * times
+
+
+async def test_a_cancelled_lifespan_stops_the_host() -> None:
+    exchange = Exchange(make_host().asgi(), {"type": "lifespan"}, {"type": "lifespan.startup"})
+    await exchange.event()
+    exchange.running.cancel()
+    await asyncio.wait((exchange.running,))
+    assert LivesPlugin.noted == ["entered", "left"]
 
 
 async def test_a_host_that_is_started_already_is_neither_started_nor_stopped() -> None:
