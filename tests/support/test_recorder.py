@@ -118,8 +118,12 @@ SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextp
 """The first message of every client, in either era."""
 RECORDED_BY = re.compile(r"from tests\.support\.(http_mcp|mcp_client|peer|pool|recorder|rules|sdk|wire) import")
 TESTS = Path(__file__).parent.parent
-EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing", TESTS / "host" / "types")
-"""The recorder, programs behind the tee, the client of `pegboard.testing`, and types of messages without a host."""
+EXEMPT = (
+    TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing", TESTS / "host" / "types",
+    TESTS / "host" / "client", TESTS / "plugins" / "upstreams",
+)  # fmt: skip
+"""The recorder, programs behind the tee, the client of `pegboard.testing`, types of messages without a host, and
+scripted servers of `pegboard.client`."""
 
 
 @pytest.mark.requirement("MSG-01")

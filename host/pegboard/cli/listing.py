@@ -10,7 +10,6 @@ from pegboard.catalogue.lists import needed_scopes
 from pegboard.cli import OK
 from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
-from pegboard.cli.schema_words import parameter_rows, type_name
 from pegboard.cli.secret_report import granted_secrets, received_secrets
 from pegboard.cli.tool_lookup import adding_later, find_tool
 from pegboard.host import Host
@@ -87,6 +86,8 @@ def _secrets(bound: BoundTool) -> list[str]:
 
 
 def _print_tool(tool: Tool) -> None:
+    from pegboard.cli.schema_words import parameter_rows, type_name
+
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     if tool.deprecated:
         print_text(f"\ndeprecated: {tool.deprecated}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from difflib import get_close_matches
 from typing import Any
 
 from pegboard.config.environment import PREFIX, TOP_LEVEL_TABLES, EnvironmentNames
@@ -51,8 +50,13 @@ def _meant(name: str, known: AbstractSet[str]) -> str | None:
     upper = name.upper()
     if name in known or upper.startswith(PREFIX):
         return None  # an unknown key after the prefix is a problem of the configuration
+    similar = [one for one in known if len({*one[:3]} & {*upper[:3]}) > 1]
+    if not similar:
+        return None  # most variables; the comparison takes time at every start
+    from difflib import get_close_matches
+
     found = _OWN_FORM.fullmatch(upper)
     if found and get_close_matches(found[1].replace("_", ""), ["PEGBOARD"], cutoff=_STEM_SIMILARITY):
         table, rest = found[2], found[3]
         return f"{PREFIX}{table}__{rest if table == 'HOST' or '__' in rest else 'NAME__KEY'}"
-    return next(iter(get_close_matches(upper, known, n=1, cutoff=SIMILARITY)), None)
+    return next(iter(get_close_matches(upper, similar, n=1, cutoff=SIMILARITY)), None)
