@@ -91,7 +91,10 @@ def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
     print(
         "\n".join([*lines, f"{label} [{default}]: " if default else f"{label}: "]), end="", file=sys.stderr, flush=True
     )
-    return sys.stdin.readline().strip() or default
+    line = sys.stdin.readline()
+    if not line:
+        raise ValueError("the input has ended: write the project and its name, as in `pegboard new toolkit weather`")
+    return line.strip() or default
 
 
 def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames) -> None:

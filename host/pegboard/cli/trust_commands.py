@@ -86,7 +86,7 @@ def _read(content: files.FileContent) -> tuple[dict[str, Any], list[AccessSettin
     layer = files.parse_file(content, Path.cwd())
     if isinstance(layer, ConfigProblem):
         raise ConfigError([layer])
-    config = HostConfig.of(layer.tree, defaults=defaults(), directory=content.path.parent)
+    config = HostConfig.of(layer, defaults=defaults(), directory=content.path.parent)
     with diverted():
         return settings_of(layer.tree), access_of_file(config)
 

@@ -106,7 +106,7 @@ class HostConfig:
     @classmethod
     def of(
         cls,
-        mapping: Mapping[str, Any],
+        mapping: Mapping[str, Any] | Layer,
         *,
         defaults: Mapping[str, Any] = _NOTHING,
         environ: Mapping[str, str] = _NOTHING,
@@ -115,7 +115,7 @@ class HostConfig:
         """Return the configuration of a mapping in the structure of the file. Neither a file nor a variable sets a key.
 
         Args:
-            mapping: the configuration.
+            mapping: the configuration, or a layer of another source.
             defaults: the defaults, as in `load`.
             environ: the variables that `{ env = "NAME" }` may refer to.
             directory: the base of relative paths. Plugins may use discovered files in it. If it is None, the base is
@@ -125,7 +125,7 @@ class HostConfig:
             ConfigError: the configuration has problems.
         """
         builder = _Builder(defaults)
-        builder.take(Layer("code", mapping))
+        builder.take(mapping if isinstance(mapping, Layer) else Layer("code", mapping))
         return builder.build(environ, None, directory or Path.cwd(), directory, collect=False)
 
     def source(self, key: str | KeyPath) -> Source:

@@ -43,6 +43,7 @@ def test_the_output_for_programs_has_the_lines_that_enable_a_plugin(bare: Comman
 def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
     done = bare("new", typed="plugin\n\nacme\n", terminal=(0, 2))
     assert (done.code, "a Unix socket" in done.err, "kind [middleware]: " in done.err) == (0, True, True)
+    assert "the input has ended" in bare("new", typed="\x04", terminal=(0, 2)).err
     assert "on_call_tool" in (bare.folder / "pegboard-acme/src/pegboard_acme/__init__.py").read_text()
 
 

@@ -125,7 +125,8 @@ def test_a_file_that_other_users_can_change_is_refused(
 def test_links_without_a_file_pipes_and_invalid_files_are_rejected(opened: Opened) -> None:
     """The file may configure authenticators, as on a disk that is not mounted."""
     file = opened.write("[host]\nnonsense = 1\n")
-    assert opened("config", "trust").code == 3
+    done = opened("config", "trust")
+    assert (done.code, "hostconfig.toml:2: " in done.err) == (3, True)
     assert "is not trusted" in opened("list").err
     file.unlink()
     file.symlink_to("missing/hostconfig.toml")
