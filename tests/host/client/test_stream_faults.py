@@ -259,11 +259,12 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-STUBBORN = """
+SLEEPING_CHILD = 'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])'
+STUBBORN = f"""
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+{SLEEPING_CHILD}
 session(read())
-respond(read(), {"pids": [os.getpid(), child.pid]})
+respond(read(), {{"pids": [os.getpid(), child.pid]}})
 time.sleep(600)
 """
 
@@ -279,10 +280,10 @@ async def test_without_process_groups_the_program_itself_is_ended(monkeypatch: p
     """As on Windows."""
     monkeypatch.setattr("pegboard.client.child_process.MAX_EXIT_SECONDS", 0.05)
     monkeypatch.setattr("pegboard.client.process_group.GROUPS", False)
-    async with Client(program(STUBBORN), revision=REVISION) as client:
-        server, child = (await client.request("ping"))["pids"]
-    await until(lambda: is_gone(server))
-    os.kill(child, signal.SIGKILL)
+    alone = STUBBORN.replace("child.pid", "os.getpid()").replace(SLEEPING_CHILD, "")
+    async with Client(program(alone), revision=REVISION) as client:
+        pids = (await client.request("ping"))["pids"]
+    await until(lambda: all(map(is_gone, pids)))
 
 
 async def test_nothing_is_left_when_the_client_is_killed(tmp_path: Path) -> None:
