@@ -27,7 +27,7 @@ SERVERS: Final = (PEGBOARD, SDK, FLOOR, FLOOR_TASKS)
 HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
 """Those that serve them over HTTP."""
 CLIENTS: Final = {PEGBOARD: "pegboard", SDK: "sdk", FASTMCP: "fastmcp"}
-"""Those whose clients are measured, each with the name of its program."""
+"""The contenders with a measured client, each with the name of its program."""
 NAMES: Final = tuple(dict.fromkeys((PEGBOARD, PEGBOARD_FILES, *SERVERS, *HTTP_SERVERS, *CLIENTS)))
 
 _UVLOOP: Final = "uvloop"

@@ -1,4 +1,4 @@
-"""What the programs of all clients share: calls of `add` one after the other, and their figures as JSON."""
+"""The common part of the programs of all clients: calls of `add` one after the other, and their figures as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/asgi.md shows is what happens, under real ASGI servers."""
+"""The examples of docs/asgi.md work under real ASGI servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/client.md shows is what happens: its programs print the shown lines."""
+"""The programs of docs/client.md print the shown lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/in-process.md shows is what happens."""
+"""The examples of docs/in-process.md work as shown."""
 
 from __future__ import annotations
 

@@ -133,9 +133,10 @@ class UpstreamCalls:
             state = {} if pending["state"] is None else {"requestState": pending["state"]}
             more = {"inputResponses": answers} if answers else {}
             request = request._replace(params={**request.params, **state, **more})
-        async with self._server.use(context) as client:
-            if not client.stateless and asks_in_rounds(context):
-                return await self._parked.begin(context, partial(self._park, request))
+        if asks_in_rounds(context):
+            async with self._server.use(context) as client:
+                if not client.stateless:
+                    return await self._parked.begin(context, partial(self._park, request))
         try:
             return await self._exchange(context, request, capabilities, self._answerer(context))
         except ProtocolError as error:
