@@ -22,7 +22,6 @@ from pegboard_plugins.stdio.stdout_stream import open_stdout_stream
 
 if TYPE_CHECKING:
     from pegboard_plugins.stdio.stdout_pipe import StdoutPipe
-    from pegboard_plugins.stdio.thread_stdout_pipe import ThreadStdoutPipe
 
 _in_use = Lock()
 _kept: list[TextIO] = []
@@ -80,7 +79,7 @@ def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int
         # else the process exits soon; until then its children write to standard error through the pipe
 
 
-def _open_pipe(running: RunningTools, output_log: OutputLog) -> StdoutPipe | ThreadStdoutPipe:
+def _open_pipe(running: RunningTools, output_log: OutputLog) -> StdoutPipe:
     """Return the pipe that suits the system."""
     if CAN_POLL:
         from pegboard_plugins.stdio.stdout_pipe import StdoutPipe

@@ -18,8 +18,6 @@ PIPE_BYTES = 64 * 1024
 """The capacity of a pipe."""
 MAX_LAST_CHUNKS = 16
 """The largest number of chunks read at the end. A child process may print without end."""
-_WAKE = b"\n"
-"""The data that wakes the thread at the end."""
 
 
 class StdoutPipe:
@@ -29,17 +27,24 @@ class StdoutPipe:
         entrance: the descriptor to write to.
     """
 
+    _wake = b"\n"
+    """The data that wakes the thread at the end."""
+    _last_chunks = MAX_LAST_CHUNKS
+
     def __init__(self, running: RunningTools, output_log: OutputLog) -> None:
         self._running = running
         self._output_log = output_log
         self._exit, self.entrance = private_pipe()
+        self._prepare()
+        self._closing = False
+        self._thread = Thread(target=self._empty, name="pegboard-stdout", daemon=True)
+        self._thread.start()
+
+    def _prepare(self) -> None:
         os.set_blocking(self._exit, False)
         self._arrival = _poll(self._exit)
         # held from reading until the names are known, so that no tool ends in between
         self._reading = Lock()
-        self._closing = False
-        self._thread = Thread(target=self._empty, name="pegboard-stdout", daemon=True)
-        self._thread.start()
 
     def collect(self) -> None:
         """Read the output of the tool that is ending."""
@@ -55,14 +60,14 @@ class StdoutPipe:
     def finish(self) -> None:
         """Read and log all output, then repeat for output that the log's own handlers printed."""
         for _ in range(2):
-            for _ in range(MAX_LAST_CHUNKS):
+            for _ in range(self._last_chunks):
                 self.collect()
             self._output_log.flush()
 
     def close(self) -> None:
         """Stop reading. Child processes that print afterwards get a broken pipe."""
         self._closing = True
-        os.write(self.entrance, _WAKE)
+        os.write(self.entrance, self._wake)
         self._thread.join()
         os.close(self.entrance)
         os.close(self._exit)
@@ -81,7 +86,7 @@ class StdoutPipe:
             data = os.read(self._exit, PIPE_BYTES)
         except BlockingIOError:
             return False
-        if not self._output_log.add(self, self._running.names(), data) and data != _WAKE:
+        if not self._output_log.add(self, self._running.names(), data) and data != self._wake:
             write_all(2, data)
         return True
 
