@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format site build release porting peers messages bench signatures soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format site build release porting peers messages bench signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -81,6 +81,9 @@ signatures:  ## compare the table of signatures with FastMCP: make signatures FA
 
 soak: install  ## load the server for an hour and check that it keeps its level
 	$(BIN)/python -m benchmarks.soak
+
+edits: install  ## edit a toolkit 50 times while 20 clients call it; fails if a call fails or memory grows
+	$(BIN)/python -m benchmarks.edits_under_load
 
 lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
 	@"$(PYTHON)" -m tools.requirements

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks import calls, client_calls, imports, lists, machine, memory, promises, report, start
+from benchmarks import calls, client_calls, imports, lazy, lists, locked, machine, memory, promises, report, start
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.environments import Environments, find_uv
@@ -26,6 +26,8 @@ SCENARIOS = {
         memory,
         calls,
         lists,
+        locked,
+        lazy,
         http_calls,
         auth,
         http_lists,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks import calls, client_calls, lists, memory, start
+from benchmarks import calls, client_calls, lazy, lists, locked, memory, start
 from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
 from benchmarks.http import mounted_calls
 from benchmarks.http import promises as http_promises
@@ -16,7 +16,16 @@ def lines(results: Results) -> list[str]:
     """One line for each promise that was measured."""
     found = [*http_promises.lines(results), *mounted_calls.promises(results)]
     http = [f"{_kept(kept)} {promise}" for kept, promise in found]
-    return [*_start(results), *_memory(results), *_calls(results), *_lists(results), *http, *_clients(results)]
+    return [
+        *_start(results),
+        *_memory(results),
+        *_calls(results),
+        *_lists(results),
+        *_locks(results),
+        *_lazy(results),
+        *http,
+        *_clients(results),
+    ]
 
 
 def _start(results: Results) -> Iterator[str]:
@@ -60,6 +69,20 @@ def _lists(results: Results) -> Iterator[str]:
         if ratio and ours and floors:
             grown = f"{many} tools cost {ours:.1f} x {few}, the floor's ready bytes {floors:.1f} x"
             yield f"{_kept(ratio <= 2)} list {era}: {ratio:.2f} x floor (within 2); {grown}"
+
+
+def _locks(results: Results) -> Iterator[str]:
+    plain, with_lock = (results.get(locked.NAME, locked.CASE, name, "cpu_ms") for name in (PEGBOARD, locked.LOCKED))
+    if plain and with_lock:
+        added = with_lock.minimum - plain.minimum  # other load makes both larger
+        yield f"{_kept(added < 30)} lock: {locked.CASE} are compared in {added:.1f} ms at the start (under 30)"
+
+
+def _lazy(results: Results) -> Iterator[str]:
+    bare, late = (results.get(lazy.NAME, lazy.CASE, name, "cpu_ms") for name in (lazy.WITHOUT, lazy.LAZY))
+    if bare and late:
+        ratio = late.minimum / bare.minimum  # as above
+        yield f"{_kept(ratio <= 1.2)} lazy start: {lazy.CASE} take {ratio:.2f} x the start without toolkits (1.2 x)"
 
 
 def _growth(results: Results, era: str, name: str) -> float | None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchmarks import calls, client_calls, imports, lists, memory, start
-from benchmarks.contenders import FASTMCP, FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST
+from benchmarks import calls, client_calls, imports, lazy, lists, locked, memory, start
+from benchmarks.contenders import FASTMCP, FLOOR, FLOOR_UVLOOP, PEGBOARD, SDK, SDK_FAST
 from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
@@ -73,6 +73,18 @@ TABLES = {
         },
         "cpu_us",
         (FLOOR, SDK),
+    ),
+    locked.NAME: Table(
+        "cold start to the first tools/list answer, with and without a lock",
+        {"wall ms": "wall_ms", "CPU ms": "cpu_ms"},
+        "cpu_ms",
+        (PEGBOARD,),
+    ),
+    lazy.NAME: Table(
+        "cold start to the first tools/list answer, with toolkits imported at the start and at their first calls",
+        {"wall ms": "wall_ms", "CPU ms": "cpu_ms"},
+        "cpu_ms",
+        (lazy.WITHOUT,),
     ),
     http_calls.NAME: Table(
         "tools/call over HTTP",

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pegboard import Host
-from pegboard.cli import parser as commands
+from pegboard.cli.parsing.cli_command import all_declared
+from pegboard.cli.parsing.parser import build_parser, of_plugin, server_options
 from pegboard.config.files import CONFIG_VARIABLE
 from pegboard.config.state import STATE_VARIABLE
 from pegboard.hookspecs import register_commands
@@ -42,10 +43,10 @@ def command_line_page() -> str:
     """Return the page of all commands, with those of built-in plugins."""
     host = Host({"host": {"autoload": False}, "plugins": {"upstreams": {}, "worker": {"secret": "-" * 32}}})
     host.load()
-    contributed = [commands._of_plugin(one) for _, one in contributions_of(host.report.plugins, register_commands)]
-    parser = commands._build_parser([*commands._COMMANDS, *contributed])
+    contributed = [of_plugin(one) for _, one in contributions_of(host.report.plugins, register_commands)]
+    parser = build_parser([*all_declared(), *contributed])
     shared = [action for action in _group(parser, "options, before") if action.option_strings]
-    server = [action for action in commands._server_options()._actions if action.option_strings]
+    server = [action for action in server_options()._actions if action.option_strings]
     parts = [_COMMAND_LINE, "## Options of all commands\n", "They are valid before and after the command.\n"]
     parts += [*_table(shared), "\n## Options for another MCP server\n"]
     parts += ["`list`, `show` and `call` accept them after the command.\n", *_table(server)]
@@ -127,6 +128,7 @@ _OTHERS = (
     _Variable("XDG_CONFIG_HOME", "the folder of `pegboard/hostconfig.toml`; `~/.config` by default"),
     _Variable("XDG_STATE_HOME", "the folder of the state directory; `~/.local/state` by default"),
     _Variable("HOME", "the home directory"),
+    _Variable("TERM", "`dumb` replaces progress bars by lines"),
     _Variable("APPDATA", "the folder of Claude Desktop and other clients on Windows, for `pegboard configure`"),
     _Variable("CODEX_HOME", "the folder of Codex, for `pegboard configure`"),
     _Variable("PYTHONPATH", "its folders are searched for modules, also by mounted servers and other child processes"),
@@ -162,6 +164,7 @@ def environment_page() -> str:
         _Variable(name, f"sets {_key(known[kind][name])}{more}") for kind, more in _KINDS for name in known[kind]
     ]
     declared += [_Variable(name, f"no effect: it is `{setting}` here") for name, setting in known["renamed"].items()]
+    declared += [_Variable(name, f"read by `[plugins.{one}]`, if enabled") for name, one in known["of_plugins"].items()]
     declared += [_Variable(name, f"no effect: {reason}") for name, reason in known["unused"].items()]
     parts += _variables("Variables of other systems", sorted(declared))
     parts.append(_IGNORED)

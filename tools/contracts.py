@@ -53,6 +53,14 @@ KINDS = (
     Kind("Event store", "register_stores", "EventStore", "EventStoreContract", "event_store"),
     Kind("Command", "register_commands", "Command", "CommandContract", "command"),
     Kind("Middleware", "register_middleware", "Middleware Gate", "MiddlewareContract", "middleware"),
+    Kind("Observer", "register_telemetry", "Observer Gauge SessionInfo SessionRecorder", "", "observer"),
+    Kind(
+        "Definition check",
+        "register_definition_checks",
+        "DefinitionCheck CheckedDefinition",
+        "",
+        "definition_check",
+    ),
     Kind("Error adapter", "register_error_adapters", "ErrorAdapter", "ErrorAdapterContract", "error_adapter"),
     Kind(
         "Secret store",

@@ -21,6 +21,7 @@ from pydantic import BaseModel, PlainSerializer
 
 from tools.command_line import command_line_page, environment_page
 from tools.contracts import contracts_page
+from tools.output_schemas import output_schemas
 
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
@@ -282,6 +283,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "tools.md": tools_page,
     "requirements.md": requirements_page,
+    "output.schema.json": output_schemas,
 }
 
 

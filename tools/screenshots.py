@@ -1,4 +1,7 @@
-"""Writes docs/images/terminal-*.svg: the output of commands, as a terminal shows it. `--check` compares them."""
+"""Writes docs/images/terminal-*.svg: the output of commands, as a terminal shows it. `--check` compares them.
+
+The session of `pegboard dev` is that of its page, which a test compares with a real one.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from io import StringIO
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
@@ -23,6 +27,8 @@ COMMANDS = {
     "terminal-show": "pegboard show math_statistics --only math",
     "terminal-call": "pegboard call math_statistics numbers:=[2,3.5,8] --only math",
     "terminal-plugins": "pegboard plugins --only math",
+    "terminal-status": "pegboard --only math",
+    "terminal-cost": "pegboard cost --only math",
 }
 """The command of each image. All of them show toolkit-math, which needs no secrets and no files."""
 
@@ -44,25 +50,41 @@ def output(command: str) -> str:
     return done.stdout
 
 
-def image(command: str) -> str:
-    """Return the picture of a command and its output. It loads no fonts from elsewhere."""
-    shown = output(command)
-    lines = [f"$ {command}", *shown.splitlines()]
+def run(command: str) -> list[str]:
+    """Return the lines that a terminal shows for a command."""
+    return [f"$ {command}", *output(command).splitlines()]
+
+
+def session() -> list[str]:
+    """Return the lines of the session of `pegboard dev` in docs/dev.md."""
+    page = (ROOT / "docs" / "dev.md").read_text("utf-8")
+    return page.partition("```text session\n")[2].partition("\n```")[0].splitlines()
+
+
+def image(lines: Sequence[str]) -> str:
+    """Return the picture of a command line and its output. It loads no fonts from elsewhere."""
     console = Console(
         record=True, file=StringIO(), width=max(map(len, lines)), color_system="truecolor", force_terminal=True
     )
     console.print(Text(lines[0], style="bold green"))
-    console.print(Text(f"{shown}\n"), end="")  # the picture would cut off underscores of its last line
+    console.print(Text("\n".join([*lines[1:], "\n"])), end="")  # the picture would cut off underscores of its last line
     return re.sub(r"@font-face \{.*?\}\n", "", console.export_svg(title="pegboard", theme=MONOKAI), flags=re.DOTALL)
+
+
+SOURCES: Mapping[str, Callable[[], list[str]]] = {
+    **{name: partial(run, command) for name, command in COMMANDS.items()},
+    "terminal-dev": session,
+}
+"""The functions that return the lines of each image."""
 
 
 def main(arguments: list[str]) -> int:
     """Write or check the images."""
     stale = []
-    for name, command in COMMANDS.items():
-        path, picture = IMAGES / f"{name}.svg", image(command)
+    for name, lines in SOURCES.items():
+        path, picture = IMAGES / f"{name}.svg", image(lines())
         if "--check" not in arguments:
-            Path(path).write_text(picture, "utf-8")
+            path.write_text(picture, "utf-8")
         elif not path.is_file() or path.read_text("utf-8") != picture:
             stale.append(path.name)
     for name in stale:

@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
     from pegboard.plugin.base import Lifespan, PluginContext
     from pegboard.plugin.commands import Command
+    from pegboard.plugin.definition_checks import DefinitionCheck
     from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
     from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
     from pegboard.plugin.middleware import Middleware, MiddlewareFunction
+    from pegboard.plugin.observers import Gauge, Observer
     from pegboard.plugin.routes import Authenticator, Route
     from pegboard.plugin.secrets import SecretStore
     from pegboard.plugin.stores import Store
     from pegboard.plugin.token_sources import TokenSource
+    from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
     from pegboard.plugin.transports import StreamProtocol, Transport
     from pegboard.types.authorization import AuthProvider
 
@@ -60,6 +63,17 @@ def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
 @hookspec
 def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
     """Return prompts. A prompt's arguments are the parameters of its function. Names follow the rules for tools."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_definition_checks(context: PluginContext) -> Iterable[DefinitionCheck]:
+    """Return checks that decide whether the host serves an item.
+
+    The host checks each tool, resource and prompt as clients would see it, when it starts and whenever an item is added
+    or replaced. An item that a check rejects is not served. `pegboard why` and the log show the reason. Changes that
+    middleware makes to lists are not checked.
+    """
     raise NotImplementedError
 
 
@@ -192,9 +206,42 @@ def register_stores(context: PluginContext) -> Iterable[Store]:
 
 
 @hookspec
+def register_telemetry(context: PluginContext) -> Iterable[Observer | Gauge]:
+    """Return observers, and gauges for the observers of all plugins.
+
+    An observer receives the gauges when the host starts, and the start and end of each session. A gauge is a value of
+    the present state, such as the number of open connections. If two gauges have the same name, observers
+    receive neither of them.
+    Middleware observes calls: `call.transport` names the transport, and `call.client` the client program.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_toolkits(context: PluginContext) -> Iterable[FoundToolkit]:
+    """Return toolkits without entry points, such as those in files. They are enabled, and can be disabled.
+
+    A found toolkit replaces an installed toolkit with the same name and distribution. The host imports toolkits after
+    all plugins. A toolkit cannot implement this hook.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_toolkit_loaders(context: PluginContext) -> Iterable[ToolkitLoader]:
+    """Return loaders. A loader decides how a toolkit is loaded, for example later or in another process.
+
+    For each toolkit the host calls the loaders, sorted by the names of their plugins, until one returns an object. If
+    no loader returns an object, the host imports the toolkit. A toolkit cannot implement this hook.
+    """
+    raise NotImplementedError
+
+
+@hookspec
 def lifespan(context: PluginContext) -> Lifespan:
     """Return an async context manager that the host enters at its start and leaves when it stops, in reverse order.
 
-    Its value is the `context.state` of the plugin's tools. A plugin whose lifespan fails at the start is left out.
+    Its value is the `context.state` of the plugin's tools. A plugin whose lifespan fails at the start is left out. Each
+    lifespan runs in its own task, so it can contain a task group.
     """
     raise NotImplementedError

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
-from types import TracebackType
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pegboard.calls.deadlines import Deadlines
@@ -29,19 +29,19 @@ from pegboard.context.bound_function import HostAccess
 from pegboard.errors import MCPError, ProtocolError, RepeatCallError, ServerError
 from pegboard.loading.discovery import ProgramPlugins, Selection, config_of
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, refuse_fatal, without_secrets
-from pegboard.messages.error_fields import describe_error
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, log_problems, refuse_fatal, without_secrets
 from pegboard.middleware.gate import Gate, hides
 from pegboard.middleware.time_limit import MiddlewareTime
-from pegboard.plugin.base import Catalogue, PluginContext
+from pegboard.plugin.base import Catalogue
 from pegboard.plugin.methods import Contributions
-from pegboard.plugin.origin import Origin
+from pegboard.plugin.origin import PROGRAM
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
 from pegboard.runtime.call_counter import CallCounter
-from pegboard.runtime.lifespans import Entered, enter_all, leave_all
+from pegboard.runtime.immediate_calls import immediate_calls
+from pegboard.runtime.lifespans import Entered, leave_all, observe, start_plugins
 from pegboard.runtime.method_table import method_table
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
@@ -55,7 +55,10 @@ from pegboard.types.http import EventStream, Request, Response
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
+    from pegboard.plugin.observers import SessionRecorder
     from pegboard.runtime.asgi_application import AsgiApplication
+    from pegboard.runtime.reload import Reloader
+    from pegboard.types.reloads import ReloadResult
 
 logger = logging.getLogger("pegboard")
 
@@ -68,12 +71,12 @@ class Host:
             reads no file and no environment variable; `HostConfig.load` does.
         plugins: plugins of the program, by name: `Plugin` subclasses or modules.
         toolkits: toolkits of the program, by name.
-        mount: servers to mount in this process, by name: servers of FastMCP or of the official SDK, or ASGI
-            applications.
+        mount: servers to mount in this process, by name: of FastMCP, of the official SDK, or ASGI applications.
         selection: the command line's selection of plugins.
 
     Attributes:
         started: True from the start to the end of the stop.
+        sessions, is_immediate: see `ProtocolContext`.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -100,21 +103,22 @@ class Host:
         self._methods: Mapping[str, CallNext] = {}
         self._changes = ChangeListeners()
         self._registry = Registry(self.config, self._publish, self._changes.emit_kinds)
-        self._program = LoadedPlugin(Origin("plugin", "program", ""), None, self._context_of_program)
+        self._program = LoadedPlugin(PROGRAM, None, self._registry.context_of_program)
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
         self._added_later: frozenset[str] = frozenset()
         self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
-        self._stopping = asyncio.Event()
-        self._stores = OpenStores()
+        self._stopping, self._stores = asyncio.Event(), OpenStores()
         self.started = False
         self._asgi: AsgiApplication | None = None
+        self.sessions: SessionRecorder | None = None
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.standard_output = 1
         self._operator: OperatorToken | None = None
         self.report = LoadReport()
         self._assembly: Assembly | None = None
+        self._reloader: Reloader | None = None
         self._identity = identity_of(self.config.host)
 
     @property
@@ -130,7 +134,7 @@ class Host:
             ServerError: nothing has been loaded yet.
         """
         if self._assembly is None:
-            raise ServerError("the host has not been started")
+            raise ServerError("the host has not been started: enter it with `async with host:` first")
         return self._assembly
 
     @property
@@ -192,9 +196,6 @@ class Host:
         self.report = self._load()
         return self._use(self.report.plugins)
 
-    def _context_of_program(self, program: LoadedPlugin) -> PluginContext:
-        return self._registry.context(program, None, logging.getLogger("pegboard.program"))
-
     def _load(self) -> LoadReport:
         self._registry.collect()
         return load(self.config, self._selection, self._given, context=self._registry.context)
@@ -206,29 +207,23 @@ class Host:
         self._lists = None
         self._added_later = frozenset().union(*(getattr(one.instance, "offers", ()) for one in running))
         self._offered = self._added_later | {"tools"}
-        return self._registry.open(
-            plugins,
-            binder,
-            lambda: assemble(self.config, plugins, binder, absent, check_order=not self._selection.safe),
-        )
+        make = partial(assemble, self.config, plugins, binder, absent, check_order=not self._selection.safe)
+        return self._registry.open(plugins, binder, make)
 
     def _publish(self, assembly: Assembly) -> None:
         """Serve a new assembly. Calls in flight continue with the previous assembly."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
-        self._methods = method_table(assembly, self._list, runtime)
+        self._methods = method_table(assembly, lambda kind: partial(self._page, kind), runtime)
+        self.is_immediate = immediate_calls(assembly)
         self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
         self._assembly = assembly
         self._offered |= offered(assembly)
 
-    def _list(self, kind: ListKind) -> CallNext:
-        """Return the method that lists one kind. It reads the lists that are served once middleware has let it run."""
-
-        def page(call: Call) -> Awaitable[Outcome]:
-            assert self._lists is not None
-            return self._lists.method(kind)(call)
-
-        return page
+    def _page(self, kind: ListKind, call: Call) -> Awaitable[Outcome]:
+        """Return a page of the list that is served once middleware has let the call run."""
+        assert self._lists is not None
+        return self._lists.method(kind)(call)
 
     async def start(self) -> None:
         """Load the plugins, enter their lifespans and assemble their contributions.
@@ -238,38 +233,50 @@ class Host:
             ServerError: the host is started already.
         """
         if self.started:
-            raise ServerError("the host is started already")
+            raise ServerError("the host is started already: make another Host to start a second one")
         self.started = True
         self._stopping.clear()
         self._changes.open()
         try:
-            self.report = self._load()
+            self.report, self._reloader = self._load(), None
             refuse_fatal(self.report.problems, self._redactor)
-            started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
+            started, self.report = await start_plugins(self.report, self._entered, strict=self._selection.strict)
             refuse_fatal(self.report.problems, self._redactor)
             assembly = self._use(started)
             refuse_fatal(self.problems, self._redactor)
             self._entered.append(("the stores", self._stores))
+            self.sessions = observe(started, self, self._in_flight, self._runtime.threads, self._entered)
             if self._asgi is not None:
                 await self._asgi.open()
         except BaseException:
             await self.stop()
             raise
-        for problem in self.problems:
-            logger.log(logging.ERROR if problem.level == "error" else logging.WARNING, "%s", problem)
-        if not assembly.tools and "tools" not in self._added_later:
+        log_problems(self.problems)
+        if not assembly.tools and not assembly.unserved and "tools" not in self._added_later:
             logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones")
 
-    async def _enter(self, plugin: LoadedPlugin) -> bool:
-        """Enter the lifespan of a plugin. Return False if it fails, and report the reason."""
-        error = await enter_all(plugin, self._entered)
-        if error is None:
-            return True
-        named = (choice.named for choice in self.report.choices if choice.origin is plugin.origin)
-        fatal = self._selection.strict or any(named)
-        problem = LoadProblem("lifespan", describe_error(error), plugin.origin, fatal=fatal)
-        self.report = self.report._replace(problems=(*self.report.problems, problem))
-        return False
+    async def reload(self, *names: str, config: HostConfig | None = None) -> Sequence[ReloadResult]:
+        """Apply changes of plugins, toolkits and settings to the running host, as one new assembly.
+
+        The old version is kept if a change is broken. Calls in flight continue with it.
+
+        Args:
+            names: plugins, toolkits or distributions to reload even if their files have not changed.
+            config: the new configuration; the current one if None.
+
+        Raises:
+            PluginError, ServerError: a name is unknown, or the host is not started.
+        """
+        from pegboard.runtime.reload import Reloader
+
+        if not self.started:
+            raise ServerError("the host is not started: enter it with `async with host:` first")
+        if self._reloader is None:
+            served, selection, calls = (self.config, self._given, self.report), self._selection, self._in_flight
+            self._reloader = Reloader(served, selection, self._registry, self._redactor, self._entered, calls)
+        results = await self._reloader.reload(config or self.config, names)
+        self.config, self._given, self.report = self._reloader.served
+        return results
 
     async def drain(self, grace: float) -> bool:
         """Stop accepting calls and wait up to `grace` seconds. Return True if all calls finished."""
@@ -293,12 +300,8 @@ class Host:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
-
-    # --- serving ---
 
     async def run(self, transports: Iterable[str] | None = None) -> None:
         """Run transports until one ends or the task is cancelled.
@@ -313,10 +316,9 @@ class Host:
         await run_all(chosen_transports(self.assembly.transports, names), self)
 
     def asgi(self) -> AsgiApplication:
-        """Return the ASGI application that serves all routes.
+        """Return the ASGI application that serves all routes, and starts and stops the host under an ASGI server.
 
-        Under an ASGI server, it starts and stops the host. If it is mounted in another application, enter the host in
-        the lifespan of that application: `async with host:`.
+        If it is mounted in another application, enter the host in the lifespan of that one: `async with host:`.
         """
         from pegboard.runtime.asgi_application import AsgiApplication
 
@@ -352,7 +354,7 @@ class Host:
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
         """Check and record an open channel, and call `on_opened`. See `TransportContext.opened`."""
-        check_reach(address, self.assembly.authenticators, self.assembly.routes, local=local, policy=policy)
+        self._registry.guard(partial(check_reach, address, local=local, policy=policy))
         if self.on_opened is not None:
             self.on_opened(address, list(self.assembly.tools))
         note_opened()
@@ -376,13 +378,12 @@ class Host:
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`.
 
-        An exception becomes an outcome here, outside all middleware. An unexpected exception is masked, and its details
-        are logged under the id in the response.
+        An exception becomes an outcome outside all middleware. An unexpected one is masked, and logged under its id.
         """
         handler = self._methods.get(call.method)
         if handler is None:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
-        self._in_flight.begin()
+        epoch = self._in_flight.begin()
         try:
             outcome = await handler(call)
             return check_result(call, outcome, self.contributed) if type(outcome) is MethodResult else outcome
@@ -395,4 +396,4 @@ class Host:
                 error = await self._lists.with_similar_tool(error, call)
             return as_failure(call, error)
         finally:
-            self._in_flight.end()
+            self._in_flight.end(epoch)

@@ -9,14 +9,14 @@ Spellings are compared in a normal form: no spaces around separators, lower case
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Literal
 
 MAX_WIRE_NAME_CHARACTERS = 64
 
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMPS = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _SEPARATORS = re.compile(r"[\s._:-]+")
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -160,26 +160,36 @@ def matching_pattern(patterns: Iterable[str], tags: Iterable[str]) -> str | None
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that is most similar to a name, or None if none is similar.
 
+    A tool is also found without the name of its toolkit: `add` finds `demo_add`.
+
     For a glob, only the part before the first wildcard is corrected: `githbu_*` becomes `github_*`.
     """
     if wild := re.search(r"[*?\[]", name):
         return _nearest_glob(normalise(name[: wild.start()]), name[wild.start() :], candidates)
+    names = sorted(candidates, reverse=True)
+    if close := _most_similar(name.casefold(), {one.casefold(): one for one in names}):
+        return close
+    return _most_similar(name.casefold(), {one.casefold().partition("_")[2]: one for one in names if "_" in one})
+
+
+def _most_similar(name: str, candidates: Mapping[str, str]) -> str | None:
+    """Return the value of the key that is most similar to a name."""
     from difflib import get_close_matches
 
-    folded = {one.casefold(): one for one in sorted(candidates, reverse=True)}
-    close = get_close_matches(name.casefold(), folded, n=1)
-    return folded[close[0]] if close else None
+    close = get_close_matches(name, candidates, n=1)
+    return candidates[close[0]] if close else None
 
 
 def _nearest_glob(stem: str, rest: str, candidates: Iterable[str]) -> str | None:
     lengths = range(max(1, len(stem) - 1), len(stem) + 2)
     stems = {one.casefold()[:length] for one in candidates for length in lengths}
-    close = nearest(stem, stems)
+    close = _most_similar(stem, {one: one for one in sorted(stems, reverse=True)})
     return close + rest if close else None
 
 
 def _snake(name: str) -> str:
-    return _SEPARATORS.sub("_", _HUMPS.sub("_", name)).casefold().strip("_")
+    lower = name if name.islower() else re.sub(_HUMPS, "_", name)  # compiling the pattern delays the start
+    return _SEPARATORS.sub("_", lower).casefold().strip("_")
 
 
 def _pascal(snake: str) -> str:

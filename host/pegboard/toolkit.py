@@ -41,6 +41,6 @@ class Toolkit(ToolkitBase):
             RuntimeError: an event loop runs in this thread. Use `pegboard.Host` there.
             TypeError: an address is given for a transport that has none.
         """
-        from pegboard.cli.toolkit_server import serve_toolkit
+        from pegboard.cli.serving.toolkit_server import serve_toolkit
 
         serve_toolkit(self, transport, {**plugins, transport: settings})

@@ -17,7 +17,7 @@ from pegboard import Authorization, PluginConfig
 from pegboard.plugin import Plugin, PluginContext, TokenSource, WidensAccess, hookimpl
 from pegboard.types import TokenRequest, ToolAuthorization
 
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
+_NAME = r"[a-z][a-z0-9_-]{0,63}"
 """Names that can be part of a secret's name."""
 
 
@@ -87,7 +87,7 @@ class StaticTokens:
         if configured is not None:
             return configured.secret if isinstance(configured, SecretName) else None
         name = required.name.lower()
-        return f"{name.replace('-', '_').upper()}_TOKEN" if _NAME.fullmatch(name) else None
+        return f"{name.replace('-', '_').upper()}_TOKEN" if re.fullmatch(_NAME, name, re.ASCII) else None
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement, or None if there is none for this caller."""

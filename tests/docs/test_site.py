@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.pages import Page, pegboard
 from tools.install import ROOT
-from tools.screenshots import COMMANDS, IMAGES, image
+from tools.screenshots import IMAGES, SOURCES, image
 from tools.site.pages import navigation
 
 INDEX = Page("docs/README.md")
@@ -34,6 +34,6 @@ def test_the_first_commands_succeed(tmp_path: Path) -> None:
         assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_an_image_shows_the_output_of_its_command(name: str) -> None:
-    assert (IMAGES / f"{name}.svg").read_text("utf-8") == image(COMMANDS[name]), "run `python -m tools.screenshots`"
+    assert (IMAGES / f"{name}.svg").read_text("utf-8") == image(SOURCES[name]()), "run `python -m tools.screenshots`"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from time import time
+from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
@@ -20,14 +21,19 @@ from pegboard import (
     ResourceContents,
     ResourceResult,
     ToolExecutionError,
+    Toolkit,
     ToolResult,
 )
 from pegboard.plugin import (
+    CheckedDefinition,
     Command,
     Connection,
     ErrorAdapter,
     Extension,
+    FoundToolkit,
+    Gauge,
     Method,
+    Observer,
     Plugin,
     PluginContext,
     PromptDefinition,
@@ -75,6 +81,27 @@ def contributing(**contributions: Any) -> type[Plugin]:
 
     hooks = {hook: returning(contribution) for hook, contribution in contributions.items()}
     return type("Contributing", (Plugin,), {**hooks, "Config": Settings})
+
+
+async def test_hook_definition_checks_rejects_items() -> None:
+    class Strict:
+        def rejection(self, definition: CheckedDefinition) -> str | None:
+            if definition.name == "worse":
+                raise ValueError("no")
+            return f"of {definition.owner}" if definition.name == "bad" else None
+
+    def work() -> str:
+        """Work."""
+        return "done"
+
+    tools = [ToolDefinition(work, name=name) for name in ("good", "bad", "worse")]
+    host = make_host(plugins={"shop": plugin_of(tools=tools), "x": contributing(register_definition_checks=[Strict()])})
+    async with host:
+        assert await value(host, "good") == "done"
+        assert [str(one) for one in host.assembly.unserved] == [
+            "tool 'bad' is not served: of plugin:shop",
+            "tool 'worse' is not served: the check of plugin 'x' raised ValueError: no",
+        ]
 
 
 async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> None:
@@ -427,6 +454,55 @@ async def test_hook_register_stores() -> None:
     plugin.Config = Selecting
     async with make_host(plugins={"p": plugin}) as host:
         assert type(await host.store(Names, "p")) is Names
+
+
+async def test_hook_register_telemetry() -> None:
+    seen: list[str] = []
+
+    class Reading(Observer):
+        def host_started(self, gauges: Sequence[Gauge]) -> None:
+            seen.extend(one.name for one in gauges)
+
+    boats = Gauge(name="boats", description="Boats.", read=lambda: {"": 1})
+    plugin = contributing(register_telemetry=[Reading(), boats])
+    async with make_host(plugins={"p": plugin}) as host:
+        assert await host.dispatch(Call("tools/list"))
+    assert "boats" in seen
+
+
+# --- toolkits
+
+
+async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
+    class Renaming:
+        """Serves another toolkit in place of `odd`."""
+
+        def load(self, toolkit: FoundToolkit) -> Any | None:
+            return one_tool("instead") if toolkit.name == "odd" else None
+
+    def one_tool(name: str) -> Toolkit:
+        kit = Toolkit(name)
+        kit.add(name, adding)
+        return kit
+
+    def adding(a: int) -> int:
+        """Add one."""
+        return a + 1
+
+    found = [FoundToolkit(name, "here", lambda name=name: one_tool(name)) for name in ("even", "odd")]  # type: ignore[misc]
+    plugin = contributing(register_toolkits=found, register_toolkit_loaders=[Renaming()])
+    async with make_host(plugins={"p": plugin}) as host:
+        assert set(host.assembly.tools) == {"even_even", "odd_instead"}
+        assert await value(host, "even_even", {"a": 1}) == 2
+        reasons = {one.reason for one in host.report.choices if one.origin.found}
+        assert reasons == {"found by [plugins.p]"}
+    late = ModuleType("late")
+    late.register_toolkits = hookimpl(lambda: found)  # type: ignore[attr-defined]
+    host = Host({"host": {"autoload": False}}, toolkits={"late": late})
+    host.load()
+    assert [one.message for one in host.problems if one.fatal] == [
+        "a toolkit cannot implement 'register_toolkits': move it to a plugin"
+    ]
 
 
 # --- commands and methods

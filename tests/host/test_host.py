@@ -11,9 +11,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
+import anyio
 import pytest
 
 from pegboard import Context, Host, Toolkit
@@ -105,6 +106,36 @@ async def test_a_lifespan_that_fails_to_end_does_not_affect_the_others(
     how = "was cancelled while it ended" if isinstance(error, asyncio.CancelledError) else "failed to end"
     for name in "bc":
         assert f"the lifespan of toolkit '{name}' {how}" in caplog.text
+
+
+async def test_a_lifespan_with_a_task_group_is_left_in_its_own_task(caplog: pytest.LogCaptureFixture) -> None:
+    """A background task that fails cancels only its own lifespan."""
+    broken = asyncio.Event()
+
+    async def background() -> None:
+        await broken.wait()
+        raise OSError("no disk")
+
+    def kit(name: str, *tasks: Callable[[], Coroutine[Any, Any, None]]) -> Toolkit:
+        made = Toolkit(name)
+
+        @made.lifespan
+        async def live(config: None) -> AsyncIterator[None]:
+            async with anyio.create_task_group() as group:
+                for task in tasks:
+                    group.start_soon(task)
+                yield
+
+        return made
+
+    host = make_host(kit("a"), kit("b", background))
+    await asyncio.create_task(host.start())
+    broken.set()
+    await until(lambda: "the lifespan of toolkit 'b' failed while the host ran" in caplog.text)
+    assert "no disk" in caplog.text
+    caplog.clear()
+    await asyncio.create_task(host.stop())
+    assert caplog.text == ""
 
 
 async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> None:

@@ -123,5 +123,6 @@ def test_a_command_serves_over_stdio_and_the_registry_can_describe_it(name: str)
     assert (package["identifier"], list(project["scripts"])) == (folder.name, [folder.name])
     assert described["version"] == package["version"] == project["version"]
     assert len(described["description"]) <= 100
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", described["name"])  # the pattern of the registry's schema
     assert f"mcp-name: {described['name']} " in (folder / "README.md").read_text()
     assert is_served(folder.name)

@@ -6,6 +6,7 @@ The tests of stdio run like this as well: see `stdio/conftest.py`.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 from io import BytesIO, TextIOWrapper
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.standard_streams import write_utf_8
+from pegboard.cli.output.standard_streams import write_utf_8
 from pegboard_plugins.stdio.descriptors import is_same_file
 from tests.support.http import Served, http_config
 from tests.support.peer import WAIT
@@ -34,9 +35,9 @@ for package in map(import_module, ("pegboard", "pegboard_plugins")):
 """
 LOUD = """
 import logging, os
-import pegboard.cli.log_setup, pegboard.cli.log_handler
-handler = pegboard.cli.log_handler.LogHandler()
-pegboard.cli.log_handler.WAIT_SECONDS = 0.1
+import pegboard.cli.output.log_setup, pegboard.cli.output.log_handler
+handler = pegboard.cli.output.log_handler.LogHandler()
+pegboard.cli.output.log_handler.WAIT_SECONDS = 0.1
 logging.getLogger().addHandler(handler)
 for number in range(30):
     logging.warning("record %d %s", number, "x" * 10_000)
@@ -67,6 +68,16 @@ def test_a_tool_is_called(sites: dict[str, Path], tmp_path: Path) -> None:
         out, err = process.communicate(timeout=WAIT)
     assert (process.returncode, out.strip()) == (0, "ü日"), err
     assert "toolkit-files requires Linux, macOS or another Unix" in err
+
+
+def test_a_tool_of_another_program_is_called(tmp_path: Path) -> None:
+    (tmp_path / "near.py").write_text(
+        'from pegboard import tool\n\n\n@tool\ndef low() -> str:\n    """Whisper."""\n    return "psst"\n'
+    )
+    program = shlex.join([*COMMAND, "stdio", "near.py"])
+    with run(tmp_path, "call", "near_low", "--stdio", program) as process:
+        out, err = process.communicate(timeout=WAIT)
+    assert (process.returncode, out, err) == (0, "psst\n", "")
 
 
 @pytest.mark.asyncio(loop_scope="session")

@@ -9,11 +9,13 @@ import asyncio
 import json
 from collections import Counter
 from time import time
-from typing import Any, Self
+from typing import Any
 
 import jwt
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+from tests.support.loopback_server import LoopbackServer
 
 RESOURCE = "https://tools.example.com/mcp"
 
@@ -41,7 +43,7 @@ def public(key: Any, kid: str, algorithm: str, **more: Any) -> dict[str, Any]:
     return {**told, "kid": kid, "alg": algorithm, "use": "sig", **more}
 
 
-class Issuer:
+class Issuer(LoopbackServer):
     """The server; `async with Issuer() as issuer`.
 
     Attributes:
@@ -78,22 +80,15 @@ class Issuer:
         self.metadata: dict[str, Any] = {}
         self.where = "/.well-known/oauth-authorization-server" + path
 
-    async def __aenter__(self) -> Self:
+    def application(self) -> web.Application:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        port = self._runner.addresses[0][1]
-        self.origin = f"http://127.0.0.1:{port}"
+        return application
+
+    def started(self) -> None:
         self.url = self.origin + self.path
         self.metadata = {"issuer": self.url, "jwks_uri": f"{self.origin}/keys"}
         self.metadata["introspection_endpoint"] = f"{self.origin}/introspect"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.Response:
         self.asked[request.path] += 1

@@ -5,14 +5,16 @@ from __future__ import annotations
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import aiohttp
 from aiohttp import web
 
+from tests.support.loopback_server import LoopbackServer
 
-class LoginServer:
+
+class LoginServer(LoopbackServer):
     """Both servers: `async with LoginServer() as server`. Tests change its documents.
 
     Attributes:
@@ -39,13 +41,13 @@ class LoginServer:
         self.tokens: list[tuple[int, dict[str, Any]]] = []
         self.registration: dict[str, Any] = {"client_id": "dynamic"}
 
-    async def __aenter__(self) -> Self:
+    def application(self) -> web.Application:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        origin = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return application
+
+    def started(self) -> None:
+        origin = self.origin
         self.url, self.issuer = f"{origin}/mcp", origin + self._path
         self.resource: dict[str, Any] = {"resource": self.url, "authorization_servers": [self.issuer]}
         self.metadata: dict[str, Any] = {
@@ -55,10 +57,6 @@ class LoginServer:
             "registration_endpoint": f"{origin}/register",
             "code_challenge_methods_supported": ["S256"],
         }
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.Response:
         self.asked.append(f"{request.method} {request.path}")

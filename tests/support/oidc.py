@@ -28,10 +28,11 @@ def free_port() -> int:
 class OidcProvider:
     """The server: `async with OidcProvider() as provider`.
 
-    With the algorithm "OPAQUE" its access tokens require introspection.
+    With the algorithm "OPAQUE" its access tokens require introspection. `vault` adds a client with refresh tokens.
     """
 
-    def __init__(self, algorithm: str = "RS256", resource: str = RESOURCE) -> None:
+    def __init__(self, algorithm: str = "RS256", resource: str = RESOURCE, *, vault: bool = False) -> None:
+        self.more = ("vault",) if vault else ()
         self.algorithm = algorithm
         self.resource = resource
         self.port = free_port()
@@ -39,7 +40,7 @@ class OidcProvider:
 
     async def __aenter__(self) -> Self:
         script = await asyncio.to_thread(installed, SCRIPT, "oidc-provider", VERSION)
-        command = node(), script, str(self.port), self.resource, self.algorithm
+        command = node(), script, str(self.port), self.resource, self.algorithm, *self.more
         self._process = await asyncio.create_subprocess_exec(
             *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
         )

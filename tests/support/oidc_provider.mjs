@@ -1,9 +1,10 @@
 // A whole authorization server, the npm package oidc-provider as it is, with fresh keys each time it starts.
 // node oidc_provider.mjs PORT RESOURCE ALGORITHM    OPAQUE in the place of an algorithm: tokens to ask about
+// a fourth argument adds a client of the vault, with refresh tokens that are valid once, and the device flow
 import { generateKeyPairSync } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 
-const [port, resource, algorithm] = process.argv.slice(2);
+const [port, resource, algorithm, vault] = process.argv.slice(2);
 const kinds = { RS256: ['rsa', { modulusLength: 2048 }], ES256: ['ec', { namedCurve: 'P-256' }], EdDSA: ['ed25519', {}], Ed25519: ['ed25519', {}] };
 const made = (name) => generateKeyPairSync(...kinds[name]).privateKey.export({ format: 'jwk' });
 // people log in by a form of its own, whatever they say
@@ -23,14 +24,27 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       redirect_uris: [],
       response_types: [],
     },
+    ...(vault
+      ? [
+          {
+            client_id: 'vault',
+            client_secret: 'vault-secret-0123456789',
+            application_type: 'native',
+            grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+            redirect_uris: ['http://127.0.0.1/callback', 'http://127.0.0.1/login/callback'],
+          },
+        ]
+      : []),
   ],
-  scopes: ['openid', 'work', 'other'],
+  ...(vault ? { rotateRefreshToken: true, issueRefreshToken: () => true } : {}),
+  scopes: ['openid', 'work', 'other', ...(vault ? ['offline_access'] : [])],
   jwks: { keys: [...new Set(['RS256', algorithm])].filter((name) => name in kinds).map((name) => ({ ...made(name), use: 'sig', alg: name })) },
   pkce: { required: () => true },
   features: {
     clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: (context, client) => client.clientId === 'the tools' },
     revocation: { enabled: true },
+    deviceFlow: { enabled: Boolean(vault) },
     devInteractions: { enabled: true },
     registration: { enabled: true },
     resourceIndicators: {

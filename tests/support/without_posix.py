@@ -15,6 +15,7 @@ import socket
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 COMMAND = (sys.executable, "-P", str(Path(__file__).resolve()))
@@ -36,6 +37,9 @@ def remove() -> None:
     def missing(*_args: object, **_options: object) -> None:
         raise NotImplementedError
 
+    if sys.platform != "win32":
+        # asyncio needs `set_blocking` for the pipes of child processes; on Windows it has pipes of another kind
+        vars(asyncio.unix_events)["os"] = SimpleNamespace(**vars(os))
     for module in MODULES:
         sys.modules[module] = None  # type: ignore[assignment]  # makes its import fail
     socket.socketpair = partial(socket.socketpair, socket.AF_UNIX)  # asyncio needs it

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from math import inf
+from operator import length_hint
 from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
@@ -13,13 +15,16 @@ from pegboard.wire.codec import encode
 logger = logging.getLogger("pegboard")
 
 _SCALARS = frozenset((int, float, bool, type(None)))
+_JSON = _SCALARS | {str, dict, list}
 _BUFFERS = (str, bytes, bytearray, memoryview)
 
 _MIN_ITEM_BYTES, _MIN_MEMBER_BYTES = 2, 5
 """The smallest sizes in bytes: of an array item (`1,`) and of an object member (`"":1,`)."""
-_MAX_EXPANSION = 16
-"""The largest ratio of the actual size to the lower bound: characters may be escaped, and numbers may have many
-digits."""
+_MAX_CHARACTER_BYTES = 6
+"""The largest size of a character: control characters are escaped (`\\u0000`)."""
+_MAX_VALUE_BYTES = 32
+"""The largest size of a number with its name's quotation marks, colon and comma. Integers of more than 20 digits, which
+are rare, may be larger."""
 _MAX_DEPTH = 256
 """The depth at which the examination stops. It protects against lists that contain themselves."""
 
@@ -59,11 +64,11 @@ def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
         ToolOutputError: the value contains an iterator, or `convert` raised the error.
     """
     kind = type(value)
-    if kind in _SCALARS or (kind is str and len(value) * _MAX_EXPANSION <= limit):
+    if kind in _SCALARS:
         return convert(value)
-    bound, is_json = _lower_bound(value, limit)
+    largest = _largest_size(value, limit)
     result = convert(value)
-    if (not is_json or bound * _MAX_EXPANSION > limit) and (size := len(encode(result))) > limit:
+    if largest > limit and (size := len(encode(result))) > limit:
         raise TooLarge(size)
     return result
 
@@ -76,38 +81,43 @@ def built_within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
         return None
 
 
-def _lower_bound(value: Any, limit: int) -> tuple[int, bool]:
-    """Return a lower bound of the size of a value as JSON, and True if the value is JSON-ready.
+def _largest_size(value: Any, limit: int) -> float:
+    """Return an upper bound of the size of a value as JSON. Return infinity for a value that is not JSON-ready.
 
-    Objects that are not JSON-ready do not count: their size is unknown until they are converted.
+    Items are counted without a loop over them, because a large result has very many.
+
+    Raises:
+        TooLarge: a lower bound exceeds the limit. The size of objects that are not JSON-ready is unknown until they are
+            converted, so they do not count.
+        ToolOutputError: the value contains an iterator.
     """
-    bound, is_json = 0, True
-    level: list[Collection[Any]] = [(value,)]
+    lower = characters = 0
+    values = 1
+    is_json = True
+    level: list[Any] = [value]
     for _ in range(_MAX_DEPTH):
+        kinds = set(map(type, level))
         following: list[Collection[Any]] = []
-        objects: list[dict[Any, Any]] = []
-        for values in level:
-            for one in values:
-                kind = type(one)
-                if kind is str:
-                    bound += len(one)
-                elif kind is dict:
-                    bound += _MIN_MEMBER_BYTES * len(one)
-                    following.append(one.values())
-                    objects.append(one)
-                elif kind is list:
-                    bound += _MIN_ITEM_BYTES * len(one)
-                    following.append(one)
-                elif kind not in _SCALARS:
-                    is_json = False
-                    bound += _unpack(one, following)
-            if bound > limit:
-                raise TooLarge(bound)
-        if not following:
+        for kind in kinds - _JSON:
+            is_json = False
+            lower += _unpack(kind, [one for one in level if type(one) is kind], following)
+        if kinds - _JSON:
+            level = [one for one in level if type(one) in _JSON]
+        lists = [one for one in level if type(one) is list] if list in kinds else []
+        objects = [one for one in level if type(one) is dict] if dict in kinds else []
+        items, members = sum(map(len, lists)), sum(map(len, objects))
+        new = sum(map(length_hint, level)) - items - members
+        lower += new + _MIN_ITEM_BYTES * items + _MIN_MEMBER_BYTES * members
+        if lower > limit:
+            raise TooLarge(lower)
+        names = _name_bytes(objects)
+        lower += names
+        characters += new + names
+        values += items + members
+        if not (following or items or members):
             break
-        bound += _name_bytes(objects)
-        level = following
-    return bound, is_json
+        level = list(chain.from_iterable(chain(following, lists, map(dict.values, objects))))
+    return _MAX_CHARACTER_BYTES * characters + _MAX_VALUE_BYTES * values if is_json else inf
 
 
 def _name_bytes(objects: Iterable[Iterable[Any]]) -> int:
@@ -118,19 +128,21 @@ def _name_bytes(objects: Iterable[Iterable[Any]]) -> int:
         return sum(len(name) for one in objects for name in one if isinstance(name, str))
 
 
-def _unpack(one: Any, following: list[Collection[Any]]) -> int:
-    """Append the items of a value to `following`. Return a lower bound of the size of the value without its items."""
-    if isinstance(one, _BUFFERS):
-        return len(one)
-    if isinstance(one, Iterator | AsyncIterator):
+def _unpack(kind: type[Any], ones: list[Any], following: list[Collection[Any]]) -> int:
+    """Append the items of values of one type to `following`.
+
+    Return a lower bound of the size of the values without their items.
+    """
+    if issubclass(kind, _BUFFERS):
+        return sum(map(len, ones))
+    if issubclass(kind, (Iterator, AsyncIterator)):
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
-    kind = type(one)
-    content: Collection[Any] = ()
-    if isinstance(one, Collection):
-        content = one.values() if isinstance(one, Mapping) else one
+    contents: list[Collection[Any]] = []
+    if issubclass(kind, Collection):
+        contents = [one.values() for one in ones] if issubclass(kind, Mapping) else ones
     elif hasattr(kind, "__dataclass_fields__"):
-        content = [getattr(one, name, None) for name in kind.__dataclass_fields__]
+        contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
     elif hasattr(kind, "__pydantic_fields__"):
-        content = [*vars(one).values(), getattr(one, "__pydantic_extra__", None)]
-    following.append(content)
-    return _MIN_ITEM_BYTES * len(content)
+        contents = [[*vars(one).values(), getattr(one, "__pydantic_extra__", None)] for one in ones]
+    following += contents
+    return _MIN_ITEM_BYTES * sum(map(len, contents))

@@ -128,6 +128,11 @@ class Threads:
         return len(self._running)
 
     @property
+    def waiting(self) -> int:
+        """The number of functions that wait for a thread."""
+        return len(self._waiting)
+
+    @property
     def given_up(self) -> int:
         """The number of functions that still run after their calls have ended."""
         return sum(job.given_up for job in tuple(self._running))

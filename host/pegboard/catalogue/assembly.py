@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
-from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, Unserved
+from pegboard.catalogue.binding import Binder
+from pegboard.catalogue.bound_definitions import SINGULAR, BoundDefinition, Unserved
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.config.hostconfig import ListName
 from pegboard.errors import ToolDefinitionError
+from pegboard.loading.discovery import provided
 from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
@@ -158,15 +160,21 @@ class _Assembler:
         """Return the definitions of one kind that can be served."""
         found: list[BoundDefinition] = []
         for plugin in self.plugins:
-            for definition in plugin.contributions[f"register_{field}"]:
+            own = self.binder.edits.get(plugin, {})
+            later = [one for (kind, _), one in own.items() if kind == field and one is not None]
+            for definition in (*plugin.contributions[f"register_{field}"], *later):
                 try:
                     one = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
                     where = f"{definition_label(definition)}{location_of(definition.function)}"
                     self.problem(plugin.origin, f"{where}: {error}; it is not served")
                     continue
+                if own.get((field, one.name), definition) is not definition:
+                    continue  # updated or removed at run time
                 if isinstance(one, Unserved):
                     self.unserved.append(one)
+                    if one.is_rejected:
+                        self.problem(plugin.origin, str(one))
                     continue
                 found.append(one._replace(where=one.where or location_of(definition.function)))
                 if field == "resources":
@@ -280,7 +288,7 @@ class _Assembler:
         owned = [(f"{key[0].__name__} {key[1]}", one.origin, one) for key, one in offered_stores(self.plugins)]
         offered = {named[name]: one for name, one in self.unique("store", owned).items()}
         selected, problems = select_stores(self.config, self.plugins, offered, absent, fall_back=fall_back)
-        self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), fatal=True, cause=problem) for problem in problems]
         return selected
 
     def report_unknown_order(self) -> None:
@@ -303,9 +311,11 @@ class _Assembler:
             given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
             for name in given:
                 if name not in known:
-                    message = f"no enabled plugin provides {name!r}"
-                    problem = self.config.problem(message, path, nearest(name, known))
-                    self.problems.append(LoadProblem("config", str(problem), fatal=True))
+                    close = nearest(name, known)
+                    others = known | (provided("transports").keys() if key == "transports" else set())
+                    hint = "" if close or not others else f"; write one of {', '.join(sorted(others))}"
+                    problem = self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)
+                    self.problems.append(LoadProblem("config", str(problem), fatal=True, cause=problem))
 
     def report_misplaced(self, contributed: Contributions) -> None:
         """Report middleware that is limited to methods that do not exist."""
@@ -330,9 +340,11 @@ class _Assembler:
             unknown = [pattern for pattern in getattr(host, key) if not matching_pattern([pattern], tags)]
             problems += unmatched_patterns(self.config, key, unknown, tags)
         if (changed := self.binder.changed_tools) is not None:
-            self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in changed.problems]
+            self.problems += [
+                LoadProblem("config", str(problem), fatal=True, cause=problem) for problem in changed.problems
+            ]
             problems += changed.unmatched(forms, missing)
-        self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), level="warning", cause=problem) for problem in problems]
 
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
+from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition, Definition, Edits, Unserved
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
@@ -18,6 +19,7 @@ from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
     register_auth_providers,
+    register_definition_checks,
     register_protocols,
     register_secret_stores,
     register_token_sources,
@@ -34,55 +36,17 @@ from pegboard.secrets.redaction import Redactor
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolRequirements
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import ItemKind, Resource, Tool
+from pegboard.types.catalogue import Resource, Tool
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import Providers
     from pegboard.calls.prompt import BoundPrompt
     from pegboard.calls.resource import BoundResource
+    from pegboard.catalogue.item_checks import ItemChecks
     from pegboard.catalogue.tool_settings import ChangedTools
 
-Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Listed = TypeVar("Listed", Tool, Resource)
 BoundContent = TypeVar("BoundContent", "BoundResource", "BoundPrompt")
-SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
-"""The kinds in the order of binding. Resources come first because tools may refer to them."""
-
-
-class Unserved(NamedTuple):
-    """A tool, resource or prompt that exists but is not served, and the reason."""
-
-    kind: ItemKind
-    name: str
-    owner: str
-    reason: str
-
-
-class BoundDefinition(NamedTuple):
-    """A definition that can be served.
-
-    Attributes:
-        field: the kind, as the name of a field of `Assembly`.
-        name: its name in that field.
-        origin: its plugin.
-        item: the value in that field.
-        forms: the normalized spellings of a tool's name.
-        missing: the secrets that a tool requires but that are not set.
-        where: the file and line of its function, or of the operator's changes, for messages.
-        token_hint: see `Requirements`.
-    """
-
-    field: ItemKind
-    name: str
-    origin: Origin
-    item: Any
-    forms: frozenset[str] = frozenset()
-    missing: tuple[str, ...] = ()
-    where: str = ""
-    token_hint: str = ""
-
-
-BindResult: TypeAlias = BoundDefinition | Unserved
 
 
 class Binder:
@@ -100,6 +64,7 @@ class Binder:
         known_tags: the tags of all items, including unserved items.
         known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
         changed_tools: the operator's changes of tools, None for none.
+        edits: the changes that plugins have made at run time, which a reload keeps.
         problems: problems that do not belong to a single definition. The reader must clear the list.
     """
 
@@ -113,12 +78,18 @@ class Binder:
         self.known_forms: set[str] | None = set()
         self.known_tags: set[str] = set()
         self.problems: list[LoadProblem] = []
+        self.edits: Edits = {}
         self._config = config
+        self.redactor = redactor or Redactor()
         settings = [plugin.context.config for plugin in plugins]
-        self.secrets = SecretStores(
-            secret_stores(config, plugins), settings, self._report, redactor or Redactor(), reserved_secrets()
-        )
+        stores = secret_stores(config, plugins)
+        self.secrets = SecretStores(stores, settings, self._report, self.redactor, reserved_secrets())
         self._additions = collect_contributions(plugins, self._report)
+        self._checks: ItemChecks | None = None
+        if any(plugin.contributed(register_definition_checks) for plugin in plugins):
+            from pegboard.catalogue.item_checks import ItemChecks
+
+            self._checks = ItemChecks(plugins)
         self._tool_checks = [
             one.check_tool for _, one in contributions_of(plugins, register_protocols) if hasattr(one, "check_tool")
         ]
@@ -143,15 +114,20 @@ class Binder:
         Raises:
             ToolDefinitionError: the definition is invalid.
         """
+        if plugin.is_late and _is_plain(definition):
+            found = self._late(plugin, definition)
+            return found if self._checks is None else self._checks.checked(found)
         if definition.raw is not None:
             from pegboard.catalogue.raw_definitions import with_raw_texts
 
             definition = with_raw_texts(definition)
         if isinstance(definition, ToolDefinition):
-            return attempt(self._tool, plugin, definition, resources)
-        if isinstance(definition, ResourceDefinition):
-            return attempt(self._resource, plugin, definition)
-        return attempt(self._prompt, plugin, definition)
+            found = attempt(self._tool, plugin, definition, resources)
+        elif isinstance(definition, ResourceDefinition):
+            found = attempt(self._resource, plugin, definition)
+        else:
+            found = attempt(self._prompt, plugin, definition)
+        return found if self._checks is None else self._checks.checked(found)
 
     def check_secrets(self, bound: BoundDefinition) -> None:
         """Raise an error if a definition would show a declared secret to clients.
@@ -199,6 +175,20 @@ class Binder:
             return Unserved("tools", name, plugin.origin.name, str(found))
         return found
 
+    def _late(self, plugin: LoadedPlugin, definition: ToolDefinition) -> BindResult:
+        """Bind a tool of a toolkit that is imported later."""
+        from pegboard.catalogue.late_tools import late_tool
+
+        toolkit, name = toolkit_of(plugin), str(definition.name)
+        last, forms = spelt(toolkit, name, named=False)
+        if self.known_forms is not None:
+            self.known_forms |= forms
+        if reason := self._why_withheld(plugin, definition, forms):
+            return Unserved("tools", name, plugin.origin.name, reason)
+        tool, signature, function = late_tool(definition._replace(name=last), name, toolkit)
+        bound = BoundTool(tool, function, signature, self._owner(plugin), None, 0, 0)
+        return BoundDefinition("tools", name, plugin.origin, bound, forms)
+
     def _compiled(
         self,
         plugin: LoadedPlugin,
@@ -223,6 +213,8 @@ class Binder:
         provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:
             tool, provider, hint = self._authorized(tool, definition)
+        if plugin.is_late:
+            tool = tool._replace(meta=(definition.raw or EMPTY).get("_meta"))  # the host wrote its keys there itself
         for check in self._tool_checks:
             check(tool)
         secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
@@ -342,7 +334,7 @@ class Binder:
         return None
 
     def _ungranted(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
-        """Return the reason not to serve a tool whose secrets, including its token's secret, are not granted, or ""."""
+        """Return the reason not to serve a tool whose secrets or token are not granted, or ""."""
         if not self._config.host.toolkits:
             return ""
         names = _each_once(definition.requires_secrets)
@@ -355,7 +347,8 @@ class Binder:
                 for name in token_secrets(definition.requires_auth, sources, self.secrets.is_reserved)
                 if self.secrets.get(name)
             ]
-        return refusal_reason(self._config, definition.toolkit.name if definition.toolkit else plugin.origin, names)
+        owner = definition.toolkit.name if definition.toolkit else plugin.origin
+        return refusal_reason(self._config, owner, names, definition.requires_auth)
 
 
 def _each_once(names: Iterable[str]) -> list[str]:
@@ -364,6 +357,13 @@ def _each_once(names: Iterable[str]) -> list[str]:
     for name in names:
         spelt.setdefault(name.casefold(), name)
     return list(spelt.values())
+
+
+def _is_plain(definition: Definition) -> TypeGuard[ToolDefinition]:
+    """Return True for a tool without requirements."""
+    return isinstance(definition, ToolDefinition) and not any(
+        (definition.requires_auth, definition.scopes, definition.requires_secrets, definition.requires_metadata)
+    )
 
 
 def _required(definition: ToolDefinition) -> ToolRequirements | None:

@@ -58,8 +58,8 @@ CORE_CAPABILITIES = frozenset({"tools", "resources", "prompts", "completions", "
 
 CORE_RESULT_TYPES = frozenset({"complete", "input_required"})
 
-_METHOD = re.compile(r"[A-Za-z0-9_$.-]+(?:/[A-Za-z0-9_$.-]+)*")
-_REVISION = re.compile(r"(?:\d{4}-\d{2}-\d{2})?")
+_METHOD = r"[A-Za-z0-9_$.-]+(?:/[A-Za-z0-9_$.-]+)*"
+_REVISION = r"(?:\d{4}-\d{2}-\d{2})?"
 _LAST_WITH_TASKS = "2025-11-25"
 
 
@@ -80,7 +80,7 @@ def contribution_complaint(one: Any) -> str | None:
         complaint = _complaint_of_method(one) if isinstance(one, Method) else _complaint_of_handler(one)
     if complaint is None and not isinstance(one, Topic):
         bounds = (one.since, one.until)
-        if not all(isinstance(bound, str) and _REVISION.fullmatch(bound) for bound in bounds):
+        if not all(isinstance(bound, str) and re.fullmatch(_REVISION, bound) for bound in bounds):
             complaint = f"{bounds} must be revisions of the protocol, such as 2026-07-28, or empty"
     return complaint
 
@@ -120,7 +120,7 @@ def _complaint_of_method(one: Any) -> str | None:
         return "the specification defines this name, and pegboard serves it"
     if one.name.startswith(("rpc.", "notifications/")):
         return "names that begin with 'rpc.' or 'notifications/' are reserved (JSON-RPC 2.0, MCP)"
-    if not _METHOD.fullmatch(one.name):
+    if not re.fullmatch(_METHOD, one.name):
         return "a method's name must be ASCII words separated by '/'"
     if not callable(one.handler):
         return "its handler must be a function"
@@ -143,7 +143,7 @@ def _complaint_of_capability(one: Any) -> str | None:
 def _complaint_of_handler(one: Any) -> str | None:
     if one.name in CORE_NOTIFICATIONS:
         return "the specification defines this name, and pegboard processes it"
-    if not one.name.startswith("notifications/") or not _METHOD.fullmatch(one.name):
+    if not one.name.startswith("notifications/") or not re.fullmatch(_METHOD, one.name):
         return "a notification's name must begin with 'notifications/'"
     return None if callable(one.handler) else "its handler must be a function"
 
@@ -155,4 +155,4 @@ def _is_json_object(value: Any) -> bool:
         encode(dict(value))
     except TypeError:
         return False
-    return is_finite((dict(value),)) and all(isinstance(key, str) for key in value)
+    return is_finite(dict(value)) and all(isinstance(key, str) for key in value)

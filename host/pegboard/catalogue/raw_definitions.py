@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from pydantic_core import to_json
@@ -37,6 +39,19 @@ def with_raw_texts(definition: Raw) -> Raw:
         ToolDefinitionError: the MCP object cannot be served.
     """
     raw = definition.raw
+    check_raw(raw)
+    assert raw is not None
+    texts = {field: raw[name] for field, name in _TEXTS.items() if isinstance(raw.get(name), str)}
+    missing = [field for field in texts if field in definition._fields and getattr(definition, field) is None]
+    return cast("Raw", definition._replace(**{field: texts[field] for field in missing}))
+
+
+def check_raw(raw: object) -> None:
+    """Check the size and the strings of an MCP object.
+
+    Raises:
+        ToolDefinitionError: the MCP object cannot be served.
+    """
     if not isinstance(raw, Mapping):
         raise ToolDefinitionError(f"its raw must be an MCP object, not {type(raw).__name__}")
     try:
@@ -46,9 +61,6 @@ def with_raw_texts(definition: Raw) -> Raw:
     if len(text) > MAX_RAW_DEFINITION_BYTES:
         raise ToolDefinitionError(f"it has {len(text):,} bytes, the limit is {MAX_RAW_DEFINITION_BYTES:,}")
     check_schema_texts(raw, text, "the definition")
-    texts = {field: raw[name] for field, name in _TEXTS.items() if isinstance(raw.get(name), str)}
-    missing = [field for field in texts if field in definition._fields and getattr(definition, field) is None]
-    return cast("Raw", definition._replace(**{field: texts[field] for field in missing}))
 
 
 def raw_signature(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> tuple[Signature, str]:
@@ -57,8 +69,16 @@ def raw_signature(definition: ToolDefinition | ResourceDefinition | PromptDefini
     Raises:
         ToolDefinitionError: the function does not have exactly one parameter besides the Context.
     """
-    context = context_parameter(definition.function)
-    others = [one.name for one in parameters_of(definition.function) if one.name != context]
+    function = definition.function
+    find = _signature_of if isinstance(function, FunctionType) else _signature_of.__wrapped__
+    return find(function)
+
+
+@lru_cache(maxsize=8)
+def _signature_of(function: Callable[..., Any]) -> tuple[Signature, str]:
+    """Return the signature of a function with raw. The definitions of a server or toolkit often share one function."""
+    context = context_parameter(function)
+    others = [one.name for one in parameters_of(function) if one.name != context]
     if len(others) != 1:
         raise ToolDefinitionError(
             "a function with raw needs one parameter for the arguments or the URI, and a Context; "

@@ -6,39 +6,38 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pegboard.authoring import as_definition
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.binding import (
-    SINGULAR,
-    Binder,
-    BindResult,
-    BoundDefinition,
-    Definition,
-    Unserved,
-)
+from pegboard.catalogue.binding import Binder
+from pegboard.catalogue.bound_definitions import SINGULAR, BindResult, BoundDefinition, Definition, Edits, Unserved
 from pegboard.catalogue.inventory import notify_middleware
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
-from pegboard.errors import ToolDefinitionError
+from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
-from pegboard.hookspecs import register_prompts, register_resources, register_tools
-from pegboard.loading.plugins import LoadedPlugin
+from pegboard.hookspecs import register_auth_providers, register_prompts, register_resources, register_tools
+from pegboard.loading.loader import load_late
+from pegboard.loading.plugins import LoadedPlugin, contributions_of, log_problems, refuse_fatal, without_secrets
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
-from pegboard.secrets.grants import is_granted
+from pegboard.secrets.grants import check_token_grant, is_granted
 from pegboard.types.calls import Call
 from pegboard.types.catalogue import ItemKind, Resource
 
 if TYPE_CHECKING:
+    from pegboard.authoring.late_toolkit import LateToolkit, Rejections
     from pegboard.context import Context
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.callers import Authorization
 
 logger = logging.getLogger("pegboard")
+
+Guard: TypeAlias = Callable[..., None]
+"""Raises `ConfigError` if the authenticators and the routes of an assembly may not be served at an open address."""
 
 
 class Registry:
@@ -60,15 +59,25 @@ class Registry:
         self._plugins: Sequence[LoadedPlugin] = ()
         self._assembly: Assembly | None = None
         self._binder: Binder | None = None
+        self._joining: Sequence[LoadedPlugin] = ()
+        self._edits: Edits = {}
+        self._guards: list[Guard] = []
+
+    @property
+    def plugins(self) -> Sequence[LoadedPlugin]:
+        """The plugins that run, with the program's."""
+        return self._plugins
 
     def context(self, plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
         """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
+        directory = None if folder is None else str(folder)
         own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
-        token = partial(self._token, plugin)
-        return PluginContext(
-            plugin.origin.name, config, log, own, secret, None if folder is None else str(folder), token
-        )
+        return PluginContext(plugin.origin.name, config, log, own, secret, directory, partial(self._token, plugin))
+
+    def context_of_program(self, program: LoadedPlugin) -> PluginContext:
+        """Return the context of the plugin of the program."""
+        return self.context(program, None, logging.getLogger("pegboard.program"))
 
     async def _token(
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
@@ -76,12 +85,16 @@ class Registry:
         from pegboard.authorization.token_lookup import token_of
         from pegboard.types.authorization import TokenRequest
 
+        check_token_grant(self._config, plugin.origin, required)
         with self._lock:
             sources = () if self._assembly is None else self._assembly.token_sources
         call = call if isinstance(call, Call) else call._call
         user = (call.supplied and call.supplied.user_id) or call.caller.subject or self._config.host.user
         request = TokenRequest(required, plugin.origin.name, user, call)
-        return await token_of(request, sources, self._config.host.token_seconds)
+        return await token_of(request, sources, self._config.host.token_seconds, self._described_providers)
+
+    def _described_providers(self) -> set[str]:
+        return {one.id for _, one in contributions_of(self._plugins, register_auth_providers) if one.id}
 
     def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:
@@ -89,12 +102,8 @@ class Registry:
         if binder is None or binder.secrets.is_reserved(name):
             return None
         if not is_granted(self._config, origin, name):
-            logger.warning(
-                "%s does not receive the secret %s: [host.toolkits.%s] secrets does not grant it",
-                origin,
-                name,
-                origin.name,
-            )
+            message = "%s does not receive the secret %s: [host.toolkits.%s] secrets does not grant it"
+            logger.warning(message, origin, name, origin.name)
             return None
         found = binder.secrets.get(name)
         self._report(binder)
@@ -104,38 +113,146 @@ class Registry:
         """Stop serving. Additions are stored for the next assembly."""
         with self._lock:
             self._assembly = self._binder = None
+            self._edits.clear()
+            self._guards.clear()
+
+    def guard(self, check: Guard) -> None:
+        """Check the authenticators and routes of this assembly, and later those of each reload.
+
+        Raises:
+            ConfigError: the check fails now.
+        """
+        with self._lock:
+            assert self._assembly is not None
+            check(self._assembly.authenticators, self._assembly.routes)
+            self._guards.append(check)
+
+    def join(self, plugins: Sequence[LoadedPlugin]) -> None:
+        """Store the additions of plugins that a reload has loaded for the next assembly."""
+        with self._lock:
+            self._joining = plugins
 
     def open(self, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
         """Serve the assembly that `make` returns and let these plugins change it. Changes wait until `make` returns."""
         with self._lock:
             assembly = make()
             assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
-            self._plugins, self._binder, self._assembly = plugins, binder, assembly
-            self._publish(assembly)
+            self._serve(plugins, binder, assembly)
         return assembly
+
+    def _serve(self, plugins: Sequence[LoadedPlugin], binder: Binder, assembly: Assembly) -> None:
+        self._connect_late(plugins)
+        self._plugins, self._binder, self._assembly = plugins, binder, assembly
+        self._publish(assembly)
+
+    def replace(
+        self, config: HostConfig, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]
+    ) -> None:
+        """Serve another assembly at once, with the changes that these plugins have made so far, and announce it.
+
+        Raises:
+            PluginError, ConfigError: the assembly has a fatal problem. The earlier one is still served.
+        """
+        with self._lock:
+            before = self._assembly
+            assert before is not None
+            binder.edits = {plugin: edits for plugin, edits in self._edits.items() if plugin in plugins}
+            assembly = make()
+            assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
+            try:
+                refuse_fatal(assembly.problems, binder.redactor)
+                for check in self._guards:
+                    check(assembly.authenticators, assembly.routes)
+            except MCPError:
+                notify_middleware(before)  # the change is not applied
+                raise
+            self._config, self._joining, self._edits = config, (), binder.edits
+            self._serve(plugins, binder, assembly)
+        log_problems((without_secrets(one, binder.redactor) for one in assembly.problems), before.problems)
+        self._changed([kind for kind in SINGULAR if _listed(before, kind) != _listed(assembly, kind)])
+
+    # --- toolkits that are imported later ---
+
+    def _connect_late(self, plugins: Iterable[LoadedPlugin]) -> None:
+        """Allow the import of the late toolkits among these plugins. No longer allow that of replaced ones."""
+        for plugin in self._plugins:
+            if plugin.is_late:
+                plugin.instance.finish = None
+        for plugin in plugins:
+            if plugin.is_late:
+                plugin.instance.finish = partial(self._finish, plugin, plugin.instance)
+
+    def _finish(self, late: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
+        """Import a toolkit and serve its items in place of its definitions. See `LateToolkit.finish`."""
+        from pegboard.catalogue.item_checks import accepted  # most hosts have no late toolkit
+
+        fresh = load_late(late, self._config, self.context)
+        with self._lock:
+            self._running(late)
+            self._exchange(late, fresh)
+        try:
+            found, rejected = accepted(self._each_bound(fresh), toolkit.rejection)
+            with self._lock:
+                assert self._assembly is not None
+                listed = self._assembly.origins.items()
+                before = {(kind, name) for kind, names in listed for name in names if names[name] == late.origin}
+            after = {(one.field, one.name) for one in found if isinstance(one, BoundDefinition)}
+            changed = {kind for kind, _ in before ^ after}
+            self._change(fresh, "replace_all", [(found,)], announced=changed)
+        except BaseException:
+            self._exchange(fresh, late)
+            raise
+        with self._lock:
+            if fresh in self._plugins:  # otherwise a reload has served the late toolkit again
+                toolkit.finish = None
+        return rejected
+
+    def _exchange(self, old: LoadedPlugin, new: LoadedPlugin) -> None:
+        with self._lock:
+            self._plugins = tuple(new if one is old else one for one in self._plugins)
+
+    def _each_bound(self, plugin: LoadedPlugin) -> Iterator[BindResult]:
+        """Yield the items of a plugin. Log those that are invalid."""
+        for hook in (register_resources, register_tools, register_prompts):
+            for definition in plugin.contributed(hook):
+                try:
+                    yield from self._bound(plugin, [_definition(definition)])
+                except ToolDefinitionError as error:
+                    logger.error("%s: %s; it is not served", plugin.origin, error)
 
     # --- changes by plugins ---
 
     def add(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
         definitions = [_definition(one) for one in given]
         with self._lock:
-            if self._assembly is None:
+            if self._assembly is None or plugin in self._joining:
                 return tuple([self._contribute(plugin, one) for one in definitions])
         found = self._bound(plugin, definitions)
-        self._change(plugin, _Draft.add, ((one,) for one in found))
+        self._change(plugin, "add", ((one,) for one in found))
+        self._record(plugin, found, definitions)
         return tuple(one.name for one in found)
 
     def update(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
         definitions = [_definition(one) for one in given]
         found = self._bound(plugin, definitions)
-        self._change(plugin, _Draft.update, ((one,) for one in found))
+        self._change(plugin, "update", ((one,) for one in found))
+        self._record(plugin, found, definitions)
         return tuple(one.name for one in found)
 
     def remove(self, plugin: LoadedPlugin, kind: ItemKind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
             raise ToolDefinitionError(f"unknown kind {kind!r}; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
-        self._change(plugin, _Draft.remove, ((kind, one) for one in spelt))
+        self._change(plugin, "remove", ((kind, one) for one in spelt))
+        with self._lock:
+            self._edits.setdefault(plugin, {}).update({(kind, one): None for names in spelt for one in names})
+
+    def _record(self, plugin: LoadedPlugin, found: Sequence[BindResult], definitions: Sequence[Definition]) -> None:
+        """Record definitions for the assembly of a reload."""
+        with self._lock:
+            own = self._edits.setdefault(plugin, {})
+            for one, definition in zip(found, definitions, strict=True):
+                own[(one.kind if isinstance(one, Unserved) else one.field), one.name] = definition
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
         """Add a definition to the plugin's contributions for the next assembly. Return its name."""
@@ -189,6 +306,8 @@ class Registry:
             place = "" if definition.raw is not None else location_of(definition.function)
             raise type(error)(f"{definition_label(definition)}{place}: {error}") from error.__cause__
         self._report(binder)
+        if isinstance(found, Unserved) and found.is_rejected and found not in self._known_unserved():
+            logger.error("%s: %s", plugin.origin, found)
         if isinstance(found, BoundDefinition) and found.missing:
             message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"
             if self._config.host.missing_secrets == "fail":
@@ -198,24 +317,36 @@ class Registry:
             logger.warning("tool %r: %s", found.name, found.token_hint)
         return found
 
+    def _known_unserved(self) -> tuple[Unserved, ...]:
+        return self._assembly.unserved if self._assembly else ()
+
     def _report(self, binder: Binder) -> None:
         while binder.problems:
             logger.error("%s", binder.problems.pop())
 
-    def _change(self, plugin: LoadedPlugin, edit: Callable[..., None], edits: Iterable[tuple[Any, ...]]) -> None:
+    def _change(
+        self,
+        plugin: LoadedPlugin,
+        edit: Literal["add", "update", "remove", "replace_all"],
+        edits: Iterable[tuple[Any, ...]],
+        announced: Collection[ItemKind] | None = None,
+    ) -> None:
+        """Publish a change, and announce the kinds that have changed, or these."""
+        from pegboard.catalogue.catalogue_draft import CatalogueDraft  # most catalogues never change
+
         with self._lock:
             binder = self._running(plugin)
             assert self._assembly is not None
-            draft = _Draft(self._assembly, plugin)
+            draft = CatalogueDraft(self._assembly, plugin)
             for one in edits:
-                edit(draft, *one)
+                getattr(draft, edit)(*one)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
             if failed := next((problem for problem in notify_middleware(assembly) if problem.fatal), None):
                 notify_middleware(self._assembly)  # the change is not applied
                 raise ToolDefinitionError(str(failed))
             self._publish(assembly)
             self._assembly = assembly
-        self._changed(draft.changed)
+        self._changed(draft.changed if announced is None else announced)
 
 
 class _OwnCatalogue:
@@ -252,94 +383,12 @@ class _Resources(Mapping[str, Resource]):
         return len({**self._served, **self.added})
 
 
-class _Draft:
-    """One atomic change of an assembly by one plugin.
-
-    Attributes:
-        changed: the kinds that have changed.
-    """
-
-    def __init__(self, assembly: Assembly, plugin: LoadedPlugin) -> None:
-        self.changed: set[ItemKind] = set()
-        self._before = assembly
-        self._origin = plugin.origin
-        self._items: dict[ItemKind, dict[str, Any]] = {}
-        self._origins: dict[ItemKind, dict[str, Origin]] = {}
-        self._forms: dict[str, frozenset[str]] = {}
-        self._unserved = {one[:3]: one for one in assembly.unserved}
-
-    def add(self, one: BindResult) -> None:
-        if isinstance(one, Unserved):
-            self._unserved[one[:3]] = one
-            return
-        what = f"{SINGULAR[one.field]} {one.name!r}"
-        if owner := self._owner(one.field, one.name):
-            advice = "; use update to replace it" if owner == self._origin else ""
-            raise ToolDefinitionError(f"{what} exists already, from {owner}{advice}")
-        if one.name in self._before.contested[one.field]:
-            raise ToolDefinitionError(f"{what} is claimed by two other plugins and not served: use another name")
-        self._put(one)
-
-    def update(self, one: BindResult) -> None:
-        self._take(one.kind if isinstance(one, Unserved) else one.field, (one.name,))
-        if isinstance(one, Unserved):
-            self._unserved[one[:3]] = one
-        else:
-            self._put(one)
-
-    def remove(self, field: ItemKind, names: tuple[str, ...]) -> None:
-        self._take(field, names)
-
-    def _take(self, field: ItemKind, names: tuple[str, ...]) -> None:
-        """Remove the first of these names that is an item of the plugin.
-
-        Raises:
-            ToolDefinitionError: none of the names is an item of the plugin.
-        """
-        for name in names:
-            if self._owner(field, name) == self._origin:
-                self._touch(field)
-                del self._items[field][name], self._origins[field][name]
-                self._forms.pop(name, None)
-                return
-            if self._unserved.pop((field, name, self._origin.name), None) is not None:
-                return
-        what = f"{SINGULAR[field]} {names[0]!r}"
-        if owner := self._owner(field, names[0]):
-            raise ToolDefinitionError(f"{what} is from {owner}, and only that plugin can change it")
-        raise ToolDefinitionError(f"there is no {what} of {self._origin}")
-
-    def _put(self, one: BoundDefinition) -> None:
-        self._touch(one.field)
-        self._items[one.field][one.name] = one.item
-        self._origins[one.field][one.name] = one.origin
-        if one.field == "tools":
-            self._forms[one.name] = one.forms
-        self._unserved.pop((one.field, one.name, one.origin.name), None)
-
-    def _owner(self, field: ItemKind, name: str) -> Origin | None:
-        return self._origins.get(field, self._before.origins[field]).get(name)
-
-    def _touch(self, field: ItemKind) -> None:
-        if field not in self.changed:
-            self.changed.add(field)
-            self._items[field] = dict(getattr(self._before, field))
-            self._origins[field] = dict(self._before.origins[field])
-            if field == "tools":
-                self._forms = dict(self._before.forms)
-
-    def assembly(self) -> Assembly:
-        """Return the assembly after the change, sorted by name."""
-        fields: dict[str, Any] = {field: _sorted(items) for field, items in self._items.items()}
-        if "tools" in self.changed:
-            fields["forms"] = self._forms
-        origins = {**self._before.origins, **self._origins}
-        return self._before._replace(**fields, origins=origins, unserved=tuple(self._unserved.values()))
-
-
-def _sorted(items: dict[str, Any]) -> dict[str, Any]:
-    names = sorted(items)
-    return items if names == list(items) else {name: items[name] for name in names}
+def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:
+    """Return the items of a kind as clients list them."""
+    items: Mapping[str, Any] = getattr(assembly, kind)
+    if kind == "tools":
+        return {name: one.tool._replace(definition=None) for name, one in items.items()}
+    return {name: one[0] for name, one in items.items()}
 
 
 def _definition(given: object) -> Definition:

@@ -276,8 +276,8 @@ def schema_json(schema: Mapping[str, Any]) -> bytes:
     Raises:
         ToolDefinitionError: the schema is too large, or has values that JSON does not support.
     """
-    if not is_finite((schema,)):
-        named = [name for name, about in schema.get("properties", {}).items() if not is_finite((about,))]
+    if not is_finite(schema):
+        named = [name for name, about in schema.get("properties", {}).items() if not is_finite(about)]
         what = f"parameter {named[0]!r}: its" if named else "its"
         raise ToolDefinitionError(
             f"{what} schema contains NaN or infinity, which JSON does not support; remove that bound"

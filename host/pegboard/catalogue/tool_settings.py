@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from pegboard.authoring.transformed import transformed
-from pegboard.catalogue.binding import BindResult, BoundDefinition
+from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition
 from pegboard.config import ConfigProblem, HostConfig, PluginConfig
 from pegboard.config.problems import dotted
 from pegboard.config.references import references, resolve

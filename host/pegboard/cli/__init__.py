@@ -34,14 +34,16 @@ INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. The README lists the exit codes."""
     leave_out_working_directory()
-    return exit_code_of(partial(_run_command, argv))
+    words = sys.argv[1:] if argv is None else argv
+    # messages must not reach the stdout of a server that a client reads
+    return exit_code_of(partial(_run_command, argv), as_json="--json" in words and "stdio" not in words)
 
 
-def exit_code_of(run: Callable[[], int]) -> int:
-    """Run a function and return its exit code. Report its errors on stderr."""
+def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
+    """Run a function and return its exit code. Report its errors on stderr, or as JSON on stdout."""
     _open_missing_streams()
     if os.name == "nt":
-        from pegboard.cli.standard_streams import write_utf_8
+        from pegboard.cli.output.standard_streams import write_utf_8
 
         write_utf_8(sys.stdout, sys.stderr)
     from pegboard.cli.output import OutputError, flush
@@ -52,10 +54,12 @@ def exit_code_of(run: Callable[[], int]) -> int:
         flush()
         return code
     except OutputError as error:
+        from pegboard.cli.command_failures import report_error
+
         _give_up_output()
         return report_error(error)
     except MCPError as error:
-        return report_error(error)
+        return _reported(error, as_json=as_json)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -65,22 +69,17 @@ def exit_code_of(run: Callable[[], int]) -> int:
         _give_up_error()
 
 
-def report_error(error: MCPError) -> int:
-    """Report an error on stderr and return the exit code for it."""
-    from pegboard.cli.output import say
+def _reported(error: MCPError, *, as_json: bool) -> int:
+    from pegboard.cli.command_failures import report_error
+    from pegboard.cli.output import OutputError, flush
 
-    for line in str(error).splitlines():
-        say(line, level=40)
-    return code_for(error)
-
-
-def code_for(error: MCPError) -> int:
-    """Return the exit code for an error."""
-    from pegboard.errors import ConfigError, PluginError, TransportError
-
-    if isinstance(error, ConfigError | PluginError):
-        return CANNOT_START
-    return CANNOT_OPEN if isinstance(error, TransportError) and not error.final else FAILED
+    try:
+        code = report_error(error, as_json=as_json)
+        flush()
+    except (OutputError, BrokenPipeError):
+        _give_up_output()
+        return FAILED
+    return code
 
 
 def _without_collections(run: Callable[[], int]) -> int:
@@ -93,22 +92,22 @@ def _without_collections(run: Callable[[], int]) -> int:
 
 
 def _run_command(argv: Sequence[str] | None) -> int:
-    from pegboard.cli.parser import parse
+    from pegboard.cli.parsing.parser import parse
 
     try:
         options = parse(argv, _commands_of_plugins)
     except SystemExit as leaving:  # argparse has printed the error or the help
         return int(leaving.code or OK)
     if not isinstance(options.run, str):
-        from pegboard.cli.plugin_commands import run_plugin_command
+        from pegboard.cli.commands.plugin_commands import run_plugin_command
 
         return run_plugin_command(options.run, options)
-    module, _, function = (options.run or "no_command:run_no_command").partition(":")
+    module, _, function = (options.run or "commands.status:run_status").partition(":")
     return int(getattr(import_module(f"{__name__}.{module}"), function)(options))
 
 
 def _commands_of_plugins(options: Namespace) -> Iterable[Command]:
-    from pegboard.cli.plugin_commands import plugin_commands
+    from pegboard.cli.commands.plugin_commands import plugin_commands
 
     return plugin_commands(options)
 

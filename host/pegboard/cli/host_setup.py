@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.output import diverted, say
+from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pegboard.config.trust import OnUntrusted, Untrusted
 
 NO_TRANSPORT = "[host] transports is empty: list a transport, or run `pegboard stdio`"
+_FOLDERS = "plugins.local_files.paths"
+_PACKAGES = "plugins.tool_packages.names"
 _PREFIXES = ("PEG", "MCP", "MPC", "ARC")
 """The first letters of variables that set keys, of other systems too, with a frequent misspelling."""
 
@@ -73,9 +75,16 @@ def _tree(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _ask(options: Namespace, untrusted: Untrusted) -> bool:
-    from pegboard.cli.trust_commands import ask
+    from pegboard.cli.commands.trust_commands import ask
 
     return ask(untrusted, options)
+
+
+def _remember_skipped(options: Namespace, decide: OnUntrusted, untrusted: Untrusted) -> bool:
+    """Decide about an untrusted file. A reload repeats the decision to continue without the file."""
+    is_used = decide(untrusted)
+    options.is_file_skipped = not is_used
+    return is_used
 
 
 def skip_untrusted(untrusted: Untrusted) -> bool:
@@ -93,38 +102,74 @@ def host_from_options(
     on_untrusted: OnUntrusted | None = None,
 ) -> Host:
     """Return a host that is not started, and set up logging. With `serving`, the log follows `[plugins.logging]`."""
-    files = [*options.file, *getattr(options, "paths", ())]
-    toolkits = _toolkits(files)
-    lowest = defaults_for(toolkits)
+    paths = [*options.file, *getattr(options, "paths", ())]
+    folders = [str(path) for path in paths if path.is_dir()]
+    if folders:
+        setattr(options, _FOLDERS, folders)
+    alone = folders or getattr(options, _PACKAGES, None)
+    toolkits = _toolkits([path for path in paths if not path.is_dir()])
+    options.lowest = lowest = defaults_for(toolkits)
+    options.is_file_skipped = False
+    on_untrusted = partial(_remember_skipped, options, on_untrusted or partial(_ask, options))
     config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
-    if toolkits and config.trusted_directory is None:  # a user who runs code of a folder trusts the folder
-        config = replace(config, trusted_directory=files[0].resolve().parent)
+    config = _with_trusted_folder(config, paths)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     if not serving and not options.verbose:
-        from pegboard.cli.missing_secrets import NewReports
+        from pegboard.cli.inspection.missing_secrets import NewReports
 
         logging.getLogger("pegboard").addFilter(NewReports())
     log_warnings(config, serving=serving)
-    selection = Selection(tuple(options.only), options.safe, options.strict)
+    without = getattr(options, "without", ())
+    selection = Selection(tuple(options.only), options.safe, options.strict, without=without)
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()
-        selection = selection._replace(only=only, autoload=False, word="named with its file")
+        files = tuple(path for path in paths if not path.is_dir())
+        selection = selection._replace(only=only, word="named with its file", files=files)
+    if toolkits or alone:
+        selection = selection._replace(autoload=False)
     return Host(config, toolkits=toolkits, selection=selection)
+
+
+def config_again(options: Namespace, transports: Sequence[str] | None = None) -> HostConfig:
+    """Read the configuration again, for a reload.
+
+    A host that has started without an untrusted file continues without it.
+
+    Raises:
+        ConfigError: the configuration is invalid, or the file in the working directory is not trusted any more.
+    """
+    from pegboard.config.trust import refuse_untrusted
+
+    def decide(untrusted: Untrusted) -> bool:
+        return not options.is_file_skipped and refuse_untrusted(untrusted)
+
+    paths = [*options.file, *getattr(options, "paths", ())]
+    config = load_config(options, transports, lowest=options.lowest, on_untrusted=decide)
+    return _with_trusted_folder(config, paths)
+
+
+def _with_trusted_folder(config: HostConfig, paths: Sequence[Path]) -> HostConfig:
+    """Trust the folder of the first path: a user who runs code of a folder trusts the folder."""
+    if not paths or config.trusted_directory is not None:
+        return config
+    first = paths[0].resolve()
+    return replace(config, trusted_directory=first if first.is_dir() else first.parent)
 
 
 def log_warnings(config: HostConfig, *, serving: bool) -> None:
     """Log the warnings of a configuration. Servers also warn of variables that have no effect."""
-    for warning in (*config.warnings, *(ignored_settings(os.environ) if serving else ())):
+    for warning in (*config.warnings, *(ignored_settings(config, os.environ) if serving else ())):
         logging.getLogger("pegboard").warning("%s", warning)
 
 
-def ignored_settings(environ: Mapping[str, str]) -> Iterable[ConfigProblem]:
+def ignored_settings(config: HostConfig, environ: Mapping[str, str]) -> Iterable[ConfigProblem]:
     """Return warnings about variables that resemble settings but have no effect."""
     if not any(name[:3].upper() in _PREFIXES for name in environ):
         return ()
     from pegboard.config.ignored_variables import ignored_variables
 
-    return ignored_variables(environ, defaults().get("environment", {}))
+    named = {*config.plugins, *config.host.plugins}
+    return ignored_variables(environ, defaults().get("environment", {}), named)
 
 
 def _toolkits(files: Sequence[Path]) -> Mapping[str, ToolkitBase]:
@@ -147,14 +192,26 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
     return {**defaults(), "host": {**defaults().get("host", {}), **host}}
 
 
-def loaded_host(options: Namespace) -> Host:
-    """Load a host without starting it, and print its problems on stderr. Return the host."""
-    from pegboard.cli.missing_secrets import new_reports
-    from pegboard.loading.plugins import NEEDS_SETTING
+def loaded_host(options: Namespace, transports: Sequence[str] | None = None, *, can_start: bool = False) -> Host:
+    """Load a host without starting it, and print its problems on stderr. Return the host.
 
-    host = host_from_options(options)
+    Args:
+        options: the command line.
+        transports: replace `[host] transports`.
+        can_start: True to raise the problems that prevent the start.
+
+    Raises:
+        ConfigError, PluginError: the configuration is invalid, or the host cannot start and `can_start` is set.
+    """
+    from pegboard.cli.inspection.missing_secrets import new_reports
+    from pegboard.loading.plugins import NEEDS_SETTING, refuse_fatal
+    from pegboard.secrets.redaction import Redactor
+
+    host = host_from_options(options, transports)
     with diverted():
         host.load()
+    if can_start:
+        refuse_fatal(host.problems, Redactor())
     problems = host.problems if options.verbose else [*new_reports(host.problems)]
     for problem in problems:
         say(f"{problem.level}: {problem}")

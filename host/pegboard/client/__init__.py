@@ -6,17 +6,26 @@ docs/client.md describes the names.
 from pegboard.exports import exports
 
 _HOMES = {
+    "client.aiohttp_exchange": "AiohttpExchange",
     "client.addresses": "ClientLimits Endpoint Program Stream",
     "client.asked": "Asked QuestionHandler",
     "client.http_auth": "HttpAuth LoginRequiredError",
     "client.client_errors": "ServerTimeoutError UnreachableError",
     "client.http_exchange": "HttpExchange HttpReply",
+    "client.reconnecting": "reconnect_delay",
     "client.server_stream": "MessageStream",
+    "client.oauth.authorization_code": """
+        AuthorizationRequest authorization_request received_code scope_fields with_offline_access
+    """,
     "client.oauth.browser_login": "OAuth",
     "client.oauth.client_credentials": "ClientCredentials",
+    "client.oauth.json_requests": "JsonRequests LoginFailedError names_this_machine",
     "client.oauth.loopback_redirect": "LoopbackRedirect RedirectReceiver",
-    "client.oauth.oauth_client": "OAuthClient",
+    "client.oauth.oauth_client": "OAuthClient at_server credentials",
+    "client.oauth.refusals": "oauth_error refusal",
     "client.oauth.saved_login": "TokenStore",
+    "client.oauth.server_metadata": "ServerMetadata find_server",
+    "client.oauth.token_endpoint": "renewal_time",
     "client.server_description": "ServerDescription",
     "client.wire_client": "Client",
 }

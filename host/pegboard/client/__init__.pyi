@@ -5,6 +5,9 @@ from pegboard.client.addresses import (
     Program,
     Stream,
 )
+from pegboard.client.aiohttp_exchange import (
+    AiohttpExchange,
+)
 from pegboard.client.asked import (
     Asked,
     QuestionHandler,
@@ -21,11 +24,23 @@ from pegboard.client.http_exchange import (
     HttpExchange,
     HttpReply,
 )
+from pegboard.client.oauth.authorization_code import (
+    AuthorizationRequest,
+    authorization_request,
+    received_code,
+    scope_fields,
+    with_offline_access,
+)
 from pegboard.client.oauth.browser_login import (
     OAuth,
 )
 from pegboard.client.oauth.client_credentials import (
     ClientCredentials,
+)
+from pegboard.client.oauth.json_requests import (
+    JsonRequests,
+    LoginFailedError,
+    names_this_machine,
 )
 from pegboard.client.oauth.loopback_redirect import (
     LoopbackRedirect,
@@ -33,9 +48,25 @@ from pegboard.client.oauth.loopback_redirect import (
 )
 from pegboard.client.oauth.oauth_client import (
     OAuthClient,
+    at_server,
+    credentials,
+)
+from pegboard.client.oauth.refusals import (
+    oauth_error,
+    refusal,
 )
 from pegboard.client.oauth.saved_login import (
     TokenStore,
+)
+from pegboard.client.oauth.server_metadata import (
+    ServerMetadata,
+    find_server,
+)
+from pegboard.client.oauth.token_endpoint import (
+    renewal_time,
+)
+from pegboard.client.reconnecting import (
+    reconnect_delay,
 )
 from pegboard.client.server_description import (
     ServerDescription,
@@ -48,7 +79,9 @@ from pegboard.client.wire_client import (
 )
 
 __all__ = [
+    "AiohttpExchange",
     "Asked",
+    "AuthorizationRequest",
     "Client",
     "ClientCredentials",
     "ClientLimits",
@@ -56,6 +89,8 @@ __all__ = [
     "HttpAuth",
     "HttpExchange",
     "HttpReply",
+    "JsonRequests",
+    "LoginFailedError",
     "LoginRequiredError",
     "LoopbackRedirect",
     "MessageStream",
@@ -65,8 +100,21 @@ __all__ = [
     "QuestionHandler",
     "RedirectReceiver",
     "ServerDescription",
+    "ServerMetadata",
     "ServerTimeoutError",
     "Stream",
     "TokenStore",
     "UnreachableError",
+    "at_server",
+    "authorization_request",
+    "credentials",
+    "find_server",
+    "names_this_machine",
+    "oauth_error",
+    "received_code",
+    "reconnect_delay",
+    "refusal",
+    "renewal_time",
+    "scope_fields",
+    "with_offline_access",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import ssl
@@ -16,23 +17,31 @@ import aiohttp
 
 from pegboard.client.client_errors import ConnectionLostError, UnreachableError
 from pegboard.client.http_exchange import HttpReply
+from pegboard.client.public_addresses import is_public
 from pegboard.errors import TransportError
 
 MAX_CONNECT_SECONDS = 30
+_KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+"""After 60 seconds of silence the system asks the peer, and gives up 60 seconds later."""
 
 
 class AiohttpExchange:
-    """Sends HTTP requests. Keeps connections open for reuse."""
+    """Sends HTTP requests. Keeps connections open for reuse.
 
-    def __init__(self) -> None:
+    Args:
+        public_only: True to connect to public addresses only, without a proxy. Use it for URLs that strangers choose.
+    """
+
+    def __init__(self, *, public_only: bool = False) -> None:
         self._session = aiohttp.ClientSession(
             # a standing stream and each call in flight have a connection
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=_public_socket if public_only else _lasting_socket),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=MAX_CONNECT_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": "identity"},
             auto_decompress=False,  # a small body could expand to any size
         )
-        self._proxy_of = cache(_environment_proxy)
+        self._proxy_of = _no_proxy if public_only else cache(_environment_proxy)
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> AiohttpReply:
         """Send one request."""
@@ -41,6 +50,32 @@ class AiohttpExchange:
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
+
+
+def _lasting_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """Return a socket that notices a vanished peer, because a standing stream may carry nothing for hours."""
+    made = socket.socket(*address[:3])
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _KEEPALIVE.items():
+        if hasattr(socket, option):  # not every platform has each of them
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    return made
+
+
+def _public_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """Return a socket for an address that a name has resolved to.
+
+    Raises:
+        PermissionError: the address is not public.
+    """
+    if not is_public(str(address[4][0])):
+        raise PermissionError(errno.EACCES, "the address is not public")
+    return _lasting_socket(address)
+
+
+def _no_proxy(url: str) -> str | None:
+    """Return None: a proxy could reach addresses that are not public."""
+    return None
 
 
 def _environment_proxy(url: str) -> str | None:
@@ -87,8 +122,8 @@ class AiohttpReply:
         self._session = session
         self._method = method
         self._url = url
-        self._headers = {**headers, "Accept-Encoding": "identity"}
-        self._body = body
+        self._headers = headers
+        self._body = None if body is None else aiohttp.BytesPayload(body)
         self._proxy = proxy
         self._response: aiohttp.ClientResponse | None = None
 

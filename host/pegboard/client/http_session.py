@@ -107,6 +107,11 @@ class SessionHttp:
             self._standing = self._begin(self._stand(self._opened))
         return self._opened
 
+    @property
+    def is_listening(self) -> bool:
+        """True if the standing stream is open, or will be opened again."""
+        return self._standing is not None and not self._standing.done()
+
     async def close(self) -> None:
         """End the session."""
         if self._standing is not None:

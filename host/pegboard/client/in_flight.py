@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
 from typing import Any, TypeAlias
 
 from pegboard.client.asked import QuestionHandler
 from pegboard.client.client_errors import ConnectionLostError
+from pegboard.client.time_limits import TimeLimits
 from pegboard.errors import ProtocolError
 from pegboard.wire.codec import encode
 
@@ -30,23 +30,27 @@ class InFlight:
         params: its parameters.
         seconds: how long to wait for a response or progress.
         most_seconds: how long to wait in total.
+        limits: ends the request when it is due.
         progress: receives the progress.
         ask: answers the questions that belong to the request.
 
     Attributes:
         response: receives the response if it arrives on a shared stream.
         acknowledged: called when the server acknowledges a subscription.
-        clock: the context that limits the time.
+        due: the time at which the request ends without a response, on the clock of the event loop.
+        clock: the context that ends the wait.
         may_log_in: False if the request fails when the server requires a login.
     """
 
     __slots__ = (
         "_ends",
+        "_limits",
         "_pauses",
         "_seconds",
         "acknowledged",
         "ask",
         "clock",
+        "due",
         "id",
         "may_log_in",
         "method",
@@ -62,6 +66,7 @@ class InFlight:
         params: Message,
         seconds: float,
         most_seconds: float,
+        limits: TimeLimits,
         progress: TakeProgress | None = None,
         ask: QuestionHandler | None = None,
     ) -> None:
@@ -73,11 +78,14 @@ class InFlight:
         loop = asyncio.get_running_loop()
         self.response: asyncio.Future[Message] = loop.create_future()
         self._seconds = seconds
-        self._ends = loop.time() + most_seconds
+        now = loop.time()
+        self._ends = now + most_seconds
+        self._limits = limits
         self._pauses = 0
         self.may_log_in = True
         self.acknowledged: Callable[[], object] | None = None
-        self.clock = asyncio.timeout(_finite(min(seconds, most_seconds)))
+        self.due = min(now + seconds, self._ends)
+        self.clock = asyncio.timeout(None)
 
     def encoded(self) -> bytes:
         """Return the request as JSON."""
@@ -85,25 +93,26 @@ class InFlight:
 
     def restart_clock(self) -> None:
         """Restart the time limit."""
-        if not (self.clock.expired() or self._pauses):
-            self.clock.reschedule(_finite(min(asyncio.get_running_loop().time() + self._seconds, self._ends)))
+        if not self._pauses:
+            self.due = min(asyncio.get_running_loop().time() + self._seconds, self._ends)
+            self._limits.watch(self.due)
+
+    def expire(self) -> None:
+        """End the wait for the response."""
+        if not self.clock.expired():
+            self.clock.reschedule(self.due)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Pause the time limit, but not the limit of the total time. The last pause restarts it at its end."""
         self._pauses += 1
-        if not self.clock.expired():
-            self.clock.reschedule(_finite(self._ends))
+        self.due = self._ends
         try:
             yield
         finally:
             self._pauses -= 1
             if not self.response.done():
                 self.restart_clock()
-
-
-def _finite(seconds: float) -> float | None:
-    return None if seconds == inf else seconds
 
 
 def result_in(response: Message, method: str, server: str) -> Message:

@@ -26,6 +26,7 @@ class MirroredHeaders:
 
     def __init__(self) -> None:
         self._tools: dict[str, list[tuple[_Path, str]]] = {}
+        self._listed: set[str] = set()
 
     def of(self, method: str, params: Mapping[str, Any]) -> dict[str, str]:
         """Return the headers that repeat the parameters of a request."""
@@ -43,12 +44,23 @@ class MirroredHeaders:
                     headers[f"Mcp-Param-{header}"] = as_header_value(_as_string(value))
         return headers
 
-    def learn(self, response: Message) -> None:
-        """Read the annotations of listed tools, and remove tools with invalid annotations from the list."""
+    def learn(self, response: Message, *, begins: bool) -> None:
+        """Read the annotations of listed tools, and remove tools with invalid annotations from the list.
+
+        Tools that are on no page of the list any more are forgotten.
+
+        Args:
+            response: a page of the list.
+            begins: True for the first page.
+        """
+        if begins:
+            self._listed = set()
         result = response.get("result")
         tools = result.get("tools") if isinstance(result, dict) else None
         if isinstance(tools, list):
             tools[:] = [tool for tool in tools if self._accepts(tool)]
+        if isinstance(result, dict) and not result.get("nextCursor"):
+            self._tools = {name: self._tools[name] for name in self._tools.keys() & self._listed}
 
     def _accepts(self, tool: Any) -> bool:
         if not isinstance(tool, dict) or not isinstance(name := tool.get("name"), str):
@@ -64,6 +76,7 @@ class MirroredHeaders:
             return False
         self._tools.pop(name, None)
         if found:
+            self._listed.add(name)
             self._tools[name] = [(path, header) for path, header, _ in found]
         return True
 

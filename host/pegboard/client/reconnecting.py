@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 MAX_RECONNECT_SECONDS = 30.0
-_FIRST_SECONDS = 0.5
+_FIRST_SECONDS = 0.25
 
 
 def reconnect_delay(failures: int) -> float:

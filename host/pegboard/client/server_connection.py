@@ -28,6 +28,7 @@ from pegboard.client.in_flight import InFlight, Message, TakeProgress, result_in
 from pegboard.client.incoming import Incoming
 from pegboard.client.listening import LIST_CHANGES
 from pegboard.client.server_description import ServerDescription, description_in
+from pegboard.client.time_limits import TimeLimits
 from pegboard.errors import ProtocolError, TransportError
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class ServerConnection:
         self._timeout = inf if timeout is None else timeout
         self._limits = limits
         self._ids = count(1)
+        self._time_limits = TimeLimits(incoming.in_flight)
         self._channel: Channel | None = None
         self._endpoint: HttpEndpoint | None = None
         self._exchange: HttpExchange | None = None
@@ -165,6 +167,7 @@ class ServerConnection:
             {**params, "_meta": meta} if meta else dict(params),
             self._timeout if seconds is None else seconds,
             self._limits.request_seconds,
+            self._time_limits,
             progress,
             ask,
         )
@@ -172,7 +175,7 @@ class ServerConnection:
     def standing_flight(self, method: str, params: Message) -> InFlight:
         """Return a request without a time limit."""
         params = {**params, "_meta": self._meta({})}
-        return InFlight(next(self._ids), method, params, inf, inf)
+        return InFlight(next(self._ids), method, params, inf, inf, self._time_limits)
 
     async def send(self, flight: InFlight) -> Message:
         """Send a request and return its result.
@@ -183,6 +186,7 @@ class ServerConnection:
         """
         in_flight = self.incoming.in_flight
         in_flight[flight.id] = flight
+        self._time_limits.watch(flight.due)
         try:
             async with flight.clock:
                 response = await self.channel.exchange(flight)
@@ -253,6 +257,7 @@ class ServerConnection:
     async def close(self) -> None:
         """End the connection."""
         self.incoming.close()
+        self._time_limits.close()
         try:
             if self._channel is not None:
                 await self._channel.close()
@@ -311,7 +316,7 @@ class ServerConnection:
         try:
             result = await self.send(self.new_flight("initialize", params, {}))
         except HttpStatusError as error:
-            hint = "; check that the URL is that of an MCP endpoint" if error.status in _OF_OTHER_PAGES else ""
+            hint = _endpoint_hint(label) if error.status in _OF_OTHER_PAGES else ""
             raise TransportError(f"{error}{hint}") from None
         self.revision, self.server = selected_revision(label, result), description_in(result)
         if self._session is not None:
@@ -344,10 +349,12 @@ class ServerConnection:
 
     # --- changes ---
 
-    async def listen(self) -> None:
-        """Wait until the standing stream of a session is open, or the server has refused it."""
-        if self._session is not None:
-            await self.in_time(asyncio.shield(self._session.listen()), "the request for its standing stream")
+    async def listen(self) -> bool:
+        """Wait until the standing stream of a session is open. Return False if the server has refused it."""
+        if self._session is None:
+            return True
+        await self.in_time(asyncio.shield(self._session.listen()), "the request for its standing stream")
+        return self._session.is_listening
 
     def report_changes(self) -> None:
         """Report all lists and all subscribed resources as changed, because notifications may be lost."""
@@ -357,3 +364,10 @@ class ServerConnection:
                 self.incoming.notify(method, {})
         for uri in sorted(self.uris):
             self.incoming.notify("notifications/resources/updated", {"uri": uri})
+
+
+def _endpoint_hint(url: str) -> str:
+    """Return the hint for a URL that serves no MCP. Many servers serve it at /mcp."""
+    has_path = url.partition("://")[2].partition("/")[2]
+    example = "" if has_path else f", such as {url.rstrip('/')}/mcp"
+    return f"; check that the URL is that of an MCP endpoint{example}"

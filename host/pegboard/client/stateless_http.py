@@ -53,7 +53,7 @@ class StatelessHttp:
             else:
                 response = await self._endpoint.whole_message(reply)
         if flight.method == "tools/list":
-            self._mirrored.learn(response)
+            self._mirrored.learn(response, begins="cursor" not in flight.params)
         return response
 
     def notify(self, method: str, params: Message) -> None:

@@ -235,16 +235,20 @@ class Client:
 
     # --- changes ---
 
-    async def listen(self) -> None:
+    async def listen(self) -> bool:
         """Receive changes of lists. After a reconnect, every list is reported as changed.
+
+        Returns:
+            False if the server has refused the standing stream of a session, so that changes cannot be received.
 
         Raises:
             ProtocolError: the server refused (2026-07-28).
         """
         if not self.stateless:
-            await self._connection.listen()
-        elif not self._listening.lists:
+            return await self._connection.listen()
+        if not self._listening.lists:
             await self._listening.begin()
+        return True
 
     async def subscribe(self, uri: str) -> None:
         """Receive changes of a resource.

@@ -82,9 +82,8 @@ class _Reader:
             self.problem(name, "a part of its name is empty; parts are separated by two underscores")
         elif parts[0].lower() not in TOP_LEVEL_TABLES:
             self.unknown(name, parts)
-        else:
-            value = literal(text)
-            self.put(name, self.spelt(parts), value, text)
+        elif text.strip():
+            self.put(name, self.spelt(parts), literal(text), text)
 
     def read_others(self, environ: Mapping[str, str], names: EnvironmentNames) -> None:
         for name, key in names.values.items():

@@ -13,7 +13,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
+from pegboard.config.environment import literal
+from pegboard.config.problems import ABSENT, MISSING, ConfigProblem, KeyPath, dotted, step
 from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, words
@@ -22,6 +23,7 @@ from pegboard.names import nearest
 _WRONG_KIND = re.compile(
     r"(.+?)_(type|parsing|parsing_size|from_float|from_datetime_inexact|from_date_parsing|attributes_type)"
 )
+_OUT_OF_RANGE = {"greater_than", "greater_than_equal", "less_than", "less_than_equal", "multiple_of"}
 MAX_SHOWN_VALUE_CHARACTERS = 60
 """The maximum length of a value in a message."""
 
@@ -76,12 +78,14 @@ class _Explainer:
                 return self.sources.problem(f"unknown key: set {moved} instead", path)
             return self.sources.problem("unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
         if first["type"] == "missing":
-            return self.sources.problem("is required and missing", path)
+            return self.sources.problem(MISSING, path)
         found = list(dict.fromkeys(map(self.words, details)))
         expected = [word.removeprefix("expected ") for word in found if word.startswith("expected ")]
         if len(expected) < len(found):
             return self.sources.problem("; ".join(found), path)
         value = first["input"]
+        if isinstance(value, str) and first["type"] in _OUT_OF_RANGE:
+            value = literal(value)  # the text of a variable
         message = f"expected {' or '.join(expected)}, found {_found(value, secret=self.is_secret(way))}"
         if expected == ["a string"] and isinstance(value, int | float):
             message += "; put it in quotes"
@@ -93,6 +97,8 @@ class _Explainer:
             return self.masked(str(context["error"])) or "is not valid"
         if kind.endswith("too_short") and context.get("min_length") == 1:
             return "must not be empty"
+        if kind == "string_pattern_mismatch" and context.get("pattern") == "^/":
+            return 'must begin with "/"'
         text = self.masked(words(detail)).replace("an object", "a table").replace("'", '"')  # as in TOML
         return re.sub(r"^must be ", "expected ", text)
 

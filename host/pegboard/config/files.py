@@ -74,15 +74,21 @@ def user_directory(environ: Mapping[str, str]) -> Path | None:
     return home / ("Library/Application Support" if sys.platform == "darwin" else ".config") / "pegboard"
 
 
-def read_file(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
-    """Read a file, or return the reason why it cannot be read. A discovered file must be a regular file."""
+def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileContent | ConfigProblem:
+    """Read a file, or return the reason why it cannot be read. A discovered file must be a regular file.
+
+    Args:
+        candidate: the file.
+        directory: the working directory, for messages.
+        most: the maximum number of bytes to read; -1 for no limit.
+    """
     try:
         # without O_NONBLOCK every command would wait for a pipe
         with open(candidate.path, "rb", opener=_without_waiting if candidate.named_by is None else None) as file:
             status = os.fstat(file.fileno())
             if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            return FileContent(candidate.path, file.read(), others_can_change(candidate.path, status))
+            return FileContent(candidate.path, file.read(most), others_can_change(candidate.path, status))
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         named_by = f" (named by {candidate.named_by})" if candidate.named_by else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -23,17 +23,21 @@ _OWN_FORM = re.compile(rf"(P\w*?)_+({_TABLES})_+(\w+)")
 """A name such as PEGBOARD_HOST_NAME: it resembles PEGBOARD__HOST__NAME."""
 
 
-def ignored_variables(environ: Mapping[str, str], names: Mapping[str, Any]) -> Iterator[ConfigProblem]:
+def ignored_variables(
+    environ: Mapping[str, str], names: Mapping[str, Any], plugins: Container[str] = ()
+) -> Iterator[ConfigProblem]:
     """Yield a warning for each variable that has no effect. Empty variables and those of other programs are skipped.
 
     Args:
         environ: all variables.
         names: the table `environment` of the defaults: the kinds of `EnvironmentNames`, `renamed` with the setting
-            that replaces a variable, and `unused` with the reason why a variable has no effect.
+            that replaces a variable, `unused` with the reason why a variable has no effect, and `of_plugins` with the
+            plugin that reads a variable if the configuration names the plugin.
+        plugins: the plugins that the configuration names.
     """
-    renamed, unused = names.get("renamed", {}), names.get("unused", {})
+    renamed, unused, owners = (names.get(kind, {}) for kind in ("renamed", "unused", "of_plugins"))
     used = {name for kind in EnvironmentNames._fields for name in names.get(kind, ())}
-    known = {*used, *renamed, *unused, *OWN_VARIABLES}
+    known = {*used, *renamed, *unused, *owners, *OWN_VARIABLES}
     for name in sorted(environ):
         if not environ[name].strip():
             continue
@@ -41,6 +45,8 @@ def ignored_variables(environ: Mapping[str, str], names: Mapping[str, Any]) -> I
             yield ConfigProblem(f"{name} is `{renamed[name]}` here")
         elif name in unused:
             yield ConfigProblem(f"{name} has no effect here: {unused[name]}")
+        elif name in owners and owners[name] not in plugins:
+            yield ConfigProblem(f"{name} has no effect here: only [plugins.{owners[name]}] uses it, which is disabled")
         elif meant := _meant(name, known):
             yield ConfigProblem(f"the environment variable {name} has no effect", suggestion=meant)
 

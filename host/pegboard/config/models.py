@@ -69,9 +69,12 @@ class ToolkitRights(PluginConfig):
     Attributes:
         secrets: names or globs of the secrets that the toolkit may receive. None allows all secrets that its tools
             require.
+        providers: names or globs of the providers whose tokens the toolkit may receive. None allows all tokens that its
+            tools require.
     """
 
     secrets: tuple[str, ...] | None = None
+    providers: tuple[str, ...] | None = None
 
 
 class HostSection(PluginConfig):
@@ -107,8 +110,8 @@ class HostSection(PluginConfig):
         required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
             one of several plugins with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
-            the toolkit may receive to these names or globs. A tool that requires another secret is not served. Without
-            a limit a toolkit receives all secrets that its tools require.
+            the toolkit may receive to these names or globs, and `providers = ["github"]` the tokens. A tool that
+            requires another one is not served. Without a limit a toolkit receives all that its tools require.
         autoload: True to enable installed toolkits that the configuration does not name.
         missing_secrets: the effect of a missing secret: "warn" serves the tool and logs a warning, "hide" does not
             serve the tool, "fail" prevents the start of the host.
@@ -127,6 +130,7 @@ class HostSection(PluginConfig):
             call in an async tool; 0 for never.
         grace_seconds: the time in seconds that running calls have to finish when `pegboard serve` stops.
         log_level: the least severe level that is logged.
+        reload: True to reload toolkits and settings when their files change.
         user: the user id for tools if the caller is not authenticated.
         metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. Metadata in a request to
             the worker takes precedence.
@@ -165,6 +169,7 @@ class HostSection(PluginConfig):
     blocked_loop_seconds: float = Field(1, ge=0, le=3600)
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    reload: bool = False
     user: str | None = None
     metadata: dict[str, str] = {}
 
@@ -188,7 +193,7 @@ class HostSection(PluginConfig):
     def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for place, name in enumerate(names):
             if name in names[:place]:
-                raise ValueError(f'"{name}" is named twice')
+                raise ValueError(f'"{name}" is named twice: remove one')
         return names
 
 

@@ -33,6 +33,11 @@ def state_directory(environ: Mapping[str, str]) -> Path | None:
     )
 
 
+def path_and_reason(error: OSError) -> str:
+    """Return the path and the reason of an error, without its number."""
+    return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+
+
 def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
     """Return the content of a state file, or None if it does not exist.
 

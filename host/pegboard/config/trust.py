@@ -83,7 +83,11 @@ def check_trust(
     pin = pin_of(content.path, environ)
     if pin is not None and (pin.target, pin.digest) == (os.path.realpath(content.path), _digest(content)):
         return None
-    state = "has changed since it was trusted" if pin else "is not trusted: it was found in the working directory"
+    state = (
+        "the file has changed since it was trusted"
+        if pin
+        else "the file is not trusted: it was found in the working directory"
+    )
     advice = f"check it and run `pegboard config trust`, or name it: --config {shown} (or PEGBOARD_CONFIG={shown})"
     return Untrusted(content, ConfigProblem(f"{state}; {advice}", file=shown), pin)
 

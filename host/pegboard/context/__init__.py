@@ -184,6 +184,11 @@ class Context(Generic[ConfigT, StateT]):
         return self._call.meta
 
     @property
+    def transport(self) -> str:
+        """The transport of the request, such as "stdio" or "http"; "" for a call inside the process."""
+        return self._call.transport
+
+    @property
     def headers(self) -> Headers | None:
         """The headers of the HTTP request without credentials, or None for a call over another transport."""
         from pegboard.context.request_headers import RequestHeaders

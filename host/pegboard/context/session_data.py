@@ -54,7 +54,7 @@ class SessionData:
         if not isinstance(key, str):
             raise _unkept(f"the key {key!r} must be a string")
         try:
-            if not is_finite((value,)):
+            if not is_finite(value):
                 raise TypeError("JSON cannot express NaN and infinities")
             text = encode(value).decode()
             if decode(text.encode()) != value:  # `encode` converts dates, tuples, models and names that are numbers

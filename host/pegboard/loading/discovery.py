@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import importlib_metadata
 
 from pegboard.authoring.toolkit_base import ToolkitBase
-from pegboard.config import HostConfig
+from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
 from pegboard.loading.entry_points import name_and_version, read_entries
-from pegboard.loading.plugins import GROUPS, LoadProblem, PluginChoice
+from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.types.callers import EMPTY
 
+if TYPE_CHECKING:
+    from pegboard.plugin.toolkit_loading import FoundToolkit
+
 OWN_DISTRIBUTION = "pegboard"
 LEFT_OUT = "left out by --only"
+LEFT_OUT_BY_COMMAND = "left out by this command"
+_NOT_DEFAULTS = {"policies", "mount", "provided"}
 WILD = set("*?[")
 """The characters that make a name a glob."""
+_NAMING_LISTS: Mapping[PluginKind, Sequence[str]] = {
+    "toolkit": ("required",),
+    "plugin": (
+        *("required", "plugins", "transports", "middleware", "error_adapters"),
+        *("token_sources", "secret_stores"),
+    ),
+}
+"""The lists of `[host]` that name plugins or toolkits."""
 
 
 class Selection(NamedTuple):
@@ -33,8 +46,10 @@ class Selection(NamedTuple):
         only: names, globs or `distribution:name` of the toolkits to run. Other toolkits are disabled. Empty runs all.
         safe: True to run only the built-in plugins that are enabled by default.
         strict: True to prevent the start of the host after any failure.
-        autoload: False to leave installed toolkits disabled, whatever `[host] autoload` says.
+        autoload: False to leave installed toolkits disabled, even if `[host] autoload` is true.
         word: the reason that `pegboard why` shows for plugins that a program passes.
+        without: names of plugins that a command leaves out.
+        files: the Python files of the toolkits that a program passes. A reload runs changed files again.
     """
 
     only: tuple[str, ...] = ()
@@ -42,6 +57,8 @@ class Selection(NamedTuple):
     strict: bool = False
     autoload: bool = True
     word: str = "handed over by the program"
+    without: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
 
 class ProgramPlugins(NamedTuple):
@@ -82,6 +99,20 @@ def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
     return FoundPlugins(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
 
 
+def with_found(installed: Iterable[Origin], found: Iterable[tuple[str, FoundToolkit]]) -> list[Origin]:
+    """Return the installed toolkits and those that plugins found, each with the name of the plugin.
+
+    A found toolkit replaces an installed one with the same name and distribution.
+    """
+    more = [
+        Origin("toolkit", one.name, one.target, one.distribution, one.version, found=one, found_by=plugin)
+        for plugin, one in found
+    ]
+    same = {(one.name, one.distribution) for one in more if one.distribution}
+    kept = [origin for origin in installed if (origin.name, origin.distribution) not in same]
+    return sorted([*kept, *more], key=lambda origin: (origin.name, origin.distribution))
+
+
 def _target(target: object) -> str:
     if isinstance(target, ModuleType):
         return target.__name__
@@ -99,7 +130,13 @@ def defaults() -> Mapping[str, Any]:
 
     The mapping is empty if the built-in plugins are not installed.
     """
-    return {section: keys for section, keys in _built_in().items() if section not in ("policies", "mount")}
+    return {section: keys for section, keys in _built_in().items() if section not in _NOT_DEFAULTS}
+
+
+def provided(kind: Literal["commands", "transports"]) -> Mapping[str, str]:
+    """Return the commands or transports of built-in plugins by name, each with its plugin."""
+    found: Mapping[str, str] = _built_in().get("provided", {}).get(kind, {})
+    return found
 
 
 def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, Any]) -> HostConfig:
@@ -165,6 +202,16 @@ def _unless_another_is_selected(
     return PluginChoice(choice.origin, False, f"{f'{other.distribution}:{other.name}'!r} is selected instead")
 
 
+def unused_options(choices: Sequence[PluginChoice], config: HostConfig) -> Iterator[ConfigProblem]:
+    """Yield a problem for each option of the command line, such as `--locked`, whose plugin is disabled."""
+    on = {choice.origin.name for choice in choices if choice.on}
+    for choice in choices:
+        name, path = choice.origin.name, (SECTION_OF_KIND[choice.origin.kind], choice.origin.name)
+        if name not in on and any(config.source((*path, key)).kind == "command line" for key in config.section(*path)):
+            fix = "enable the plugin, or omit the option"
+            yield config.problem(f"an option sets this section, but the plugin is {choice.reason}; {fix}", path)
+
+
 def names_origin(text: str, origin: Origin) -> bool:
     """Return True if an entry of a `[host]` list is the plugin's name or its `distribution:name`."""
     return text == origin.name or selects(text, origin)
@@ -198,6 +245,8 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
         by_default = by_default or (is_built_in(origin) and origin.name in defaults()["host"]["secret_stores"])
         reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
         return PluginChoice(origin, by_default, reason)
+    if origin.kind == "plugin" and origin.name in selection.without:
+        return PluginChoice(origin, False, LEFT_OUT_BY_COMMAND)
     if disabled := _disabled_by(origin, config):
         return PluginChoice(origin, False, disabled)
     if origin.kind == "plugin" and not is_built_in(origin) and _folded(origin.name) in built_in:
@@ -207,12 +256,17 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:
         return PluginChoice(origin, False, LEFT_OUT)
-    if source := _named_by(origin, config, pattern) or ("" if origin.entry_point else selection.word):
+    given = origin.entry_point is None and origin.found is None
+    if source := _named_by(origin, config, pattern) or (selection.word if given else ""):
         lists = (*config.host.required, *config.host.plugins, *selection.only)
         return PluginChoice(origin, True, source, named=True, selected=any(selects(text, origin) for text in lists))
+    if origin.found is not None:
+        return PluginChoice(origin, True, f"found by [plugins.{origin.found_by}]")
     if origin.kind == "toolkit" and not selection.autoload:
         return PluginChoice(
-            origin, False, f"a file is served alone; a section [toolkits.{origin.name}] turns it on too"
+            origin,
+            False,
+            f"only the named file or package is served; a section [toolkits.{origin.name}] enables it too",
         )
     return _unnamed(origin, config, by_default)
 
@@ -238,22 +292,20 @@ def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
 
 def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
     """Return the section, list or option in which the operator names a plugin, or None if the operator does not."""
-    section = (f"{origin.kind}s", origin.name)
-    if (source := config.source(section)).by_operator:
-        return f"named by [{'.'.join(section)}] ({source})"
-    lists = {"required": config.host.required}
-    if origin.kind == "plugin":
-        lists |= {
-            "plugins": config.host.plugins,
-            "transports": config.host.transports,
-            "middleware": config.host.middleware,
-            "error_adapters": config.host.error_adapters,
-            "token_sources": config.host.token_sources,
-            "secret_stores": config.host.secret_stores,
-        }
-    for key, names in lists.items():
-        if any(names_origin(name, origin) for name in names):
-            return f"named by [host] {key} ({config.source(('host', key))})"
+    if named := naming(origin, config):
+        return "named by {} ({})".format(*named)
     if origin.kind == "toolkit" and pattern is not None and not set(pattern) & WILD:
         return "named by --only"
+    return None
+
+
+def naming(origin: Origin, config: HostConfig) -> tuple[str, Source] | None:
+    """Return the section or the list of `[host]` that names a plugin, and its source. Return None if nothing does."""
+    section = (f"{origin.kind}s", origin.name)
+    if (source := config.source(section)).by_operator:
+        return f"[{'.'.join(section)}]", source
+    for key in _NAMING_LISTS[origin.kind]:
+        for place, name in enumerate(getattr(config.host, key)):
+            if names_origin(name, origin):
+                return f"[host] {key}", config.source(("host", key, place))
     return None

@@ -65,7 +65,7 @@ class HookManager(pluggy.PluginManager):
             PluginError: a hook is unknown, misspelt, `async` or a wrapper, is not a function, lacks the marker, has a
                 parameter that the hook does not have, or has an ordering marker. The plugin is not registered.
         """
-        attributes = dir(plugin)
+        attributes = [one for one in dir(plugin) if not one.startswith("__")]  # saves most of the time
         if not isinstance(plugin, ToolkitBase):
             self._check_markers(plugin, attributes)
         hooks = PluginHooks(plugin, attributes)

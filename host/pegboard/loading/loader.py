@@ -8,37 +8,57 @@ from __future__ import annotations
 
 import inspect
 import logging
+import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from types import ModuleType
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pydantic import BaseModel
 
 from pegboard import hookspecs
-from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.errors import PluginError
+from pegboard.hookspecs import register_toolkit_loaders, register_toolkits
 from pegboard.loading.discovery import (
     LEFT_OUT,
+    LEFT_OUT_BY_COMMAND,
     FoundPlugins,
     ProgramPlugins,
     Selection,
     choose_plugins,
     find_plugins,
     names_origin,
+    unused_options,
+    with_found,
 )
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
-from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin, LoadProblem, LoadReport, PluginChoice
+from pegboard.loading.loaded_objects import check_target, own_description, own_version_of
+from pegboard.loading.plugins import (
+    SECTION_OF_KIND,
+    LoadedPlugin,
+    LoadProblem,
+    LoadReport,
+    PluginChoice,
+    PluginKey,
+    contributions_of,
+    key_of,
+    with_loaded,
+)
 from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
-from pegboard.names import Patterns, nearest, normal_version
+from pegboard.names import Patterns, nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import encode
 
+if TYPE_CHECKING:
+    from pegboard.plugin.toolkit_loading import ToolkitLoader
+
 logger = logging.getLogger("pegboard.loading.loader")
 
+_LEFT_OUT = (LEFT_OUT, LEFT_OUT_BY_COMMAND)
+_PLUGIN_HOOKS = frozenset((register_toolkits.__name__, register_toolkit_loaders.__name__))
+"""The hooks that the host calls before it loads toolkits."""
 
 Contexts: TypeAlias = Callable[[LoadedPlugin, Any, logging.Logger], PluginContext]
 """A function that returns the context of a plugin, given the plugin, its settings and its logger."""
@@ -52,33 +72,66 @@ def load(
     Failures are reported, not raised. A failure is `fatal` if the operator named the plugin, if `--strict` is set, or
     if the configuration names a plugin that is not installed.
     """
-    return _Loader(config, selection or Selection(), context).load(find_plugins(given))
+    return Loader(config, selection or Selection(), context).load(find_plugins(given))
 
 
-class _Loader:
-    def __init__(self, config: HostConfig, selection: Selection, context: Contexts) -> None:
+class Loader:
+    """Loads the plugins of one host, and collects the problems.
+
+    Args:
+        config: the configuration of the host.
+        selection: the command line's selection.
+        context: makes the context of a plugin.
+        loaded: the plugins that a reload has loaded or kept; no other one is loaded. None to load all.
+    """
+
+    def __init__(
+        self,
+        config: HostConfig,
+        selection: Selection,
+        context: Contexts,
+        loaded: Mapping[PluginKey, LoadedPlugin] | None = None,
+    ) -> None:
         self.config = config
         self.selection = selection
         self.context = context
         self.hooks = HookManager()
         self.problems: list[LoadProblem] = []
+        self.loaders: Sequence[ToolkitLoader] = ()
+        self.loaded = loaded
 
     def load(self, found: FoundPlugins) -> LoadReport:
+        """Load every enabled plugin."""
         for problem in found.problems:
             self.problems.append(problem._replace(fatal=self.selection.strict and problem.level == "error"))
-        choices = choose_plugins(found.origins, self.config, self.selection)
+        with SlowLoadMonitor() as watch:
+            choices, plugins = self.load_chosen([one for one in found.origins if one.kind == "plugin"], watch)
+            installed = [one for one in found.origins if one.kind == "toolkit"]
+            more = [(one.origin.name, toolkit) for one, toolkit in contributions_of(plugins, register_toolkits)]
+            self.loaders = [loader for _, loader in contributions_of(plugins, register_toolkit_loaders)]
+            toolkit_choices, toolkits = self.load_chosen(with_found(installed, more), watch)
+        choices = sorted(choices + toolkit_choices, key=_by_name)
+        plugins = sorted(plugins + toolkits, key=_by_name)
+        if not self.selection.safe:
+            self.report_unknown_names(choices)
+        self.keep_closed(choices, plugins)
+        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks, self.selection.files)
+
+    def load_chosen(
+        self, origins: Sequence[Origin], watch: SlowLoadMonitor
+    ) -> tuple[list[PluginChoice], list[LoadedPlugin]]:
+        """Choose among plugins or among toolkits, and load the chosen ones."""
+        choices = choose_plugins(origins, self.config, self.selection)
+        if self.loaded is not None:
+            choices = with_loaded(choices, self.loaded)
         for choice in choices:
             if choice.refused:
                 self.report(choice.origin, "find", choice.reason, named=choice.origin.entry_point is None)
         running = [choice for choice in choices if choice.on]
         twice = self.report_duplicates(running)
-        if not self.selection.safe:
-            self.report_unknown_names(choices)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
-        with SlowLoadMonitor() as watch:
-            plugins = [plugin for choice in wanted if (plugin := self.attempt(choice, watch))]
-        self.keep_closed(choices, plugins)
-        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks)
+        load = self.attempt if self.loaded is None else self.take
+        return choices, [plugin for choice in wanted if (plugin := load(choice, watch))]
 
     def keep_closed(self, choices: Sequence[PluginChoice], plugins: list[LoadedPlugin]) -> None:
         """Close the route policy if an authenticator is configured but disabled."""
@@ -122,12 +175,12 @@ class _Loader:
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
         self.report_unknown_rights({origin.name for origin in toolkits})
         for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
-            hint = _hint(text, (origin.name for origin in toolkits))
-            self.problems.append(
-                LoadProblem("find", f"--only: no installed toolkit is called {text!r}{hint}", fatal=True)
-            )
+            close = nearest(text, (origin.name for origin in toolkits))
+            problem = ConfigProblem(f"no installed toolkit is called {text!r}", suggestion=close, place="--only")
+            self.problems.append(LoadProblem("config", str(problem), fatal=True, cause=problem))
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
+        self.wrong_config(unused_options(choices, self.config))
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
         """Report each section of `[host.toolkits]` whose toolkit is not installed: the section has no effect."""
@@ -140,7 +193,7 @@ class _Loader:
         patterns: Patterns = getattr(self.config, key)
         unmatched = patterns.unmatched_plugins(map(_pair, origins))
         problems = unmatched_patterns(self.config, key, unmatched, (origin.name for origin in origins))
-        self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), level="warning", cause=problem) for problem in problems]
 
     def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
         """Report listed names that are not installed, and required plugins that are disabled."""
@@ -150,20 +203,30 @@ class _Loader:
                 close = nearest(name, (choice.origin.name for choice in choices))
                 message = f"no plugin or toolkit with this name is installed: {name!r}"
                 self.wrong_config([self.config.problem(message, ("host", key, place), close)])
-            elif key == "required" and not any(choice.on or choice.reason == LEFT_OUT for choice in named):
+            elif key == "required" and not any(choice.on or choice.reason in _LEFT_OUT for choice in named):
                 message = f"{name!r} is required, but {named[0].reason}"
                 self.wrong_config([self.config.problem(message, ("host", key, place))])
 
     def wrong_config(self, problems: Iterable[ConfigProblem]) -> None:
-        self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), fatal=True, cause=problem) for problem in problems]
 
     # --- one plugin ---
+
+    def take(self, choice: PluginChoice, watch: SlowLoadMonitor) -> LoadedPlugin | None:
+        """Return a plugin that is loaded already, and register it."""
+        assert self.loaded is not None
+        plugin = self.loaded.get(key_of(choice.origin))
+        if plugin is not None:
+            self.hooks.add_plugin(plugin.instance, f"{choice.origin.kind}:{choice.origin.name}")
+        return plugin
 
     def attempt(self, choice: PluginChoice, watch: SlowLoadMonitor) -> LoadedPlugin | None:
         """Load one plugin, or report its failure and return None."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self.config, origin, self.context, self.hooks)
+        attempt = _Attempt(self.config, origin, self.context, self.hooks, self.loaders)
+        if origin.found is not None:
+            sys.path += [folder for folder in origin.found.folders if folder not in sys.path]
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
@@ -173,7 +236,7 @@ class _Loader:
             raise
         except _SettingsError as error:
             for problem in error.problems:
-                self.report(origin, attempt.stage, str(problem), named=choice.named)
+                self.report(origin, attempt.stage, str(problem), named=choice.named, cause=problem)
         except BaseException as error:  # a failure of the plugin
             logger.debug("%s failed", origin, exc_info=True)
             message = failure_text(error)
@@ -185,30 +248,40 @@ class _Loader:
             self.problems.append(LoadProblem("process", message, origin, level="warning"))
         return loaded
 
-    def report(self, origin: Origin, stage: str, message: str, *, named: bool = False) -> None:
-        self.problems.append(LoadProblem(stage, message, origin, fatal=named or self.selection.strict))
+    def report(self, origin: Origin, stage: str, message: str, *, named: bool = False, cause: Any = None) -> None:
+        self.problems.append(LoadProblem(stage, message, origin, named or self.selection.strict, cause=cause))
 
 
 class _Attempt:
     """The loading of one plugin. `stage` is the name of the current step."""
 
-    def __init__(self, config: HostConfig, origin: Origin, context: Contexts, hooks: HookManager) -> None:
+    def __init__(
+        self,
+        config: HostConfig,
+        origin: Origin,
+        context: Contexts,
+        hooks: HookManager,
+        loaders: Sequence[ToolkitLoader],
+    ) -> None:
         self.config = config
         self.origin = origin
         self.context = context
         self.hooks = hooks
+        self.loaders = loaders
+        self.remarks: list[str] = []
+        self.is_late = False
         self.stage = "import"
 
     def run(self) -> LoadedPlugin:
         started = time.perf_counter()
         origin = self.origin
-        target = origin.given if origin.entry_point is None else origin.entry_point.load()
-        _check_target(target)
+        target = self.target()
+        check_target(target)
         self.stage = "config"
         config = self.configured(target)
         self.stage = "create"
         instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
-        version = _own_version(instance)
+        version = own_version_of(instance)
         self.stage = "hooks"
         name = f"{origin.kind}:{origin.name}"
         hooks = self.hooks.add_plugin(instance, name)
@@ -217,17 +290,41 @@ class _Attempt:
         try:
             loaded = LoadedPlugin(origin, instance, lambda one: self.context(one, config, log))
             loaded.version = version or loaded.version
-            loaded.description = _own_description(instance)
+            loaded.description = own_description(instance)
+            loaded.remarks, loaded.is_late = self.remarks, self.is_late
+            loaded.section = self.config.section(SECTION_OF_KIND[origin.kind], origin.name)
+            if origin.kind == "toolkit" and (wrong := _PLUGIN_HOOKS.intersection(hooks)):
+                raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")
             for hook in hooks:
                 loaded.contributions[hook] += self.hooks.contributions(name, hook, loaded.context)
         except BaseException:
             self.hooks.unregister(name=name)
             raise
         loaded.import_seconds = time.perf_counter() - started
+        loaded.loaded_at -= int(loaded.import_seconds * 1e9)
         return loaded
+
+    def target(self) -> Any:
+        """Return the object that the entry point names, or the object of a loader."""
+        origin = self.origin
+        if self.loaders and origin.given is None:
+            from pegboard.loading.late_toolkits import found_toolkit_of, is_late  # most hosts have no loaders
+
+            found = found_toolkit_of(origin, self.config, self.remarks.append)
+            for loader in self.loaders:
+                if (made := loader.load(found)) is not None:
+                    self.is_late = is_late(made)
+                    return made
+        return origin.load()
 
     def configured(self, target: Any) -> Any:
         """Return the validated settings of the plugin, or None if the plugin has no settings."""
+        if self.is_late:
+            from pegboard.loading.late_toolkits import settings_problems
+
+            if found := settings_problems(self.config, self.origin.name, target.settings_schema):
+                raise _SettingsError(found)
+            return None
         model = getattr(target, "Config", None)
         if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
             raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
@@ -239,49 +336,27 @@ class _Attempt:
         return result
 
 
+def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> LoadedPlugin:
+    """Import a toolkit that is served by its definitions, in any thread.
+
+    Raises:
+        PluginError: the toolkit failed.
+    """
+    from pegboard.loading.late_toolkits import import_late
+
+    return import_late(plugin, lambda hooks: _Attempt(config, plugin.origin, context, hooks, ()).run())
+
+
+def _by_name(one: PluginChoice | LoadedPlugin) -> tuple[str, str]:
+    return one.origin.name, one.origin.distribution
+
+
 class _SettingsError(Exception):
     """The settings of the plugin are invalid."""
 
     def __init__(self, problems: list[ConfigProblem]) -> None:
-        super().__init__()
+        super().__init__("; ".join(map(str, problems)))
         self.problems = problems
-
-
-def _own_version(instance: object) -> str | None:
-    """Return the toolkit's own version, or else the version of its distribution."""
-    if not isinstance(instance, ToolkitBase) or instance.version is None:
-        return None
-    try:
-        return normal_version(instance.version)
-    except ValueError as error:
-        raise PluginError(f"its version: {error}") from None
-
-
-def _own_description(instance: object) -> str | None:
-    """Return the description of a toolkit."""
-    given: object = instance.description if isinstance(instance, ToolkitBase) else None
-    if given is None:
-        return None
-    if not isinstance(given, str):
-        raise PluginError(f"its description must be a string, not {type(given).__name__}")
-    if not (given.isascii() and given.isprintable()):
-        from pegboard.messages.texts import complaint  # few descriptions need it
-
-        if found := complaint(given):
-            raise PluginError(f"its description {found}")
-    return inspect.cleandoc(given) or None
-
-
-def _check_target(target: Any) -> None:
-    is_plugin = inspect.isclass(target) and issubclass(target, Plugin)
-    if not (is_plugin or isinstance(target, ModuleType | ToolkitBase | Plugin)):
-        raise PluginError("the target must be a Plugin subclass, a module with hooks, or a Toolkit")
-    wanted = getattr(target, "host_api", hookspecs.HOST_API)
-    if not isinstance(wanted, int):
-        raise PluginError(f"its `host_api` must be a number, such as {hookspecs.HOST_API}, not {wanted!r}")
-    if wanted != hookspecs.HOST_API:
-        advice = "upgrade pegboard" if wanted > hookspecs.HOST_API else "upgrade the plugin"
-        raise PluginError(f"the plugin requires host API {wanted}, this host has {hookspecs.HOST_API}: {advice}")
 
 
 def _source(origin: Origin) -> str:
@@ -299,8 +374,3 @@ def _remedy(own: Origin, others: Iterable[Origin]) -> str:
 
 def _pair(origin: Origin) -> tuple[str, str]:
     return origin.name, origin.distribution
-
-
-def _hint(name: str, candidates: Iterable[str]) -> str:
-    close = nearest(name, candidates)
-    return f"; did you mean {close!r}?" if close else ""

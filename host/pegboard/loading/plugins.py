@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from time import time_ns
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.errors import ConfigError, LifespanError, PluginError
 from pegboard.plugin.base import PluginContext
@@ -12,9 +14,14 @@ from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.secrets.redaction import Redactor, redacted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pegboard.config.problems import ConfigProblem
     from pegboard.loading.hook_manager import HookManager
 
 T = TypeVar("T")
+
+logger = logging.getLogger("pegboard")
 
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
 """The kind for each entry point group. Installed toolkits are enabled by default, installed plugins are not."""
@@ -58,6 +65,7 @@ class LoadProblem(NamedTuple):
         origin: the plugin that caused the problem, None if there is none.
         fatal: True if the problem prevents the start of the host.
         level: "error" if a requested feature is missing, "warning" otherwise.
+        cause: the problem of the configuration, with file and line, that causes this problem; None otherwise.
     """
 
     stage: str
@@ -65,6 +73,7 @@ class LoadProblem(NamedTuple):
     origin: Origin | None = None
     fatal: bool = False
     level: Literal["error", "warning"] = "error"
+    cause: ConfigProblem | None = None
 
     def __str__(self) -> str:
         if self.origin is None:
@@ -77,6 +86,14 @@ class LoadProblem(NamedTuple):
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
     """Return a problem with the secrets in its message masked."""
     return problem._replace(message=redacted(problem.message, redactor))
+
+
+def log_problems(problems: Iterable[LoadProblem], known: Iterable[LoadProblem] = ()) -> None:
+    """Log the problems that are not known yet, errors as such and all others as warnings."""
+    logged = {str(one) for one in known}
+    for problem in problems:
+        if str(problem) not in logged:
+            logger.log(logging.ERROR if problem.level == "error" else logging.WARNING, "%s", problem)
 
 
 def refuse_fatal(problems: Iterable[LoadProblem], redactor: Redactor) -> None:
@@ -94,6 +111,14 @@ def refuse_fatal(problems: Iterable[LoadProblem], redactor: Redactor) -> None:
     raise kind("\n".join(str(problem) for problem in fatal))
 
 
+PluginKey: TypeAlias = tuple[PluginKind, str, str]
+
+
+def key_of(origin: Origin) -> PluginKey:
+    """Return the kind, name and distribution of a plugin, which stay the same at a reload."""
+    return origin.kind, origin.name, origin.distribution
+
+
 class LoadedPlugin:
     """A plugin that runs, with its contributions.
 
@@ -102,10 +127,14 @@ class LoadedPlugin:
         instance: the object that implements its hooks.
         context: the context that its hooks receive.
         import_seconds: the time to load the plugin, from the import of its target to its last contribution.
+        loaded_at: the time at which loading began, in nanoseconds since the epoch.
         state: the value of its lifespan once the host has started.
         version: the toolkit's own version, or else the version of its distribution. None if neither is known.
         description: the toolkit's description, or None.
         contributions: its contributions by the name of the hook.
+        remarks: sentences of loaders about it, for `pegboard plugins`.
+        is_late: True for a `LateToolkit`: the host imports the toolkit after the start.
+        section: its section of the configuration when it was loaded.
     """
 
     def __init__(self, origin: Origin, instance: Any, context: Callable[[LoadedPlugin], PluginContext]) -> None:
@@ -113,10 +142,14 @@ class LoadedPlugin:
         self.instance = instance
         self.context = context(self)
         self.import_seconds = 0.0
+        self.loaded_at = time_ns()
         self.state: Any = None
         self.version = origin.version or None
         self.description: str | None = None
         self.contributions: defaultdict[str, list[Any]] = defaultdict(list)
+        self.remarks: list[str] = []
+        self.is_late = False
+        self.section: Mapping[str, Any] = {}
 
     def contributed(self, hook: Callable[..., Iterable[T]]) -> list[T]:
         """Return the contributions to a hook, such as `hookspecs.register_routes`."""
@@ -150,15 +183,26 @@ class LoadReport(NamedTuple):
         plugins: the plugins that run.
         problems: the problems that were found.
         hooks: the pluggy manager. Every loaded plugin is registered as `plugin:NAME` or `toolkit:NAME`.
+        files: the Python files of the program's toolkits.
     """
 
     choices: tuple[PluginChoice, ...] = ()
     plugins: tuple[LoadedPlugin, ...] = ()
     problems: tuple[LoadProblem, ...] = ()
     hooks: HookManager | None = None
+    files: tuple[Path, ...] = ()
 
     def absent(self, running: Iterable[LoadedPlugin]) -> Absent:
         """Return the names of installed plugins and toolkits that are not among those that run."""
         on = {choice.origin.name for choice in self.choices if choice.on}
         off = {choice.origin.name for choice in self.choices if not choice.on} - on
         return Absent(frozenset(off), frozenset(on - {plugin.origin.name for plugin in running}))
+
+
+def with_loaded(choices: Iterable[PluginChoice], loaded: Mapping[PluginKey, LoadedPlugin]) -> list[PluginChoice]:
+    """Return choices that enable the loaded plugins, under their own versions."""
+    found: list[PluginChoice] = []
+    for choice in choices:
+        plugin = loaded.get(key_of(choice.origin))
+        found.append(choice if plugin is None else choice._replace(origin=plugin.origin, on=True))
+    return found

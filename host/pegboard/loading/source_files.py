@@ -1,4 +1,4 @@
-"""Toolkits in Python files that the command line names."""
+"""Python files as modules, and the toolkits in files that the command line names."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def being_loaded() -> Path | None:
 
 def _toolkits(file: Path) -> list[ToolkitBase]:
     if not file.is_file():
-        raise PluginError(f"there is no file {file}")
-    module = _run(file)
+        raise PluginError(f"there is no file {file}: correct the path")
+    module = run_file(file)
     values = {id(value): value for value in vars(module).values()}.values()
     if kits := [value for value in values if isinstance(value, ToolkitBase)]:
         return kits
@@ -52,7 +52,12 @@ def _toolkits(file: Path) -> list[ToolkitBase]:
     raise PluginError(f'{file} has no toolkit at its top level: add kit = Toolkit("{file.stem}")')
 
 
-def _run(file: Path) -> ModuleType:
+def run_file(file: Path) -> ModuleType:
+    """Run a Python file and return its module, which no other module can import. Its folder joins the module path.
+
+    Raises:
+        PluginError: the file fails.
+    """
     # no module imports this name, as with `__main__`
     name = f"__{file.stem}__"
     while name in sys.modules:
@@ -62,7 +67,8 @@ def _run(file: Path) -> ModuleType:
         raise PluginError(f"{file} is not a Python file: its name must end with .py")
     module = importlib.util.module_from_spec(spec)
     # modules beside the file can be imported, and come after all others
-    sys.path.append(str(file.resolve().parent))
+    if (folder := str(file.resolve().parent)) not in sys.path:
+        sys.path.append(folder)
     sys.modules[name] = module
     token = _loading.set(file)
     try:

@@ -5,12 +5,18 @@ from pegboard.exports import exports
 _HOMES = {
     "hookspecs": "HOST_API hookimpl",
     "authoring": "ToolFunction",
+    "authoring.late_toolkit": "LateToolkit Rejections",
     "plugin.base": "Catalogue Lifespan Plugin PluginContext",
+    "plugin.definition_checks": "CatalogueItem CheckedDefinition DefinitionCheck",
+    "lockfile.catalogue_lock": "CatalogueLock LockFileError LockedDefinition LockedOwner",
+    "lockfile.lock_files": "LOCK_FILE_NAME read_lock",
+    "lockfile.verification": "unlocked_reason",
     "plugin.definitions": "PromptDefinition ResourceDefinition ToolDefinition",
     "plugin.commands": "Command",
     "plugin.secrets": "SecretStore WritableSecretStore",
     "plugin.error_adapters": "ErrorAdapter",
     "plugin.token_sources": "TokenSource",
+    "plugin.observers": "Gauge Observer SessionInfo SessionRecorder",
     "plugin.routes": "Authenticator Route RouteHandler",
     "plugin.methods": """
         Contributions Describe Extension Method MethodHandler NotificationHandler Subscribe Subscription Topic
@@ -18,6 +24,7 @@ _HOMES = {
     "plugin.middleware": "Middleware MiddlewareFunction",
     "plugin.sessions": "EventStore SessionRecord SessionStore",
     "plugin.stores": "Store StoreName",
+    "plugin.toolkit_loading": "FoundToolkit ToolkitLoader",
     "plugin.transports": """
         AsgiCallable AsgiContext AsgiReceive AsgiScope AsgiSend Connection ProtocolContext StreamProtocol Transport
         TransportContext
@@ -26,10 +33,12 @@ _HOMES = {
     "catalogue.similar_tools": "with_similar_tool",
     "middleware.around": "around",
     "middleware.gate": "Gate",
+    "middleware.login_questions": "LoginQuestions PendingLogin",
     "config": "FromEnvironment HostConfig WidensAccess others_can_change",
     "config.file_replacement": "replace_file",
-    "config.state": "create_state",
+    "config.state": "create_state state_directory state_lock",
     "loading.discovery": "Selection",
+    "loading.found_toolkits": "found_toolkits",
     "wire.session_codec": "decode_session encode_session",
     "wire.codec": "REPEATED_MEMBERS decode decode_message encode",
     "wire.jsonrpc": """
@@ -41,6 +50,7 @@ _HOMES = {
     "routing.refusal_log": "RefusalLog fingerprint",
     "secrets.redaction": "redact_logs redacted redacted_data",
     "runtime.line_file": "LineFile",
+    "runtime.port_owner": "owner_of_port",
     "adapters.upstream": "Upstream error_code instance_of",
     "adapters.retry_after": "retry_after_ms",
     "calls.failures": "as_failure",

@@ -10,6 +10,10 @@ from pegboard.adapters.upstream import (
 from pegboard.authoring import (
     ToolFunction,
 )
+from pegboard.authoring.late_toolkit import (
+    LateToolkit,
+    Rejections,
+)
 from pegboard.calls.failures import (
     as_failure,
 )
@@ -30,6 +34,8 @@ from pegboard.config.file_replacement import (
 )
 from pegboard.config.state import (
     create_state,
+    state_directory,
+    state_lock,
 )
 from pegboard.content.raw_results import (
     as_tool_result,
@@ -76,11 +82,31 @@ from pegboard.hookspecs import (
 from pegboard.loading.discovery import (
     Selection,
 )
+from pegboard.loading.found_toolkits import (
+    found_toolkits,
+)
+from pegboard.lockfile.catalogue_lock import (
+    CatalogueLock,
+    LockFileError,
+    LockedDefinition,
+    LockedOwner,
+)
+from pegboard.lockfile.lock_files import (
+    LOCK_FILE_NAME,
+    read_lock,
+)
+from pegboard.lockfile.verification import (
+    unlocked_reason,
+)
 from pegboard.middleware.around import (
     around,
 )
 from pegboard.middleware.gate import (
     Gate,
+)
+from pegboard.middleware.login_questions import (
+    LoginQuestions,
+    PendingLogin,
 )
 from pegboard.plugin.base import (
     Catalogue,
@@ -90,6 +116,11 @@ from pegboard.plugin.base import (
 )
 from pegboard.plugin.commands import (
     Command,
+)
+from pegboard.plugin.definition_checks import (
+    CatalogueItem,
+    CheckedDefinition,
+    DefinitionCheck,
 )
 from pegboard.plugin.definitions import (
     PromptDefinition,
@@ -114,6 +145,12 @@ from pegboard.plugin.middleware import (
     Middleware,
     MiddlewareFunction,
 )
+from pegboard.plugin.observers import (
+    Gauge,
+    Observer,
+    SessionInfo,
+    SessionRecorder,
+)
 from pegboard.plugin.routes import (
     Authenticator,
     Route,
@@ -134,6 +171,10 @@ from pegboard.plugin.stores import (
 )
 from pegboard.plugin.token_sources import (
     TokenSource,
+)
+from pegboard.plugin.toolkit_loading import (
+    FoundToolkit,
+    ToolkitLoader,
 )
 from pegboard.plugin.transports import (
     AsgiCallable,
@@ -161,6 +202,9 @@ from pegboard.routing.refusal_log import (
 )
 from pegboard.runtime.line_file import (
     LineFile,
+)
+from pegboard.runtime.port_owner import (
+    owner_of_port,
 )
 from pegboard.schemas.subschemas import (
     map_subschemas,
@@ -204,6 +248,9 @@ __all__ = [
     "AuthorizationRequiredError",
     "BearerScheme",
     "Catalogue",
+    "CatalogueItem",
+    "CatalogueLock",
+    "CheckedDefinition",
     "ClientCapabilityError",
     "ClientError",
     "ClientTimeoutError",
@@ -211,12 +258,15 @@ __all__ = [
     "ConfigError",
     "Connection",
     "Contributions",
+    "DefinitionCheck",
     "Describe",
     "ErrorAdapter",
     "EventStore",
     "Extension",
+    "FoundToolkit",
     "FromEnvironment",
     "Gate",
+    "Gauge",
     "HOST_API",
     "HostConfig",
     "INTERNAL_ERROR",
@@ -224,9 +274,15 @@ __all__ = [
     "INVALID_REQUEST",
     "InsufficientScopeError",
     "InteractionError",
+    "LOCK_FILE_NAME",
+    "LateToolkit",
     "Lifespan",
     "LifespanError",
     "LineFile",
+    "LockFileError",
+    "LockedDefinition",
+    "LockedOwner",
+    "LoginQuestions",
     "MCPContextError",
     "MCPRuntimeError",
     "METHOD_NOT_FOUND",
@@ -237,7 +293,9 @@ __all__ = [
     "Middleware",
     "MiddlewareFunction",
     "NotificationHandler",
+    "Observer",
     "PARSE_ERROR",
+    "PendingLogin",
     "Plugin",
     "PluginContext",
     "PluginError",
@@ -247,6 +305,7 @@ __all__ = [
     "REPEATED_MEMBERS",
     "RESOURCE_NOT_FOUND",
     "RefusalLog",
+    "Rejections",
     "RepeatCallError",
     "RequestError",
     "ResourceDefinition",
@@ -261,7 +320,9 @@ __all__ = [
     "ServerError",
     "ServerRequestError",
     "SessionError",
+    "SessionInfo",
     "SessionRecord",
+    "SessionRecorder",
     "SessionStore",
     "Store",
     "StoreName",
@@ -280,6 +341,7 @@ __all__ = [
     "ToolTimeoutError",
     "ToolkitError",
     "ToolkitLoadError",
+    "ToolkitLoader",
     "Topic",
     "Transport",
     "TransportContext",
@@ -299,6 +361,7 @@ __all__ = [
     "encode_session",
     "error_code",
     "fingerprint",
+    "found_toolkits",
     "hookimpl",
     "instance_of",
     "is_bearer_token",
@@ -309,12 +372,17 @@ __all__ = [
     "jsonrpc_result",
     "map_subschemas",
     "others_can_change",
+    "owner_of_port",
+    "read_lock",
     "redact_logs",
     "redacted",
     "redacted_data",
     "replace_file",
     "require_declared",
     "retry_after_ms",
+    "state_directory",
+    "state_lock",
     "subschemas",
+    "unlocked_reason",
     "with_similar_tool",
 ]

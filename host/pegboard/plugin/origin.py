@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     import importlib_metadata
 
+    from pegboard.plugin.toolkit_loading import FoundToolkit
+
 PluginKind = Literal["plugin", "toolkit"]
 
 
@@ -21,6 +23,8 @@ class Origin(NamedTuple):
         version: the version of the distribution.
         entry_point: the entry point; None if a program passed the object.
         given: the object that a program passed.
+        found: the toolkit that a plugin found; None for others.
+        found_by: the name of this plugin.
     """
 
     kind: PluginKind
@@ -30,7 +34,19 @@ class Origin(NamedTuple):
     version: str = ""
     entry_point: importlib_metadata.EntryPoint | None = None
     given: Any = None
+    found: FoundToolkit | None = None
+    found_by: str = ""
+
+    def load(self) -> Any:
+        """Import the plugin or toolkit and return it. Return the object that a program passed."""
+        if self.found is not None:
+            return self.found.load()
+        return self.given if self.entry_point is None else self.entry_point.load()
 
     def __str__(self) -> str:
         source = f" from {self.distribution} {self.version}".rstrip() if self.distribution else ""
         return f"{self.kind} {self.name!r}{source}"
+
+
+PROGRAM = Origin("plugin", "program", "")
+"""The origin of the tools, resources and prompts that a program adds through `Host.catalogue`."""

@@ -8,7 +8,7 @@ class SecretStore(Protocol):
 
     A store may have a method `hint(name: str) -> str`. It returns where to set a secret, such as "in the environment".
     A store may have an attribute `files_read` with the paths of the files that the store has read. The host logs these
-    paths when it starts.
+    paths when it starts, and a reload loads the plugin again if one of the files has changed.
 
     Attributes:
         name: the name of the store in messages.

@@ -39,6 +39,9 @@ class SessionStore(Protocol):
 
     The methods run on the event loop and may run concurrently, except for `put` of one session. Only one process uses a
     store at a time. Sessions survive a restart of the process. Running calls do not.
+
+    A store may have an attribute `on_expired`, None at first. The protocol sets it to a function that the store calls
+    with the id of each session that it removes for lack of use.
     """
 
     async def put(self, record: SessionRecord) -> bool:

@@ -15,6 +15,7 @@ from pegboard.types.http import EventStream, Request, Response
 
 if TYPE_CHECKING:
     from pegboard.errors import MCPError
+    from pegboard.plugin.observers import SessionRecorder
 
 AsgiScope: TypeAlias = MutableMapping[str, Any]
 """The scope of a connection to an ASGI application."""
@@ -34,7 +35,8 @@ class Connection(Protocol):
     A connection may have a method `async def delivered(self)` that waits, at most a few milliseconds, until the client
     has read all sent messages. A protocol calls `delivered` if the client must read one message before the next
     arrives. A connection may have an attribute `finishes`. If `finishes` is True, running calls are completed after the
-    messages end. Otherwise they are cancelled.
+    messages end. Otherwise they are cancelled. A connection may have an attribute `transport`: the name of its
+    transport, for `Call.transport`.
 
     Attributes:
         peer: the address of the client, for logs.
@@ -210,6 +212,15 @@ class ProtocolContext(Protocol):
         Raises:
             PluginError: no setting selects the store, or it cannot be opened.
         """
+
+    @property
+    def sessions(self) -> SessionRecorder | None:
+        """The recorder to which the protocol reports its sessions; None if no plugin observes the host."""
+        ...
+
+    def is_immediate(self, call: Call, /) -> bool:
+        """Return True if a call ends without waiting. The protocol may then dispatch the call without a new task."""
+        ...
 
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`."""

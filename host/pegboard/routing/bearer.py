@@ -22,8 +22,8 @@ PROOF = (
 """A description for messages: how a request proves that it comes from the operator."""
 _LEAST_VARIED = 8
 """The minimum number of different characters in a random secret."""
-_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
-_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+_SCOPE = r"[\x21\x23-\x5b\x5d-\x7e]+"
+_BEARER = r"[A-Za-z0-9\-._~+/]+=*"
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
 
 
@@ -94,7 +94,7 @@ class BearerScheme:
 
 def is_scope(given: object) -> bool:
     """Return True if a string is the name of one scope (RFC 6749, section 3.3)."""
-    return isinstance(given, str) and _SCOPE.fullmatch(given) is not None
+    return isinstance(given, str) and re.fullmatch(_SCOPE, given) is not None
 
 
 def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:
 
 def is_bearer_token(text: str) -> bool:
     """Return True if a header can carry a string as a token (RFC 6750, section 2.1)."""
-    return _TOKEN.fullmatch(text) is not None
+    return re.fullmatch(_BEARER, text) is not None
 
 
 def challenge(parameters: Mapping[str, str]) -> str:

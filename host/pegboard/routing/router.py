@@ -25,7 +25,7 @@ OPEN = frozenset(("public", DEFAULT_POLICY))
 """Policies that need no authenticator. The policy "mcp" admits every caller only while it has no authenticator."""
 
 _CHALLENGED = (401, 403)
-_WRONG = re.compile(r'error_description="([^"]*)"')
+_WRONG = r'error_description="([^"]*)"'
 _AUDIT = RefusalLog()
 
 Routes = Mapping[str, Mapping[str, Route]]
@@ -201,7 +201,7 @@ class _Guarded:
 
 def _tell(refusal: Response, request: Request) -> None:
     """Log a refusal because of an invalid token. A request without a token is not logged."""
-    reason = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
+    reason = re.search(_WRONG, refusal.headers.get("WWW-Authenticate", ""))
     scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
     token = rest.strip() if scheme.lower() == "bearer" else ""
     if refusal.status not in (400, 401) or not (reason or token):

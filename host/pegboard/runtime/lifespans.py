@@ -1,14 +1,24 @@
-"""The contexts that a host has entered: lifespans of plugins, stores, and the ASGI application."""
+"""The contexts that a host has entered: lifespans of plugins, stores, observers, and the ASGI application."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TypeAlias
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
-from pegboard.loading.plugins import LoadedPlugin
+from pegboard.hookspecs import register_telemetry
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, contributions_of
+from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.base import Lifespan
+
+if TYPE_CHECKING:
+    from pegboard.calls.threads import Threads
+    from pegboard.host import Host
+    from pegboard.runtime.call_counter import CallCounter
+    from pegboard.runtime.observation import Observation
 
 logger = logging.getLogger("pegboard")
 
@@ -17,21 +27,41 @@ Entered: TypeAlias = list[tuple[str, Lifespan]]
 
 
 async def enter_all(plugin: LoadedPlugin, entered: Entered) -> BaseException | None:
-    """Enter the lifespans of a plugin. Return the error of one that fails.
+    """Enter the lifespans of a plugin, each in a task of its own. Return the error of one that fails.
 
     Raises:
         asyncio.CancelledError: the task was cancelled.
     """
-    for lifespan in plugin.contributions["lifespan"]:
+    lifespans = plugin.contributions["lifespan"]
+    owner = str(plugin.origin)
+    if any(not isinstance(one, nullcontext) for one in lifespans):
+        from pegboard.runtime.lifespan_task import LifespanTask  # many hosts have no lifespan
+
+        lifespans[:] = [one if isinstance(one, nullcontext) else LifespanTask(one, owner) for one in lifespans]
+    for lifespan in lifespans:
         try:
             plugin.state = await lifespan.__aenter__()
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if is_cancelled(error, None):
                 raise
-            logger.debug("the lifespan of %s failed", plugin.origin, exc_info=True)
+            logger.debug("the lifespan of %s failed", owner, exc_info=True)
             return error
-        entered.append((str(plugin.origin), lifespan))
+        entered.append((owner, lifespan))
     return None
+
+
+async def start_plugins(report: LoadReport, entered: Entered, *, strict: bool) -> tuple[list[LoadedPlugin], LoadReport]:
+    """Enter the lifespans of loaded plugins. Return the plugins that have started, and the report with the failures."""
+    started: list[LoadedPlugin] = []
+    problems = [*report.problems]
+    for plugin in report.plugins:
+        error = await enter_all(plugin, entered)
+        if error is None:
+            started.append(plugin)
+            continue
+        named = any(choice.named for choice in report.choices if choice.origin is plugin.origin)
+        problems.append(LoadProblem("lifespan", describe_error(error), plugin.origin, fatal=strict or named))
+    return started, report._replace(problems=tuple(problems))
 
 
 async def leave_all(entered: Entered) -> bool:
@@ -51,3 +81,23 @@ async def leave_all(entered: Entered) -> bool:
         except (Exception, SystemExit):
             logger.exception("the lifespan of %s failed to end", owner)
     return cancelled
+
+
+def observe(
+    running: Sequence[LoadedPlugin], host: Host, calls: CallCounter, threads: Threads, entered: Entered
+) -> Observation | None:
+    """Pass all gauges to the observers of plugins, and enter the record of sessions. Return None without observers."""
+    contributed = [one for _, one in contributions_of(running, register_telemetry)]
+    if not contributed:
+        return None
+    from pegboard.plugin.observers import Gauge, Observer
+
+    observers = [one for one in contributed if isinstance(one, Observer)]
+    if not observers:
+        return None
+    from pegboard.runtime.observation import Observation, host_gauges
+
+    gauges = [*host_gauges(host, calls, threads), *(one for one in contributed if isinstance(one, Gauge))]
+    observation = Observation(observers, gauges)
+    entered.append(("the observers", observation))
+    return observation

@@ -110,7 +110,7 @@ class Watchdog:
         while True:
             self._alarm.acquire(timeout=self._interval)
             with self._lock:
-                if self._beat is None:
+                if self._beat is None or (self._loop is not None and self._loop.is_closed()):
                     self._listening = False
                     return
                 late = monotonic() - self._heard - self._interval

@@ -115,7 +115,7 @@ def compile_result(given: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
 
     def checked(value: Any) -> Any:
         plain = to_jsonable_python(with_base64(value), inf_nan_mode="constants", bytes_mode="base64", by_alias=True)
-        if not is_finite((plain,)):
+        if not is_finite(plain):
             raise ValueError("JSON cannot express NaN and infinities")
         if found := schema.problems(plain):
             raise ValueError("; ".join(line(path, text) for path, text in found[:10]))

@@ -9,8 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.messages.field_lines import FieldPath
+from pegboard.wire.codec import encode
 
 _NUMBERS = ("integer", "number")
+_OTHERS = frozenset((str, int, float, type(None)))
+"""The types of JSON values that neither are nor contain booleans."""
+_REFUSING = (b'"integer"', b'"number"', b'"enum"', b'"$ref"')
+"""The parts of schemas in which a boolean may be in place of a number."""
+_OBJECTS = (dict, Mapping)
+"""The types of objects, the most frequent first, because the check of Mapping takes long."""
 
 
 def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[FieldPath, str]]:
@@ -26,12 +33,12 @@ def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[t
 class _Search:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._definitions = root.get("$defs", {})
+        self._searched: dict[int, bool] = {}
 
     def of(self, value: Any, schema: Any, path: FieldPath) -> list[tuple[FieldPath, str]]:
-        if not isinstance(schema, Mapping):
+        schema = self._resolved(schema)
+        if not isinstance(schema, _OBJECTS):
             return []
-        if reference := schema.get("$ref"):
-            return self.of(value, self._definitions.get(reference.rpartition("/")[2]), path)
         if forms := schema.get("anyOf") or schema.get("oneOf"):
             return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
         if isinstance(value, bool):
@@ -41,20 +48,40 @@ class _Search:
             if any(one is value for one in schema.get("enum", (value,))):
                 return []
             return [(path, f"must not be {str(value).lower()}")]
-        if isinstance(value, Mapping):
+        if isinstance(value, _OBJECTS):
             named, others = schema.get("properties", {}), schema.get("additionalProperties")
-            inner = [(name, named.get(name, others)) for name in value]
+            inner = [
+                (name, one, its)
+                for name, one in value.items()
+                if type(one) not in _OTHERS and self._may_refuse(its := named.get(name, others))
+            ]
         elif isinstance(value, list):
             first, rest = schema.get("prefixItems", ()), schema.get("items")
-            inner = [(place, first[place] if place < len(first) else rest) for place in range(len(value))]
+            inner = [
+                (place, one, first[place] if place < len(first) else rest)
+                for place, one in enumerate(value)
+                if type(one) not in _OTHERS
+            ]
         else:
             return []
-        return [found for key, one in inner for found in self.of(value[key], one, (*path, key))]
+        return [found for key, one, its in inner for found in self.of(one, its, (*path, key))]
+
+    def _may_refuse(self, schema: Any) -> bool:
+        """Return False if a schema accepts booleans, or rejects them itself, in every place."""
+        found = self._searched.get(id(schema))
+        if found is None:
+            text = encode(schema)
+            found = self._searched[id(schema)] = any(word in text for word in _REFUSING)
+        return found
+
+    def _resolved(self, schema: Any) -> Any:
+        while isinstance(schema, _OBJECTS) and "$ref" in schema:
+            schema = self._definitions.get(schema["$ref"].rpartition("/")[2])
+        return schema
 
     def _is_for(self, value: Any, form: Any) -> bool:
         """Return True if a value has the type that one form of a union requires."""
-        while isinstance(form, Mapping) and "$ref" in form:
-            form = self._definitions.get(form["$ref"].rpartition("/")[2])
+        form = self._resolved(form)
         kind = form.get("type") if isinstance(form, Mapping) else None
         if isinstance(value, bool):
             return kind in (None, "boolean", *_NUMBERS)

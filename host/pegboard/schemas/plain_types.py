@@ -1,8 +1,8 @@
 """JSON Schemas and core schemas of plain types. The schemas equal pydantic's, but are created ten times faster.
 
-Plain types are str, int, float, bool, None, literals of strings, and lists, dicts and tuples of plain types, also with
-`| None`, limits and descriptions. TypedDicts of plain types are plain for results. Most types are plain, and most of
-the start-up time of a tool is spent on compiling types. pydantic compiles all other types.
+Plain types are str, int, float, bool, None, Any, literals of strings, and lists, dicts and tuples of plain types, also
+with `| None`, limits and descriptions. TypedDicts of plain types are plain for results. Most types are plain, and most
+of the start-up time of a tool is spent on compiling types. pydantic compiles all other types.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
+from pegboard.wire.plain_json import PLAIN_JSON, with_plain_json
+
 JsonObject = dict[str, Any]
 
 _ATOMS: Mapping[Any, tuple[CoreSchema, str]] = {
     str: (core_schema.str_schema(), "string"),
     int: (core_schema.int_schema(), "integer"),
-    float: (core_schema.float_schema(), "number"),
+    float: (core_schema.float_schema(allow_inf_nan=False), "number"),
     bool: (core_schema.bool_schema(), "boolean"),
+    None: (core_schema.none_schema(), "null"),
     types.NoneType: (core_schema.none_schema(), "null"),
 }
 
@@ -103,7 +106,7 @@ def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
         properties[one.name] = json
     config = core_schema.CoreConfig(title=title, hide_input_in_errors=True, allow_inf_nan=False)
     core = core_schema.typed_dict_schema(fields, extra_behavior="forbid", config=config)
-    return Plain(core, {"additionalProperties": False, **_object(fields, properties)})
+    return Plain(with_plain_json(core), {"additionalProperties": False, **_object(fields, properties)})
 
 
 def is_shown_default(default: object, json: JsonObject) -> bool:
@@ -123,7 +126,7 @@ def strict_names(given: Mapping[str, Parameter]) -> list[str]:
 
 
 def plain_result(annotation: Any) -> Plain:
-    """Return the schemas of the result of a function.
+    """Return the schemas of the result of a function. Strict validation with the core schema accepts only plain JSON.
 
     Raises:
         NotPlainError: the type is not plain.
@@ -135,31 +138,34 @@ def plain_result(annotation: Any) -> Plain:
     if classes.schemas:
         definitions = {path.rpartition("/")[2]: schema for path, schema in sorted(classes.schemas.items())}
         json = {"$defs": definitions, **json}
-    return Plain(core, json)
+    return Plain(with_plain_json(core), json)
 
 
 def _plain(annotation: Any, of_class: Callable[[Any], Plain]) -> Plain:
-    if annotation is None:
-        annotation = types.NoneType
-    atom = _ATOMS.get(annotation) if isinstance(annotation, type) else None
+    atom = _ATOMS.get(annotation) if annotation is None or isinstance(annotation, type) else None
     if atom:
         return Plain(atom[0], {"type": atom[1]})
+    if annotation is Any:
+        return Plain(PLAIN_JSON, {})
+    if annotation is dict or annotation is list:
+        annotation = dict[str, Any] if annotation is dict else list[Any]
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal and all(type(part) is str for part in parts):
         choices: JsonObject = {"const": parts[0]} if len(parts) == 1 else {"enum": list(parts)}
         return Plain(core_schema.literal_schema(list(parts)), {**choices, "type": "string"})
     if origin in (Union, types.UnionType) and len(parts) == 2 and types.NoneType in parts:
         return _nullable(_plain(parts[0] if parts[1] is types.NoneType else parts[1], of_class))
-    if origin is list:
+    if origin is list or (origin is tuple and parts[1:] == (...,)):
         core, json = _plain(parts[0], of_class)
-        return Plain(core_schema.list_schema(core), {"items": json, "type": "array"})
-    if origin is tuple and parts[1:] == (...,):
-        core, json = _plain(parts[0], of_class)
-        return Plain(core_schema.tuple_schema([core], variadic_item_index=0), {"items": json, "type": "array"})
+        if origin is tuple and of_class is _no_class:  # in results, tuples are lists, as in JSON
+            core = core_schema.tuple_schema([core], variadic_item_index=0)
+        else:
+            core = core_schema.list_schema(core)
+        return Plain(core, {"items": json, "type": "array"})
     if origin is dict and parts[0] is str:
         core, json = _plain(parts[1], of_class)
         core = core_schema.dict_schema(core_schema.str_schema(), core)
-        return Plain(core, {"additionalProperties": json, "type": "object"})
+        return Plain(core, {"additionalProperties": json or True, "type": "object"})
     return of_class(annotation)
 
 

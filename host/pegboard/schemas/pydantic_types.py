@@ -59,7 +59,7 @@ class _Schemas(GenerateJsonSchema):
             return dft
         dft = with_base64(dft)
         encoded = super().encode_default(dft)
-        if not is_finite((encoded,)):
+        if not is_finite(encoded):
             raise PydanticSerializationError("JSON cannot express NaN and infinities")
         return encoded
 

@@ -6,50 +6,28 @@
 from __future__ import annotations
 
 import inspect
-import typing
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, to_json
 
 from pegboard.errors import ToolInputError, ToolOutputError
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
+from pegboard.schemas.output_types import Output, compile_output, is_open_object
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.callers import EMPTY
-from pegboard.types.calls import CONTENT_TYPES, MEDIA_TYPES, ToolResult
-from pegboard.wire.codec import is_finite, json_value, with_base64
+from pegboard.types.calls import CONTENT_TYPES, ToolResult
+from pegboard.wire.codec import json_value
 
 if TYPE_CHECKING:
     from pegboard.schemas.dependencies import Dependency
     from pegboard.types.argument_changes import ArgumentChange
 
-_CONTENT = "pegboard.types.content"
-"""The module of the content types. It is imported only when a tool returns content."""
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """The types of results that are not iterators."""
-_TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, MISSING)
-"""The types of results without a schema."""
-_LISTS = (list, tuple, Sequence)
-"""The types of results that are lists."""
-_AWAITED = (Awaitable, Coroutine)
-
-
-class _Output(NamedTuple):
-    """The validator and the serializer of a result.
-
-    Attributes:
-        sound: values of exactly this type are valid without validation.
-        is_open: True for dicts with values of any type.
-    """
-
-    validator: Any
-    serializer: Any
-    sound: type | None = None
-    is_open: bool = False
 
 
 class Signature(NamedTuple):
@@ -73,7 +51,7 @@ class Signature(NamedTuple):
     context_parameter: str | None
     validate: Callable[[Any], dict[str, Any]]
     renamed: Mapping[str, str]
-    output: _Output | None
+    output: Output | None
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
     dependencies: Mapping[str, Dependency] = EMPTY
@@ -137,14 +115,7 @@ class Signature(NamedTuple):
         try:
             if self.output is None:
                 return self.checked(value)  # type: ignore[misc]
-            if type(value) is self.output.sound:
-                return value
-            if self.output.is_open:
-                value = with_base64(value)
-            checked = self.output.validator.validate_python(value)
-            plain = self.output.serializer.to_python(checked, mode="json", by_alias=True)
-            if not is_finite((plain,)):
-                raise ValueError("JSON cannot express NaN and infinities")
+            return self.output.converted(value)
         except ValidationError as error:
             from pegboard.messages.argument_errors import output_problems  # most results fit
 
@@ -153,7 +124,6 @@ class Signature(NamedTuple):
             from pegboard.content.function_results import json_problem
 
             raise ToolOutputError(_MISFIT, json_problem(error)) from error
-        return plain
 
     def _content(self, value: Any) -> ToolResult | None:
         from pegboard.content.function_results import tool_result
@@ -197,8 +167,10 @@ def compile_signature(
         found, (schema, validate) = change_parameters(found, changes, partial(_input, strict=strict))
     else:
         schema, validate = _input(found.given, strict=strict)
-    output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
-    is_open = promised is None or _is_open(promised)
+    output, promised = compile_output(
+        hints.get("return", MISSING) if output_schema is None and with_result else MISSING
+    )
+    is_open = promised is None or is_open_object(promised)
     exact = schema["properties"] if strict else plain_types.strict_names(found.given)
     signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open, exact=exact)
     if found.depends:
@@ -300,64 +272,6 @@ def _invalid(error: ValidationError, arguments: Mapping[str, Any], schema: Mappi
     from pegboard.schemas.booleans import misplaced
 
     return input_error(error, arguments, schema, misplaced(arguments, schema))
-
-
-def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
-    if get_origin(annotation) in _AWAITED:  # the function returns an awaitable without being async
-        annotation = get_args(annotation)[-1]
-    annotation, description = _described(annotation)
-    if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
-        return None, None
-    if any(annotation is text for text in _TEXT) and not (annotation is str and description):
-        return None, None
-    if _is_content(annotation) or _is_open_list(annotation):
-        return None, None
-    try:
-        core, schema = plain_types.plain_result(annotation)
-        sound = annotation if annotation is int or annotation is bool else None
-        output = _Output(SchemaValidator(core), SchemaSerializer(core), sound)
-    except (NotPlainError, SchemaError):
-        from pegboard.schemas import pydantic_types
-
-        validator, serializer, schema = pydantic_types.pydantic_result(annotation)
-        is_open = schema.get("type") == "object" and _is_open(schema)
-        output = _Output(validator, serializer, is_open=is_open)
-    return output, schema if description is None else {**schema, "description": description}
-
-
-def _described(annotation: Any) -> tuple[Any, str | None]:
-    """Return the type of a result, and its description: the string in Annotated."""
-    if get_origin(annotation) is not Annotated:
-        return annotation, None
-    inner, *extras = get_args(annotation)
-    texts = [extra for extra in extras if isinstance(extra, str)]
-    for extra in extras:
-        if not isinstance(extra, str):
-            inner = Annotated[inner, extra]
-    return inner, texts[-1] if texts else None
-
-
-def _is_content(annotation: Any) -> bool:
-    """Return True if the declared type of a result is content: a block, several blocks, or an MCP result."""
-    if get_origin(annotation) in (Annotated, Union, UnionType, list, tuple, Sequence):
-        return any(_is_content(part) for part in get_args(annotation))
-    if isinstance(annotation, type) and annotation in MEDIA_TYPES:
-        return True
-    return annotation is ToolResult or getattr(annotation, "__module__", "") == _CONTENT
-
-
-def _is_open_list(annotation: Any) -> bool:
-    """Return True for lists with items of any type. Such a list may hold content, so its tool has no output schema."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    items = get_args(annotation)
-    return (get_origin(annotation) or annotation) in _LISTS and all(one in (Any, object, ...) for one in items)
-
-
-def _is_open(promised: Mapping[str, Any]) -> bool:
-    """Return True for the schema of a result that may be content or an MCP result."""
-    names = promised.get("additionalProperties", True)
-    return names is True and not (promised.get("properties") or promised.get("items") or "$ref" in promised)
 
 
 def _may_be_content(value: Any) -> bool:

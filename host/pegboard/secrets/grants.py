@@ -1,33 +1,64 @@
-"""The secrets that each toolkit may receive (`[host.toolkits.NAME] secrets`)."""
+"""The secrets and tokens that each toolkit may receive (`[host.toolkits.NAME] secrets`, `providers`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal
 
 from pegboard.config import HostConfig
 from pegboard.plugin.origin import Origin
 
+if TYPE_CHECKING:
+    from pegboard.types.authorization import ToolAuthorization
 
-def is_granted(config: HostConfig, owner: Origin | str, name: str) -> bool:
-    """Return True if a plugin, or the toolkit that a definition names, may receive a secret.
+GrantKind = Literal["secrets", "providers"]
+"""The key that limits a toolkit: names of secrets, or names of providers whose tokens it may receive."""
 
-    Only toolkits with a configured list are limited.
+
+def granted(config: HostConfig, owner: Origin | str, kind: GrantKind) -> tuple[str, ...] | None:
+    """Return the names and globs that a plugin, or the toolkit that a definition names, may receive.
+
+    None is no limit. Only toolkits have limits.
     """
     toolkit = owner if isinstance(owner, str) else owner.name if owner.kind == "toolkit" else ""
     rights = config.host.toolkits.get(toolkit)
-    if rights is None or rights.secrets is None:
-        return True
-    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in rights.secrets)
+    return None if rights is None else rights.secrets if kind == "secrets" else rights.providers
 
 
-def refusal_reason(config: HostConfig, owner: Origin | str, names: Iterable[str]) -> str:
-    """Return the reason why a tool that requires these secrets is not served, or "" if all secrets are granted."""
-    refused = [name for name in names if not is_granted(config, owner, name)]
-    if not refused:
-        return ""
-    what = f"the secret {refused[0]}" if len(refused) == 1 else f"the secrets {', '.join(refused)}"
-    key = ("host", "toolkits", owner if isinstance(owner, str) else owner.name, "secrets")
+def is_granted(config: HostConfig, owner: Origin | str, name: str, kind: GrantKind = "secrets") -> bool:
+    """Return True if a plugin or toolkit may receive a secret, or the token of a provider."""
+    patterns = granted(config, owner, kind)
+    return patterns is None or any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)
+
+
+def check_token_grant(config: HostConfig, owner: Origin, required: ToolAuthorization) -> None:
+    """Check that a plugin or toolkit may receive a token.
+
+    Raises:
+        AuthorizationRequiredError: it may not.
+    """
+    if not is_granted(config, owner, required.name, "providers"):
+        from pegboard.errors import AuthorizationRequiredError
+
+        hint = f"[host.toolkits.{owner.name}] providers does not grant it"
+        raise AuthorizationRequiredError(required.name, scopes=required.scopes, hint=hint, developer_message=hint)
+
+
+def refusal_reason(
+    config: HostConfig, owner: Origin | str, names: Iterable[str], required: ToolAuthorization | None = None
+) -> str:
+    """Return the reason why a tool that requires these secrets and this token is not served, or "" if it is granted."""
+    if refused := [name for name in names if not is_granted(config, owner, name)]:
+        what = f"the secret {refused[0]}" if len(refused) == 1 else f"the secrets {', '.join(refused)}"
+        return _refusal(config, owner, what, "secrets")
+    if required is not None and not is_granted(config, owner, required.name, "providers"):
+        return _refusal(config, owner, f"a token of {required.name}", "providers")
+    return ""
+
+
+def _refusal(config: HostConfig, owner: Origin | str, what: str, kind: GrantKind) -> str:
+    key = ("host", "toolkits", owner if isinstance(owner, str) else owner.name, kind)
     return (
-        f"it requires {what}, which [{'.'.join(key[:-1])}] secrets ({config.source(key)}) does not grant; add it there"
+        f"it requires {what}, which [{'.'.join(key[:-1])}] {kind} ({config.source(key)}) does not grant; add it there"
     )

@@ -90,6 +90,8 @@ class SecretStores:
         ways = [_way(store, name) for _, store in self._stores]
         if not ways:
             return f"the secret {name} is not set, and no secret store runs: enable one"
+        if any(hasattr(store, "set") for _, store in self._stores):
+            ways.append(f"with `pegboard secret set {name}`")
         last = f" or {ways[-1]}" if ways[1:] else ways[-1]
         return f"the secret {name} is not set: set it {', '.join(ways[:-1])}{last}"
 

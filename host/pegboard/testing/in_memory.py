@@ -91,7 +91,7 @@ class connect:  # noqa: N801 - it is used like a function
         answers = answers_from(self._answers)
         self._protocol_client = ProtocolClient(self._revision, self._capabilities, answers, self._timeout)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # the host runs in one task, so that lifespans are entered and left in the same one
+        # the host starts and stops in one task, as in a process of its own
         self._living = asyncio.create_task(_live(host, self._protocol_client, self._caller, ready))
         try:
             await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)

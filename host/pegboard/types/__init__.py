@@ -16,6 +16,7 @@ _HOMES = {
     "types.catalogue": """
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo
     """,
+    "types.reloads": "ReloadResult",
     "types.http": "EventStream Headers Request Response ServerSentEvent",
     "types.authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
     "types.content": "Role",

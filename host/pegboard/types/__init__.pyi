@@ -63,6 +63,9 @@ from pegboard.types.http import (
     Response,
     ServerSentEvent,
 )
+from pegboard.types.reloads import (
+    ReloadResult,
+)
 
 __all__ = [
     "ANONYMOUS",
@@ -96,6 +99,7 @@ __all__ = [
     "PromptArgument",
     "Question",
     "RawResult",
+    "ReloadResult",
     "Request",
     "RequestId",
     "Resource",

@@ -123,6 +123,7 @@ class Call(NamedTuple):
         peer: the address of the client, for logs; "" if unknown.
         serves: a function that returns True if the client of the call can use an item: its kind, and its name, URI or
             URI template; None if the client can use all items.
+        transport: the transport of the request, such as "stdio" or "http"; "" for a call inside the process.
     """
 
     method: str
@@ -141,6 +142,7 @@ class Call(NamedTuple):
     supplied: Supplied | None = None
     peer: str = ""
     serves: Callable[[ItemKind, str], bool] | None = None
+    transport: str = ""
 
     @property
     def meta(self) -> Mapping[str, Any]:

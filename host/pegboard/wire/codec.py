@@ -6,21 +6,18 @@ double, integers of more than 4,300 digits, nesting of more than 200 levels, lon
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from pydantic_core import from_json, to_json, to_jsonable_python
+from pydantic_core import ValidationError, from_json, to_json, to_jsonable_python
+
+from pegboard.wire.plain_json import plain_json_validator
 
 MAX_DEPTH = 200
 """The limit of the nesting depth. It equals the limit of pydantic_core, and a test compares the two."""
 REPEATED_MEMBERS: Final = object()
 """A placeholder for `params` that contain a repeated member."""
-
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
-_BEFORE_VALUES = (b'":', b" :", b"\t:", b"\n:", b"\r:")
-"""The bytes between the name of a member and its value. Strings may contain the same bytes."""
 
 _PLAIN_TYPES = frozenset((str, int, float, bool, type(None)))
 _BUFFER_TYPES = frozenset((bytes, bytearray, memoryview))
@@ -32,7 +29,10 @@ def decode(data: bytes) -> Any:
     Raises:
         ValueError: the data is not JSON, or exceeds the limits above.
     """
-    return _read(data)[0]
+    value = from_json(data, allow_inf_nan=False)
+    if not is_finite(value):
+        raise _out_of_range()
+    return value
 
 
 def decode_message(data: bytes) -> tuple[Any, bool]:
@@ -44,26 +44,22 @@ def decode_message(data: bytes) -> tuple[Any, bool]:
     Raises:
         ValueError: as for `decode`.
     """
-    message, members = _read(data)
-    # each member has a colon: equal counts mean that no member was lost
-    if data.count(b":") == members or not _has_repeated_members(data, members):
+    message = from_json(data, allow_inf_nan=False)
+    written = to_json(message, inf_nan_mode="constants")
+    if b"Infinity" in written and not _has_only_finite_numbers(message):
+        raise _out_of_range()
+    # a member that is lost takes its colon with it; other colons are in strings, and stay
+    if data.count(b":") == written.count(b":") and not (b"\\" in data and _has_escaped_colons(data)):
         return message, False
     return message, _mark_repeated_members(data, message)
 
 
-def _read(data: bytes) -> tuple[Any, int]:
-    value = from_json(data, allow_inf_nan=False)
-    members = _members((value,))
-    if members is None:
-        raise ValueError("a number is out of range")
-    return value, members
+def _has_escaped_colons(data: bytes) -> bool:
+    return b"\\u003a" in data or b"\\u003A" in data
 
 
-def _has_repeated_members(data: bytes, members: int) -> bool:
-    """Return True if the data repeats a member. The data then has more colons outside of strings than members."""
-    if sum(map(data.count, _BEFORE_VALUES)) == members:
-        return False
-    return _STRING.sub(b"", data).count(b":") != members
+def _out_of_range() -> ValueError:
+    return ValueError("a number is out of range")
 
 
 def _mark_repeated_members(data: bytes, message: Any) -> bool:
@@ -122,29 +118,30 @@ def encode(value: Any) -> bytes:
     raise TypeError("it contains lone surrogates that cannot be replaced")
 
 
-def _to_json(value: Any) -> bytes:
-    return to_json(value, inf_nan_mode="null", bytes_mode="base64")
+def _to_json(value: Any, inf_nan_mode: Literal["null", "constants"] = "null") -> bytes:
+    return to_json(value, inf_nan_mode=inf_nan_mode, bytes_mode="base64")
 
 
-def is_finite(values: Any) -> bool:
-    """Return True if no number in the JSON values is NaN or infinite. The values must not contain cycles."""
-    return _members(values) is not None
+def is_finite(value: Any) -> bool:
+    """Return True if no number in a JSON value is NaN or infinite. The value must not contain cycles."""
+    try:
+        written = _to_json(value, inf_nan_mode="constants")
+    except ValueError:  # a lone surrogate, or a value that JSON cannot express
+        return _has_only_finite_numbers(value)
+    return not (b"Infinity" in written or b"NaN" in written) or _has_only_finite_numbers(value)
 
 
-def _members(values: Any) -> int | None:
-    """Return the number of object members in the JSON values, or None if a number is NaN or infinite."""
-    found = list(values)
-    members = 0
-    for value in found:  # grows while it is read
-        kind = type(value)
+def _has_only_finite_numbers(value: Any) -> bool:
+    found = [value]
+    for one in found:  # grows while it is read
+        kind = type(one)
         if kind is dict:
-            members += len(value)
-            found += value.values()
+            found += one.values()
         elif kind is list:
-            found += value
-        elif kind is float and not isfinite(value):
-            return None
-    return members
+            found += one
+        elif kind is float and not isfinite(one):
+            return False
+    return True
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -163,6 +160,10 @@ def json_value(value: Any) -> Any:
     Raises:
         TypeError, ValueError: JSON cannot express the value.
     """
+    try:
+        return plain_json_validator().validate_python(value)
+    except ValidationError:  # most values are plain JSON
+        pass
     return to_jsonable_python(with_base64(value), inf_nan_mode="constants", bytes_mode="base64")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +10,6 @@ from pegboard.wire.codec import encode, is_finite
 MAX_META_LEVELS = 100
 """The limit of the nesting depth of values by authors and plugins. Clients cannot read lists nested beyond 200
 levels."""
-
-_LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-_PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-_NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 
 _PROTOCOL = "io.modelcontextprotocol"
 _CORE = frozenset(
@@ -55,11 +50,21 @@ def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
     prefix, slash, name = key.rpartition("/")
     if prefixed and not (slash and name):
         return 'it lacks its prefix or its name; write it as "com.example/name"'
-    if slash and not _PREFIX.fullmatch(prefix):
+    if slash and not all(map(_is_label, prefix.split("."))):
         return f"its prefix {prefix!r} must be labels of letters, digits and '-' with dots between, such as com.example"
-    if not _NAME.fullmatch(name):
+    if name and not _is_word(name, "._-"):
         return f"its name {name!r} must be letters and digits, with '-', '_' and '.' only between them"
     return None
+
+
+def _is_label(text: str) -> bool:
+    return text[:1].isalpha() and _is_word(text, "-")
+
+
+def _is_word(text: str, between: str) -> bool:
+    """Return True for ASCII letters and digits with some characters between them. A pattern would delay the start."""
+    ends = text[:1].isalnum() and text[-1:].isalnum()
+    return ends and text.isascii() and all(char.isalnum() or char in between for char in text)
 
 
 def key_complaint(key: object, extension: str | None = None) -> str | None:
@@ -101,7 +106,7 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
             encode(meta[key])
         except TypeError as error:
             return f"the value of {key!r} is not JSON: {error}"
-    return None if is_finite((meta,)) else "it contains NaN or an infinity, which JSON lacks"
+    return None if is_finite(meta) else "it contains NaN or an infinity, which JSON lacks"
 
 
 def nests_within(value: Any, levels: int) -> bool:

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import FromEnvironment, Plugin, ProtocolContext, Route, Transport, WidensAccess, hookimpl
+from pegboard.plugin import FromEnvironment, Gauge, Plugin, ProtocolContext, Route, Transport, WidensAccess, hookimpl
 from pegboard.types import Request, Response
+
+if TYPE_CHECKING:
+    from pegboard_plugins.http.http_transport import HttpTransport
 
 
 def _is_loopback(host: str) -> bool:
@@ -81,7 +85,10 @@ class HttpConfig(PluginConfig):
     """
 
     host: Annotated[
-        str, WidensAccess("listens beyond loopback", unless=_is_loopback), FromEnvironment("ARCADE_SERVER_HOST")
+        str,
+        Field(min_length=1),
+        WidensAccess("listens beyond loopback", unless=_is_loopback),
+        FromEnvironment("ARCADE_SERVER_HOST"),
     ] = "127.0.0.1"
     port: Annotated[int, FromEnvironment("ARCADE_SERVER_PORT")] = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
@@ -163,18 +170,28 @@ class HttpPlugin(Plugin):
 
     Config = HttpConfig
 
+    @cached_property
+    def _transport(self) -> HttpTransport:
+        from pegboard_plugins.http.http_transport import HttpTransport
+
+        return HttpTransport(self.config)
+
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
         """Return the HTTP server."""
-        from pegboard_plugins.http.http_transport import HttpTransport
+        return [self._transport]
 
-        return [HttpTransport(self.config)]
+    @hookimpl
+    def register_telemetry(self) -> Iterable[Gauge]:
+        """Return the number of requests and of event streams."""
+        return self._transport.gauges()
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """Return the routes for health and readiness checks."""
         return [
             Route(method="GET", path="/healthz", handler=_healthy, auth="public"),
+            Route(method="GET", path="/livez", handler=_healthy, auth="public"),
             Route(method="GET", path="/readyz", handler=_ready, auth="public"),
         ]
 

@@ -7,7 +7,7 @@ The ASGI server accepts connections, reads headers and proves nothing about its 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from time import perf_counter
@@ -45,8 +45,15 @@ _NOT_LOCAL = Response(
 
 
 @asynccontextmanager
-async def serve_asgi(config: HttpConfig, host: TransportContext) -> AsyncIterator[AsgiCallable]:
+async def serve_asgi(
+    config: HttpConfig, host: TransportContext, serving: Callable[[AsgiServer], None]
+) -> AsyncIterator[AsgiCallable]:
     """Yield the application. Requests that still run at the end are ended.
+
+    Args:
+        config: the settings of HTTP servers.
+        host: the host that provides the routes.
+        serving: called with the application.
 
     Raises:
         ConfigError: the server has names beyond loopback, but a route has no authenticator.
@@ -56,6 +63,7 @@ async def serve_asgi(config: HttpConfig, host: TransportContext) -> AsyncIterato
     await host.open_stores()
     host.opened("the ASGI application", local=local)
     server = AsgiServer(config, host, local=local)
+    serving(server)
     try:
         yield server
     finally:
@@ -81,6 +89,11 @@ class AsgiServer:
         self._large_bodies = LargeBodies(config.max_body_bytes)
         self._too_large = too_large(config.max_body_bytes)
         self._keeps_log = wants_access_log()
+
+    @property
+    def load(self) -> tuple[int, int]:
+        """The number of requests in flight, and of open event streams."""
+        return len(self._in_flight), len(self._streaming)
 
     async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
         """Answer one request."""

@@ -13,7 +13,7 @@ from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Respon
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_refusal, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
-from pegboard_plugins.http.fast_response import MAX_FAST_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
+from pegboard_plugins.http.fast_response import MAX_JOINED_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
 from pegboard_plugins.http.http_connection import HttpConnection
 from pegboard_plugins.http.large_bodies import LargeBodies
 from pegboard_plugins.http.refusal_responses import (
@@ -55,6 +55,11 @@ class Handler:
         self._written_response = WrittenResponse()
         self._too_large = too_large(config.max_body_bytes)
 
+    @property
+    def load(self) -> tuple[int, int]:
+        """The number of requests in flight, and of open event streams."""
+        return len(self._in_flight), len(self._streaming)
+
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Return aiohttp's request, with the configured limit on its body."""
         limit = self._config.max_body_bytes
@@ -74,7 +79,7 @@ class Handler:
             if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
                 return await self._write_fast(request, answer.body)
             response = self._response(request, answer)
-            if len(answer.body) > MAX_FAST_BODY_BYTES:
+            if len(answer.body) > MAX_JOINED_BODY_BYTES:
                 await self._write_whole(request, response)
             return response
         finally:
@@ -186,8 +191,15 @@ class Handler:
             response.force_close()
 
     async def _write_fast(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        """Write a small response. Wait only if the peer does not read it at once."""
-        await request.writer.write(self._head.before(body))
+        """Write a response. Wait only if the peer does not read it at once."""
+        head = self._head.of(body)
+        if len(body) > MAX_JOINED_BODY_BYTES:
+            with _SendTimeout(request, self._config.send_seconds):
+                await request.writer.write(head)
+                await request.writer.write(body)  # apart from the head, so that it is not copied
+                await request.writer.drain()
+            return self._written_response
+        await request.writer.write(head + body)
         if request.transport is not None and request.transport.get_write_buffer_size():
             with _SendTimeout(request, self._config.send_seconds):
                 await request.writer.drain()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
-from pegboard.plugin import AsgiContext, TransportContext
+from pegboard.plugin import AsgiContext, Gauge, TransportContext
 
 if TYPE_CHECKING:
     from pegboard_plugins.http import HttpConfig
+    from pegboard_plugins.http.asgi_server import AsgiServer
+    from pegboard_plugins.http.handler import Handler
 
 
 class HttpTransport:
@@ -17,6 +20,18 @@ class HttpTransport:
 
     def __init__(self, config: HttpConfig) -> None:
         self._config = config
+        self._servers: WeakSet[Handler | AsgiServer] = WeakSet()
+
+    def gauges(self) -> list[Gauge]:
+        """Return the gauges of all running servers."""
+
+        def total(place: int) -> dict[str, float]:
+            return {"": sum(server.load[place] for server in tuple(self._servers))}
+
+        return [
+            Gauge("http_requests", "HTTP requests in flight.", lambda: total(0)),
+            Gauge("http_streams", "Open event streams.", lambda: total(1)),
+        ]
 
     async def run(self, host: TransportContext) -> None:
         """Serve until the host stops.
@@ -26,7 +41,7 @@ class HttpTransport:
         """
         from pegboard_plugins.http.server import serve_http
 
-        await serve_http(self._config, host)
+        await serve_http(self._config, host, self._servers.add)
 
     def check(self, host: TransportContext) -> None:
         """Check what `run` would open, without listening.
@@ -48,4 +63,4 @@ class HttpTransport:
         """
         from pegboard_plugins.http.asgi_server import serve_asgi
 
-        return serve_asgi(self._config, host)
+        return serve_asgi(self._config, host, self._servers.add)

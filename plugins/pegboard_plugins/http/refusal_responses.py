@@ -32,7 +32,7 @@ NO_ROOM = Response(
     headers={"Retry-After": "1", **_CLOSE},
 )
 
-HEALTH_PATHS = frozenset(("/healthz", "/readyz"))
+HEALTH_PATHS = frozenset(("/healthz", "/livez", "/readyz"))
 """The paths that are served even if the limit of requests is reached."""
 
 

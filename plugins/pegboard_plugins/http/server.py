@@ -7,20 +7,19 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import web
 
-from pegboard.plugin import TransportContext, TransportError
+from pegboard.plugin import TransportContext, TransportError, owner_of_port
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_connection import HttpServer, IsOperator
 from pegboard_plugins.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
-from pegboard_plugins.http.port_owner import owner_of_port
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
 
@@ -32,8 +31,13 @@ LINGER_SECONDS = 2.0
 MAX_PENDING_CONNECTIONS = 1024
 
 
-async def serve_http(config: HttpConfig, host: TransportContext) -> None:
+async def serve_http(config: HttpConfig, host: TransportContext, serving: Callable[[Handler], None]) -> None:
     """Serve until the host stops, at the sockets that a service manager passed or else at the configured address.
+
+    Args:
+        config: the settings.
+        host: the host that provides the routes.
+        serving: called with the handler of all requests.
 
     Raises:
         TransportError: the port, the socket or the certificate cannot be used.
@@ -47,6 +51,7 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
     local = loopback and not config.trusted_proxies  # a proxy passes on requests of other machines
     tls = _tls(config)
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
+    serving(handler)
     await host.open_stores()
     runner = web.ServerRunner(_server(config, handler, loopback), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
@@ -170,11 +175,11 @@ def _cannot_open(config: HttpConfig, error: OSError) -> str:
         return f"http: cannot listen at {where}: {error.strerror or error}"
     owner = None if config.socket else owner_of_port(config.port)
     used = f"{owner} uses it" if owner else "it is in use"
-    return f"http: cannot listen at {where}: {used}; choose another with [plugins.http] {_key(config)}"
+    return f"http: cannot listen at {where}: {used}; choose another with {_option(config)}"
 
 
-def _key(config: HttpConfig) -> str:
-    return "port" if config.socket is None else "socket"
+def _option(config: HttpConfig) -> str:
+    return "--port, or [plugins.http] port" if config.socket is None else "[plugins.http] socket"
 
 
 def _tls(config: HttpConfig) -> ssl.SSLContext | None:
@@ -186,8 +191,10 @@ def _tls(config: HttpConfig) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(certificate, key, password="")
     except (OSError, ValueError) as error:
-        files = certificate if key is None else f"{certificate} and {key}"
-        raise TransportError(f"http: the certificate cannot be used ({files}): {error}") from error
+        files = f"certificate {certificate}" + (f" and key {key}" if key is not None else "")
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        fix = "correct the path or replace the file"
+        raise TransportError(f"http: [plugins.http] {files} cannot be used: {reason}; {fix}") from error
     return context
 
 

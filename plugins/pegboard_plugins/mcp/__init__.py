@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pegboard import PluginConfig
 from pegboard.plugin import (
     EventStore,
+    FromEnvironment,
     Middleware,
     Plugin,
     Route,
@@ -56,6 +57,14 @@ class McpConfig(PluginConfig):
         event_store: the store of the messages of sessions' streams, named by the plugin that provides it.
         max_listening: the largest number of streams for notifications of changes: subscriptions and standalone
             streams of sessions.
+        change_delay_ms: how long a change of a list or resource waits for further changes, so that clients are notified
+            of them together.
+        changes_per_minute: how often per minute clients are notified of one list or resource; 0 for no limit. Later
+            changes wait, and are notified once.
+        progress_per_second: the number of progress reports of one call per second, after the first ten; 0 for no limit.
+            Only the latest waiting report is sent.
+        logs_per_second: the number of log messages per second to one session, or of one call in 2026-07-28; 0 for no
+            limit. Further messages are left out, and the next one is preceded by their number.
         events_bytes: how much of all sessions' streams is stored, for clients that lose a connection; 0 for
             nothing.
         session_events_bytes: how much of one session's streams is stored.
@@ -87,6 +96,14 @@ class McpConfig(PluginConfig):
     session_store: Annotated[str, StoreName(SessionStore)] = "memory"
     event_store: Annotated[str, StoreName(EventStore)] = "memory"
     max_listening: int = Field(default=10_000, ge=1)
+    change_delay_ms: Annotated[float, FromEnvironment("MCP_NOTIFICATION_DEFAULT_DEBOUNCE_MS")] = Field(
+        default=50, ge=0, le=60_000
+    )
+    changes_per_minute: Annotated[float, FromEnvironment("MCP_NOTIFICATION_RATE_LIMIT_PER_MINUTE")] = Field(
+        default=0, ge=0
+    )
+    progress_per_second: float = Field(default=20, ge=0)
+    logs_per_second: float = Field(default=0, ge=0)
     events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
     session_events_bytes: int = Field(default=1024 * 1024, ge=1)
     events_seconds: float = Field(default=300, gt=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.plugin import INVALID_PARAMS, ProtocolError, jsonrpc_notification, redacted_data
 from pegboard.types import Notify, RequestId
@@ -11,6 +11,9 @@ from pegboard_plugins.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.mcp.progress_reports import PROGRESS, ProgressReports
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.mcp.session import Session
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.log_limit import LogLimit
 
 MESSAGE: Final = "notifications/message"
 
@@ -45,7 +48,9 @@ def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
     return token  # type: ignore[no-any-return]  # mypy cannot follow the check above
 
 
-def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, send: Send) -> Notify | None:
+def stateless_notify(
+    meta: Mapping[str, Any], progress: ProgressReports | None, send: Send, logs_per_second: float
+) -> Notify | None:
     """Return a function that sends progress and log messages of a call in revision 2026-07-28.
 
     Return None if the client requests neither.
@@ -53,12 +58,13 @@ def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, 
     least = _RANK[meta[LOG_LEVEL]] if LOG_LEVEL in meta else None
     if progress is None and least is None:
         return None
+    limit = log_limit(logs_per_second)
 
     def notify(method: str, params: dict[str, Any]) -> None:
         if method == PROGRESS and progress is not None:
             progress.report(_masked(params))
         elif method == MESSAGE and least is not None and _RANK.get(params.get("level", ""), -1) >= least:
-            send(jsonrpc_notification(method, _masked(params)))
+            _send_log(params, limit, send)
 
     return notify
 
@@ -82,10 +88,31 @@ def session_notify(session: Session, progress: ProgressReports | None, send: Sen
         if method == MESSAGE:
             if _RANK.get(params.get("level", ""), -1) < _RANK[session.level]:
                 return
-            params = _masked(params)
+            _send_log(params, session.log_limit, send)
+            return
         send(jsonrpc_notification(method, params))
 
     return notify
+
+
+def log_limit(per_second: float) -> LogLimit | None:
+    """Return a limit of log messages. Return None for 0, which is no limit."""
+    if not per_second:
+        return None
+    from pegboard_plugins.mcp.log_limit import LogLimit  # most servers have no limit
+
+    return LogLimit(per_second)
+
+
+def _send_log(params: dict[str, Any], limit: LogLimit | None, send: Send) -> None:
+    """Send a log message, unless the limit leaves it out. Say how many were left out before it."""
+    left_out = 0 if limit is None else limit.admit()
+    if left_out is None:
+        return
+    if left_out:
+        notice = {"level": "warning", "logger": "pegboard", "data": f"{left_out} log messages were left out"}
+        send(jsonrpc_notification(MESSAGE, notice))
+    send(jsonrpc_notification(MESSAGE, _masked(params)))
 
 
 def _masked(params: dict[str, Any]) -> dict[str, Any]:

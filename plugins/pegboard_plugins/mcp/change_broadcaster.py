@@ -1,18 +1,20 @@
-"""Changes of the host's lists and resources, collected for a short time and passed to listeners."""
+"""Changes of the host's lists and resources, collected for a short time and passed to listeners at a limited rate."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Final, Protocol
+from math import inf
+from typing import Protocol
 
 from pegboard.plugin import ProtocolContext, jsonrpc_notification
 from pegboard.types import Change
 
-GATHER_SECONDS: Final = 0.05
-"""How long a change waits for further changes, so that they are sent together."""
 MAX_GATHERED_CHANGES = 1000
 """The largest number of waiting changes."""
+
+_RESOLUTION_SECONDS = 0.001
+"""How early the timer of the event loop may fire."""
 
 _METHODS = {kind: f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")}
 
@@ -36,12 +38,22 @@ def notification(change: Change, meta: dict[str, object] | None = None) -> bytes
 
 
 class ChangeBroadcaster:
-    """The listeners for one host's changes. The host is watched only while there are listeners."""
+    """The listeners for one host's changes. The host is watched only while there are listeners.
 
-    def __init__(self, host: ProtocolContext) -> None:
+    Args:
+        host: the host.
+        delay: how many seconds a change waits for further changes, so that they are sent together.
+        interval: the least number of seconds between two notifications of one list or resource. A change in between
+            waits.
+    """
+
+    def __init__(self, host: ProtocolContext, delay: float, interval: float = 0) -> None:
         self._host = host
+        self._delay = delay
+        self._interval = interval
         self._listeners: dict[ChangeListener, None] = {}
-        self._gathered: dict[Change, None] = {}
+        self._waiting: dict[Change, float] = {}  # the earliest time at which the rate admits each change
+        self._sent: dict[Change, float] = {}  # the time at which each change was sent, within the interval
         self._timer: asyncio.TimerHandle | None = None
         self._unwatch: Callable[[], None] | None = None
         self._stop: asyncio.Task[None] | None = None
@@ -72,27 +84,48 @@ class ChangeBroadcaster:
         if self._stop is not None:
             self._stop.cancel()
             self._stop = None
-        self._gathered.clear()
+        self._waiting.clear()
+        self._sent.clear()
 
     def _gather(self, change: Change) -> None:
-        self._gathered[change] = None
-        if len(self._gathered) >= MAX_GATHERED_CHANGES:
-            self._notify()
-        elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._notify)
+        if change in self._waiting:
+            return
+        loop = asyncio.get_running_loop()
+        earliest = self._waiting[change] = self._sent.get(change, -inf) + self._interval
+        if len(self._waiting) >= MAX_GATHERED_CHANGES:
+            self._notify(all_waiting=True)
+        else:
+            self._notify_at(max(loop.time() + self._delay, earliest), loop)
 
-    def _notify(self) -> None:
+    def _notify_at(self, time: float, loop: asyncio.AbstractEventLoop) -> None:
+        if self._timer is None or time < self._timer.when():
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = loop.call_at(time, self._notify)
+
+    def _notify(self, *, all_waiting: bool = False) -> None:
+        """Notify the listeners of the changes that the rate admits."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        changes, self._gathered = tuple(self._gathered), {}
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        latest = inf if all_waiting else now + _RESOLUTION_SECONDS
+        changes = tuple(change for change, earliest in self._waiting.items() if earliest <= latest)
+        for change in changes:
+            del self._waiting[change]
+        if self._interval:
+            self._sent = {one: sent for one, sent in self._sent.items() if sent + self._interval > now}
+            self._sent.update(dict.fromkeys(changes, now))
+        if self._waiting:
+            self._notify_at(min(self._waiting.values()), loop)
         for listener in tuple(self._listeners):
             listener.changed(changes)
 
     async def _wait_for_the_end(self) -> None:
         await self._host.wait_stopping()
         self._stop = None  # this task ends by itself, and must not cancel itself
-        if self._gathered:
-            self._notify()
+        if self._waiting:
+            self._notify(all_waiting=True)
         for listener in tuple(self._listeners):
             listener.stop()

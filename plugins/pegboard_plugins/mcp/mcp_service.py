@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,7 @@ from pegboard.types import (
     RawResult,
     RequestId,
 )
-from pegboard_plugins.mcp.call_notifications import progress_token, session_notify, stateless_notify
+from pegboard_plugins.mcp.call_notifications import log_limit, progress_token, session_notify, stateless_notify
 from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster
 from pegboard_plugins.mcp.client_requests import CallChannel
 from pegboard_plugins.mcp.listing_objects import implementation_object
@@ -62,14 +62,21 @@ class McpService:
         host: the host.
         config: the settings of the plugin.
         round_trips: the rounds of calls that require input.
+        transport: the transport of the requests; see `pegboard.types.Call`.
     """
 
-    def __init__(self, host: ProtocolContext, config: McpConfig, round_trips: RoundTrips) -> None:
+    def __init__(self, host: ProtocolContext, config: McpConfig, round_trips: RoundTrips, transport: str = "") -> None:
         self.host = host
+        self._transport = transport
         self._round_trips = round_trips
-        self.changes = ChangeBroadcaster(host)
+        self.changes = ChangeBroadcaster(
+            host, config.change_delay_ms / 1000, 60 / config.changes_per_minute if config.changes_per_minute else 0
+        )
+        self._progress_interval = 1 / config.progress_per_second if config.progress_per_second else 0
+        self.log_limit = partial(log_limit, config.logs_per_second)
+        self._stateless_notify = partial(stateless_notify, logs_per_second=config.logs_per_second)
         self._offered: frozenset[str] = frozenset()
-        self._dispatcher = NotificationDispatcher(host)
+        self._dispatcher = NotificationDispatcher(host, transport)
         self._encoders = {
             revision: ResultEncoder(revision, host.identity, config.ttl_ms()) for revision in SUPPORTED_REVISIONS
         }
@@ -107,6 +114,19 @@ class McpService:
         session.offered = self._offered
         revision = session.client.revision
         return self._encoders[revision].handshake(request_id, self.capabilities(revision))
+
+    def session_started(self, key: Hashable, session: Session, caller: Caller) -> None:
+        """Report the start of a session to observers."""
+        if (sessions := self.host.sessions) is not None:
+            from pegboard.plugin import SessionInfo
+
+            info = SessionInfo(id=session.id, client=session.client, caller=caller, transport=self._transport)
+            sessions.started(key, info)
+
+    def session_ended(self, key: Hashable) -> None:
+        """Report the end of a session to observers."""
+        if (sessions := self.host.sessions) is not None:
+            sessions.ended(key)
 
     def discovery(self, request_id: RequestId) -> bytes:
         """Return the response to `server/discover`."""
@@ -171,6 +191,7 @@ class McpService:
             client=client,
             request_id=request_id,
             headers=headers,
+            transport=self._transport,
         )
         return ClientSubscription(call, self)
 
@@ -181,7 +202,14 @@ class McpService:
 
         Return None if the caller is allowed. The resource is then notified.
         """
-        call = Call(method="resources/subscribe", params=params, caller=caller, client=client, request_id=request_id)
+        call = Call(
+            method="resources/subscribe",
+            params=params,
+            caller=caller,
+            client=client,
+            request_id=request_id,
+            transport=self._transport,
+        )
         uri = params.get("uri")
         error = self.host.subscribe(uri, call) if type(uri) is str else None
         return None if error is None else (call, Failure(error))
@@ -240,9 +268,9 @@ class McpService:
         token = progress_token(meta)
         if channel is not None:
             if token is not None:
-                channel.progress = ProgressReports(token, channel)
+                channel.progress = ProgressReports(token, channel, self._progress_interval)
             if session is None:
-                notify = stateless_notify(meta, channel.progress, channel.send) if type(meta) is dict else None
+                notify = self._stateless_notify(meta, channel.progress, channel.send) if type(meta) is dict else None
             else:
                 notify = session_notify(session, channel.progress, channel.send)
                 ask = partial(session.ask, channel)
@@ -251,5 +279,5 @@ class McpService:
         # one for each request: keywords would cost 2 % of a call
         return Call(
             method, params, caller, client, request_id, session_id, notify, ask, begun, session,
-            headers=headers, peer=peer,
+            None, headers, (), None, peer, None, self._transport,
         )  # fmt: skip

@@ -83,7 +83,7 @@ class McpProtocol:
             from pegboard_plugins.mcp.profile_host import ProfileHost
 
             host = ProfileHost(host, self._profile)
-        service = McpService(host, self._config, self._round_trips)
+        service = McpService(host, self._config, self._round_trips, getattr(connection, "transport", ""))
         conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:
             async for message in messages:
@@ -168,6 +168,7 @@ class StreamConnection:
         self._service.end()
         if self._session is not None:
             self._session.end()
+            self._service.session_ended(self._session)
         if tasks:
             await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
         return len(tasks)
@@ -240,7 +241,9 @@ class StreamConnection:
         if self._session is not None:
             raise ProtocolError(INVALID_REQUEST, "This session is already initialized.")
         self._session = Session(negotiate(params))
+        self._session.log_limit = self._service.log_limit()
         reply(self._service.handshake(request_id, self._session))
+        self._service.session_started(self._session, self._session, self._caller)
         self._notifier = ListChangedNotifier(self._session, self._writer)
         self._service.changes.add(self._notifier)
 

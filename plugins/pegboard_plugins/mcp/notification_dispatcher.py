@@ -33,8 +33,9 @@ def _client(params: Any, session: Session | None) -> Client:
 class NotificationDispatcher:
     """A dispatcher of client notifications to plugins. Notifications have no response."""
 
-    def __init__(self, host: ProtocolContext) -> None:
+    def __init__(self, host: ProtocolContext, transport: str = "") -> None:
         self._host = host
+        self._transport = transport
         self._running: set[asyncio.Task[None]] = set()
 
     def dispatch_notification(self, name: str, params: Any, caller: Caller, session: Session | None) -> None:
@@ -64,6 +65,7 @@ class NotificationDispatcher:
             caller=caller,
             client=client,
             session_id=None if session is None else session.id,
+            transport=self._transport,
         )
         task = asyncio.create_task(self._handle(call))
         self._running.add(task)

@@ -7,7 +7,15 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from pegboard import MCPError, NotFoundError
-from pegboard.plugin import METHOD_NOT_FOUND, Contributions, Gate, ProtocolContext, ProtocolError, with_similar_tool
+from pegboard.plugin import (
+    METHOD_NOT_FOUND,
+    Contributions,
+    Gate,
+    ProtocolContext,
+    ProtocolError,
+    SessionRecorder,
+    with_similar_tool,
+)
 from pegboard.types import Call, Caller, Change, Failure, Identity, ItemKind, Listing, Outcome, Tool
 from pegboard_plugins.mcp.profiles import KINDS, Profile
 
@@ -140,6 +148,15 @@ class ProfileHost:
     def identity(self) -> Identity:
         """The identity of the host."""
         return self.host.identity
+
+    @property
+    def sessions(self) -> SessionRecorder | None:
+        """The recorder of sessions."""
+        return self.host.sessions
+
+    def is_immediate(self, call: Call) -> bool:
+        """Return True if a call ends without waiting."""
+        return self.host.is_immediate(call)
 
     async def store(self, contract: type[Any], name: str) -> Any:
         """Return a store of the host."""

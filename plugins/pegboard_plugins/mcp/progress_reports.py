@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 MAX_BURST_REPORTS: Final = 10
 """The number of reports of one call that are sent without delay."""
-PROGRESS_INTERVAL_SECONDS: Final = 0.05
-"""The interval between further reports. Only the latest report is sent."""
 
 PROGRESS: Final = "notifications/progress"
 
@@ -28,13 +26,15 @@ class ProgressReports:
     Args:
         token: the progress token.
         channel: the channel of the call.
+        interval: the seconds between further reports. Only the latest report is sent; 0 sends all.
     """
 
-    __slots__ = ("_channel", "_ended", "_lock", "_loop", "_sent_until", "_token", "_waiting")
+    __slots__ = ("_channel", "_ended", "_interval", "_lock", "_loop", "_sent_until", "_token", "_waiting")
 
-    def __init__(self, token: RequestId, channel: CallChannel) -> None:
+    def __init__(self, token: RequestId, channel: CallChannel, interval: float) -> None:
         self._token = token
         self._channel = channel
+        self._interval = interval
         self._loop = asyncio.get_running_loop()
         self._lock = Lock()
         self._sent_until = 0.0  # the time until which the sent reports use up the intervals
@@ -57,7 +57,7 @@ class ProgressReports:
             if waits:
                 return
             now = monotonic()
-            seconds = self._sent_until - (MAX_BURST_REPORTS - 1) * PROGRESS_INTERVAL_SECONDS - now
+            seconds = self._sent_until - (MAX_BURST_REPORTS - 1) * self._interval - now
             if seconds <= 0:
                 self._send_waiting(now)
                 return
@@ -76,5 +76,5 @@ class ProgressReports:
     def _send_waiting(self, now: float, *, keep: bool = False) -> None:
         message, self._waiting = self._waiting, None
         if message is not None:
-            self._sent_until = max(self._sent_until, now) + PROGRESS_INTERVAL_SECONDS
+            self._sent_until = max(self._sent_until, now) + self._interval
             self._channel.send(message, keep=keep)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.plugin import INVALID_PARAMS, ProtocolError, encode
 from pegboard.types import EMPTY, Change, Client
 from pegboard_plugins.mcp.client_requests import CallChannel, ClientRequestIds, ClientRequests
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.log_limit import LogLimit
 
 DEFAULT_LEVEL: Final = "info"
 """The log level of a session without `logging/setLevel` (2025-11-25, server/utilities/logging)."""
@@ -29,9 +32,10 @@ class Session:
         offered: the capabilities that the handshake advertised.
         subscriptions: the URIs of subscribed resources.
         data: the values that tools keep in the session; see `pegboard.types.SessionState`.
+        log_limit: the limit of its log messages, None for no limit.
     """
 
-    __slots__ = ("_request_ids", "_requests", "client", "data", "id", "level", "offered", "subscriptions")
+    __slots__ = ("_request_ids", "_requests", "client", "data", "id", "level", "log_limit", "offered", "subscriptions")
 
     def __init__(
         self, client: Client, session_id: str | None = None, request_ids: ClientRequestIds | None = None
@@ -42,6 +46,7 @@ class Session:
         self.offered: frozenset[str] = frozenset()
         self.subscriptions: frozenset[str] = frozenset()
         self.data: Mapping[str, str] = EMPTY
+        self.log_limit: LogLimit | None = None
         self._request_ids = request_ids
         self._requests: ClientRequests | None = None
 

@@ -53,13 +53,15 @@ class StreamableHttp:
     def __init__(self, config: McpConfig, round_trips: RoundTrips, sessions: HttpSessions) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._sessions = sessions
         self._session_endpoint = SessionEndpoint(sessions, config)
         self._mirrored = MirroredArguments()
         self._made: McpService | None = None
 
     def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:
-            self._made = McpService(host, self._config, self._round_trips)
+            self._made = McpService(host, self._config, self._round_trips, "http")
+            self._sessions.on_expired(self._made.session_ended)
         return self._made
 
     async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:

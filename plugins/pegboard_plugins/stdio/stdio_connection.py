@@ -34,6 +34,7 @@ class StdioConnection:
     """
 
     peer = "stdio"
+    transport = "stdio"
 
     def __init__(self, descriptor: int, *, finishes: bool = False) -> None:
         self.finishes = finishes

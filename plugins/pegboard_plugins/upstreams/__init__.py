@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Command, Lifespan, Middleware, Plugin, PluginContext, hookimpl
+from pegboard.plugin import Command, Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
 from pegboard_plugins.upstreams.server_config import UpstreamsConfig
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class UpstreamsPlugin(Plugin):
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the connections, open from the start to the end of the host."""
         return self._servers(context).lifespan()
+
+    @hookimpl
+    def register_telemetry(self, context: PluginContext) -> Iterable[Gauge]:
+        """Return the state of each server."""
+        return [self._servers(context).gauge] if self.config.servers else []
 
     @hookimpl
     def register_commands(self, context: PluginContext) -> Iterable[Command]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard import MCPError
 from pegboard.plugin import AuthorizationRequiredError, ProtocolError, TransportError
-from pegboard_plugins.upstreams.backoff import Backoff
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, RawKind, UpstreamLists
 
@@ -97,7 +96,7 @@ class Link:
         self._logger = logger
         self._on_notification = on_notification
         self._keep = keep
-        self._backoff = Backoff()
+        self._failures = 0
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[Client] | None = None
         self._client: Client | None = None
@@ -201,8 +200,9 @@ class Link:
                 self._logger.exception("%s: the connection failed", self._label)
                 reason = type(error).__name__
             if self._was_open and monotonic() - began >= STABLE_SECONDS:
-                self._backoff.reset()
-            delay = self._backoff.next_delay()
+                self._failures = 0
+            delay = _delay(self._failures)
+            self._failures += 1
             self._next_attempt = monotonic() + delay
             what = "the connection is lost" if self._was_open else "cannot connect"
             after = f"; next attempt in {delay:.1f} s" if self._keep else ""
@@ -229,13 +229,13 @@ class Link:
         self._changed.clear()
         self._blocked = ""
         async with self._open(self._notified) as client:
-            await self._listen(client)
+            announces = await self._listen(client) and _announces_changes(client)
             self.lists = await self._first_lists(client)
             self._opened(client)
             try:
                 await self._publish(self.lists)
                 self._settled.set()
-                return await self._follow(client)
+                return await self._follow(client, announces)
             finally:
                 self._client = None
                 self._begin_attempt()
@@ -247,13 +247,14 @@ class Link:
         except TimeoutError:
             raise TransportError(f"it did not send its lists within {MAX_FIRST_LISTS_SECONDS:.0f} seconds") from None
 
-    async def _listen(self, client: Client) -> None:
-        """Ask the server for changes of its lists. A server need not support that."""
+    async def _listen(self, client: Client) -> bool:
+        """Ask the server for changes of its lists. Return False if it sends none."""
         try:
             async with asyncio.timeout(MAX_LISTEN_SECONDS):
-                await client.listen()
+                return await client.listen()
         except (ProtocolError, TimeoutError) as error:
             self._logger.debug("%s announces no changes: %s", self._label, _first_line(error))
+            return False
 
     def _opened(self, client: Client) -> None:
         self._client = client
@@ -271,25 +272,39 @@ class Link:
             prompts,
         )
 
-    async def _follow(self, client: Client) -> str:
-        """Read changed lists until the connection is lost. Return the reason of the loss."""
+    async def _follow(self, client: Client, announces: bool) -> str:
+        """Read changed lists until the connection is lost. Return the reason of the loss.
+
+        Args:
+            client: the connection.
+            announces: False to read all lists again whenever they are no longer fresh.
+        """
         closed = asyncio.ensure_future(client.wait_closed())
         closed.add_done_callback(lambda _: self._wake.set())
         try:
             while not closed.done():
-                await self._wake.wait()
-                self._wake.clear()
+                await self._wait_for_change(None if announces else self._reader.fresh_seconds)
                 if self._blocked:
                     return self._blocked
                 if self._changed:
                     kinds, self._changed = self._changed, set()
-                    self.lists = await self._reader.read(client, kinds, self.lists)
-                    await self._publish(self.lists)
+                    before, self.lists = self.lists, await self._reader.read(client, kinds, self.lists)
+                    if self.lists != before:
+                        await self._publish(self.lists)
                     await asyncio.wait((closed,), timeout=MIN_LIST_SECONDS)
             return await closed
         finally:
             closed.cancel()
             self._wake.clear()
+
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        """Wait for a change. After a time without one, all lists count as changed."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            self._changed |= ALL_KINDS
+        self._wake.clear()
 
     async def _check_response(self, client: Client) -> None:
         method = "server/discover" if client.stateless else "ping"
@@ -327,6 +342,19 @@ class Link:
     def _failure(self, reason: str) -> NotConnectedError:
         due = inf if self._next_attempt is None else self._next_attempt
         return NotConnectedError(reason, None if due == inf else max(0.0, due - monotonic()), self._cause)
+
+
+def _announces_changes(client: Client) -> bool:
+    """Return True if the server declares that it announces changes of each list that it has."""
+    declared = client.server.capabilities
+    having = [declared[name] for name in ("tools", "resources", "prompts") if name in declared]
+    return all(isinstance(one, dict) and one.get("listChanged") is True for one in having)
+
+
+def _delay(failures: int) -> float:
+    from pegboard.client import reconnect_delay  # an attempt has loaded it
+
+    return reconnect_delay(failures)
 
 
 def _first_line(error: BaseException) -> str:

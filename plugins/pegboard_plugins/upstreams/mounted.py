@@ -11,6 +11,7 @@ from pegboard import Completion, Context, ToolDefinitionError
 from pegboard.plugin import METHOD_NOT_FOUND, PromptDefinition, ProtocolError, ResourceDefinition, ToolDefinition
 from pegboard.types import RawResult, ToolkitInfo
 from pegboard_plugins.upstreams.resource_updates import ResourceUpdates
+from pegboard_plugins.upstreams.server_log import RateLimit
 from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Mounted:
         self._server = server
         self._calls = UpstreamCalls(server)
         self._updates = ResourceUpdates(server)
+        self._to_clients = RateLimit()
         self._toolkit = ToolkitInfo(server.name, prefix=False)
         server.on_notification = self._receive
 
@@ -161,12 +163,14 @@ class Mounted:
             self._log(client, params)
 
     def _log(self, client: Client, params: dict[str, Any]) -> None:
-        """Log a message of the server. Pass it to the running call if only one call uses the connection."""
+        """Log a message of the server. Pass it to the only running call, at a limited rate."""
         level, text = params.get("level"), str(params.get("data"))
         if not isinstance(level, str):
             return
         self._server.log.write(_LOG_LEVELS.get(level, 40), "", text)
-        if len(text) <= MAX_PASSED_CHARACTERS and (context := self._calls.running(client)) is not None:
+        if len(text) > MAX_PASSED_CHARACTERS or (context := self._calls.running(client)) is None:
+            return
+        if self._to_clients.allows():
             passed = {name: one for name, one in params.items() if name != "_meta"}  # it is of this connection
             context.send_notification("notifications/message", {**passed, "logger": context.name})
 

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from pegboard.plugin import Middleware, PluginContext, TransportError
+from pegboard.plugin import Gauge, Middleware, PluginContext, TransportError
 from pegboard.types import ItemKind
 from pegboard_plugins.upstreams.link import NotConnectedError
 from pegboard_plugins.upstreams.server_config import UpstreamsConfig
@@ -47,6 +47,15 @@ class MountedServers:
         requests = UpstreamRequests(self._host_id, self.servers, self._config.first_list_seconds, self._serve)
         for_users = any(server.config.identity == "user" for server in self.servers)
         return [requests, UserItems(self._name, self.servers)] if for_users else [requests]
+
+    @property
+    def gauge(self) -> Gauge:
+        """The gauge of open connections. A server with a connection for each user counts as connected."""
+
+        def read() -> dict[str, float]:
+            return {server.name: server.is_connected for server in self.servers}
+
+        return Gauge("upstreams_connected", "1 if the mounted server is connected, else 0.", read, "server")
 
     async def _start(self) -> None:
         for server in self.servers:

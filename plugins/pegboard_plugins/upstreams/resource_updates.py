@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import Context, MCPError
@@ -63,9 +64,8 @@ class ResourceUpdates:
         while True:
             context = next(iter(self._wanted.values()))
             try:
-                async with self._server.use(context) as client:
-                    await self._subscribe_all(client, report=not is_first)
-                    is_first = False
+                await self._server.use(context, partial(self._subscribe_all, report=not is_first))
+                is_first = False
             except MCPError as error:
                 self._server.logger.debug("%s: cannot subscribe: %s", self._server.name, error)
                 await asyncio.sleep(RETRY_SECONDS)

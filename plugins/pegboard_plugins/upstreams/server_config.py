@@ -52,6 +52,8 @@ class ServerConfig(PluginConfig):
         auth_scopes: the scopes that the token must have.
         max_users: the maximum number of open connections of callers. An idle connection is closed for another caller.
         idle_seconds: the time without calls after which a caller's connection is closed.
+        refresh_seconds: the time after which lists are read again if the server announces no changes. A server of
+            2026-07-28 may ask for a shorter time with `ttlMs`.
         timeout: the time limit of a request in seconds. Progress extends it.
         revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
         start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
@@ -75,6 +77,7 @@ class ServerConfig(PluginConfig):
     auth_scopes: tuple[str, ...] = ()
     max_users: int = Field(100, ge=1, le=10_000)
     idle_seconds: float = Field(600, gt=0)
+    refresh_seconds: float = Field(300, ge=5)
     timeout: float = Field(60, gt=0)
     revision: Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] | None = None
     start: Literal["eager", "lazy", "required"] = "eager"

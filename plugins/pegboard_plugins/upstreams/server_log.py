@@ -9,7 +9,27 @@ from time import monotonic
 MAX_SERVER_LINE_CHARACTERS = 2_000
 """The maximum length of a line."""
 MAX_LOG_LINES = 100
-"""The maximum number of lines of one server in a second. Further lines are dropped."""
+"""The maximum number of lines of one server in a second, and of messages to clients. Further ones are dropped."""
+
+
+class RateLimit:
+    """A limit for the messages of one server in each second.
+
+    Attributes:
+        ends: the end of the current second.
+    """
+
+    def __init__(self) -> None:
+        self.ends = 0.0
+        self._room = 0
+
+    def allows(self) -> bool:
+        """Count a message. Return False if there were too many in this second."""
+        now = monotonic()
+        if now >= self.ends:
+            self.ends, self._room = now + 1, MAX_LOG_LINES
+        self._room -= 1
+        return self._room >= 0
 
 
 class ServerLog:
@@ -23,8 +43,7 @@ class ServerLog:
     def __init__(self, server: str, logger: logging.Logger) -> None:
         self._server = server
         self._logger = logger
-        self._second_ends = 0.0
-        self._room = 0
+        self._limit = RateLimit()
         self._dropped = 0
 
     def write(self, level: int, origin: str, text: str) -> None:
@@ -37,15 +56,11 @@ class ServerLog:
         """
         if not self._logger.isEnabledFor(level):
             return
-        now = monotonic()
-        if now >= self._second_ends:
-            self._second_ends, self._room = now + 1, MAX_LOG_LINES
-        if self._room:
-            self._room -= 1
+        if self._limit.allows():
             self._logger.log(level, "%s%s: %.*s", self._server, origin, MAX_SERVER_LINE_CHARACTERS, text)
             return
         if not self._dropped:
-            asyncio.get_running_loop().call_later(self._second_ends - now, self._report)
+            asyncio.get_running_loop().call_later(self._limit.ends - monotonic(), self._report)
         self._dropped += 1
 
     def _report(self) -> None:

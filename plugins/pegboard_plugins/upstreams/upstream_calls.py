@@ -33,6 +33,8 @@ PresentContext: TypeAlias = Callable[[], Context[Any]]
 _LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 _PASSED_META = ("traceparent", "tracestate", "baggage", _LOG_LEVEL)
 """The members of a request's `_meta` that a server receives too."""
+_HOST_PREFIX = "pegboard/"
+"""The prefix of the members of `_meta` that only this host writes."""
 MAX_PROGRESS_CHARACTERS = 1000
 """The maximum length of a server's progress message."""
 
@@ -72,7 +74,8 @@ class UpstreamCalls:
         """
         capabilities = declared_capabilities(context)
         if not capabilities:
-            return self._final(await self._exchange(context, request, {}))
+            send = partial(self._exchange, context=context, request=request, capabilities={})
+            return self._final(await self._server.use(context, send, repeatable=request.repeatable))
         return await self._in_rounds(context, request, capabilities)
 
     def close(self) -> None:
@@ -133,12 +136,15 @@ class UpstreamCalls:
             state = {} if pending["state"] is None else {"requestState": pending["state"]}
             more = {"inputResponses": answers} if answers else {}
             request = request._replace(params={**request.params, **state, **more})
-        if asks_in_rounds(context):
-            async with self._server.use(context) as client:
-                if not client.stateless:
-                    return await self._parked.begin(context, partial(self._park, request))
+        parks = asks_in_rounds(context)
+
+        async def send(client: Client) -> Parked | dict[str, Any]:
+            if parks and not client.stateless:
+                return await self._parked.begin(context, partial(self._park, request))
+            return await self._exchange(client, context, request, capabilities, self._answerer(context))
+
         try:
-            return await self._exchange(context, request, capabilities, self._answerer(context))
+            return await self._server.use(context, send, repeatable=request.repeatable)
         except ProtocolError as error:
             if error.code != INVALID_PARAMS or not answers or asks_in_rounds(context):
                 raise
@@ -151,7 +157,8 @@ class UpstreamCalls:
             _supported(call.context, asked)
             return await call.ask(asked)
 
-        return await self._exchange(call.context, request, {}, ask, call)
+        send = partial(self._exchange, context=call.context, request=request, capabilities={}, ask=ask, call=call)
+        return await self._server.use(call.context, send, repeatable=request.repeatable)
 
     async def _answers(self, context: Context[Any], questions: Any, names: set[str]) -> dict[str, Any]:
         """Ask the client of a call the questions of one round. Return the answers by the server's keys.
@@ -199,6 +206,7 @@ class UpstreamCalls:
 
     async def _exchange(
         self,
+        client: Client,
         context: Context[Any],
         request: UpstreamRequest,
         capabilities: Mapping[str, Any],
@@ -208,9 +216,9 @@ class UpstreamCalls:
         """Send one request. Report its progress to the client of the call.
 
         Raises:
-            MCPError: the server cannot be reached, or responded with an error.
+            MCPError: the connection was lost, or the server responded with an error.
         """
-        method, params, repeatable = request
+        method, params, _ = request
         own = context.meta
         meta = {**{name: own[name] for name in _PASSED_META if name in own}, **self._server.meta(context)}
         if context.client.revision and not asks_in_rounds(context):
@@ -222,31 +230,31 @@ class UpstreamCalls:
         def report(progress: dict[str, Any]) -> None:
             _report(present(), progress)
 
-        async with self._server.use(context, repeatable=repeatable) as client:
-            using = self._running.setdefault(client, [])
-            using.append(present)
-            user = user_of(context)
-            if self._only_users.setdefault(client, user) != user:
-                self._only_users[client] = None
-            try:
-                return await client.exchange(
-                    method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities
-                )
-            except ProtocolError as error:
-                raise request_error(self._server.name, method, params, error) from None
-            finally:
-                using.remove(present)
-                if not using:
-                    self._running.pop(client, None)
+        using = self._running.setdefault(client, [])
+        using.append(present)
+        user = user_of(context)
+        if self._only_users.setdefault(client, user) != user:
+            self._only_users[client] = None
+        try:
+            return await client.exchange(method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities)
+        except ProtocolError as error:
+            raise request_error(self._server.name, method, params, error) from None
+        finally:
+            using.remove(present)
+            if not using:
+                self._running.pop(client, None)
 
     def _final(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return a result that asks no questions.
+        """Return a result that asks no questions, without members of `_meta` that only the host may write.
 
         Raises:
             UpstreamError: the result has a type that the host does not know.
         """
         if result.get("resultType", "complete") != "complete":
             raise self._invalid(f"the result has the type {str(result['resultType'])[:100]!r}")
+        if isinstance(meta := result.get("_meta"), dict):
+            own = {name: one for name, one in meta.items() if not name.startswith(_HOST_PREFIX)}
+            result = {**result, "_meta": own}
         return result
 
     def _invalid(self, why: str) -> UpstreamError:

@@ -24,6 +24,10 @@ MAX_LIST_BYTES = 16 * 1024 * 1024
 """The maximum size of the definitions of one list as JSON. Further items are not served."""
 MAX_PAGES = 200
 """The maximum number of pages of one list."""
+MIN_FRESH_SECONDS = 5.0
+"""A list counts as fresh for at least this time, whatever the server says."""
+MAX_FRESH_MS = 86_400_000
+"""A list counts as fresh for at most this time."""
 
 _METHODS: Mapping[RawKind, tuple[str, str, str, str]] = {
     "tools": ("tools/list", "tools", "tools", "name"),
@@ -51,6 +55,10 @@ class ListReader:
         config: the settings of the server.
         logger: the log.
         meta: the members of `_meta` of each request.
+
+    Attributes:
+        fresh_seconds: how long the lists are fresh: the shortest `ttlMs` of the server (2026-07-28), or the time in
+            the settings.
     """
 
     def __init__(self, server: str, config: ServerConfig, logger: logging.Logger, meta: Mapping[str, Any]) -> None:
@@ -58,6 +66,7 @@ class ListReader:
         self._config = config
         self._logger = logger
         self._meta = meta
+        self.fresh_seconds = config.refresh_seconds
 
     async def read(self, client: Client, kinds: Collection[RawKind], before: UpstreamLists) -> UpstreamLists:
         """Read the lists of `kinds` again, and return all lists. A list that cannot be read stays as it was.
@@ -67,6 +76,7 @@ class ListReader:
             LoopError: the server is this host, or mounts this host.
         """
         found: dict[str, Mapping[str, RawItem]] = {}
+        self.fresh_seconds = self._config.refresh_seconds
         for kind in sorted(kinds):
             if _METHODS[kind][2] in client.server.capabilities:
                 try:
@@ -91,6 +101,7 @@ class ListReader:
         room = MAX_LIST_BYTES
         for _ in range(MAX_PAGES):
             page = await client.request(method, params, meta=self._meta)
+            self._note_ttl(page.get("ttlMs"))
             items = page.get(member)
             for item in items if isinstance(items, list) else ():
                 if not self._is_served(item, key):
@@ -112,6 +123,12 @@ class ListReader:
             params = {"cursor": cursor}
         self._logger.warning("%s has more than %s pages of %s", self._server, MAX_PAGES, kind)
         return found
+
+    def _note_ttl(self, ttl_ms: Any) -> None:
+        """Note for how long a page is fresh. The time 0, which many servers send, asks for no caching at all."""
+        if type(ttl_ms) is int and ttl_ms > 0:
+            seconds = min(ttl_ms, MAX_FRESH_MS) / 1000
+            self.fresh_seconds = min(self.fresh_seconds, max(seconds, MIN_FRESH_SECONDS))
 
     def _is_served(self, item: Any, key: str) -> bool:
         """Return True if an item has a name or URI that the settings include."""

@@ -64,10 +64,11 @@ class UpstreamRequests(Middleware):
         """Return True for requests of other hosts, and while a server is not connected."""
         if VIA in call.meta:
             return True
-        if all(server.is_settled(call, self._seconds) for server in self._unsettled):
-            self._unsettled = self._of_users  # a connection for all callers is waited for only once
-            return not all(server.is_connected for server in self._servers)
-        return True
+        for server in self._unsettled:
+            if not server.is_settled(call, self._seconds):
+                return True
+        self._unsettled = self._of_users  # a connection for all callers is waited for only once
+        return any(not server.is_connected for server in self._servers)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse loops. Let lists, and calls of items that are not known yet, wait for servers."""
@@ -85,11 +86,14 @@ class UpstreamRequests(Middleware):
         waiting = [one for one in servers if not one.is_settled(call, self._seconds)]
         if not waiting:
             return False
-        _, late = await asyncio.wait(
-            [asyncio.ensure_future(one.settle(call)) for one in waiting], timeout=self._seconds
-        )
-        for task in late:
-            task.cancel()
+        tasks = [asyncio.ensure_future(one.settle(call)) for one in waiting]
+        _, late = await asyncio.wait(tasks, timeout=self._seconds)
+        for server, task in zip(waiting, tasks, strict=True):
+            if task in late:
+                task.cancel()
+                server.logger.warning(
+                    "%s has not connected within %g seconds; its items are not listed yet", server.name, self._seconds
+                )
         return any(one.is_settled(call, self._seconds) for one in waiting)
 
     async def _list_for_host(self, call: Call, call_next: CallNext) -> Outcome:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from logging import Logger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard import Context, ErrorKind, MCPError, NotFoundError
 from pegboard.plugin import PluginContext
@@ -27,6 +27,8 @@ from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks, 
 if TYPE_CHECKING:
     from pegboard.client import Client, Endpoint, Program
     from pegboard_plugins.upstreams.in_process_server import InProcessServer
+
+Sent = TypeVar("Sent")
 
 MAX_KNOWN_LOOPS = 100
 """The maximum number of request routes for which it is recorded if the server leads back."""
@@ -154,28 +156,27 @@ class UpstreamServer:
 
     # --- calls
 
-    @asynccontextmanager
-    async def use(self, context: Context[Any], *, repeatable: bool = False) -> AsyncIterator[Client]:
-        """Return the connection for the caller, for one call.
+    async def use(
+        self, context: Context[Any], send: Callable[[Client], Awaitable[Sent]], *, repeatable: bool = False
+    ) -> Sent:
+        """Send requests of one call over the connection for the caller, and return their result.
 
-        With `identity = "user"` it is the caller's own connection. It stays open at least until the block ends.
+        With `identity = "user"` it is the caller's own connection. It stays open at least until `send` returns.
 
         Args:
             context: the call.
+            send: sends the requests.
             repeatable: True if repeating the call has no further effect.
 
         Raises:
-            NetworkTransportError: the server is not connected, or does not respond to the requests of the block. The
-                error names the server, and the next attempt if it is not connected.
+            NetworkTransportError: the server is not connected, or does not respond to the requests. The error names
+                the server, and the next attempt if it is not connected.
             AuthorizationRequiredError: the caller has no token for the server.
             NotFoundError: the server has a connection for each caller, and the caller is anonymous.
             RetryableToolError: too many users are using the server.
         """
         if self._link is not None:
-            client = await self._connected(self._link)
-            with self._typed_errors(self._link, client, repeatable):
-                yield client
-            return
+            return await self._send(self._link, send, repeatable)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
         key = user_of(context)
@@ -184,10 +185,7 @@ class UpstreamServer:
         token = await self._token(context)
         async with self._users.use(key) as user:
             user.token = token
-            link = user.link
-            client = await self._connected(link)
-            with self._typed_errors(link, client, repeatable):
-                yield client
+            return await self._send(user.link, send, repeatable)
 
     def meta(self, context: Context[Any]) -> dict[str, Any]:
         """Return the members of `_meta` for each request that a call sends to the server.
@@ -197,17 +195,14 @@ class UpstreamServer:
         """
         return next_hop(context.meta, self._host_id)
 
-    async def _connected(self, link: Link) -> Client:
-        try:
-            return await link.client()
-        except NotConnectedError as error:
-            raise not_connected(self.name, error) from error
-
-    @contextmanager
-    def _typed_errors(self, link: Link, client: Client, repeatable: bool) -> Iterator[None]:
+    async def _send(self, link: Link, send: Callable[[Client], Awaitable[Sent]], repeatable: bool) -> Sent:
         """Convert errors of the connection to errors for the caller. After a timeout, check a program."""
         try:
-            yield
+            client = link.connected or await link.client()
+        except NotConnectedError as error:
+            raise not_connected(self.name, error) from error
+        try:
+            return await send(client)
         except MCPError as error:
             if (typed := no_response(self.name, error, repeatable=repeatable)) is None:
                 raise

@@ -88,6 +88,7 @@ class WorkerHandlers:
             headers=request.headers,
             supplied=supplied,
             peer=request.peer,
+            transport="http",
         )
         started = time.perf_counter()
         outcome = await host.dispatch(call)
@@ -202,6 +203,7 @@ def _call(method: str, params: dict[str, Any], request: Request) -> Call:
         headers=request.headers,
         supplied=Supplied(),
         peer=request.peer,
+        transport="http",
     )
 
 

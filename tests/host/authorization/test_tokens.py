@@ -250,3 +250,15 @@ async def test_a_tool_may_refuse_its_token_and_an_error_that_cannot_be_sent_is_m
         outcome = await failure(host, "work")
     assert isinstance(outcome.error, AuthorizationRequiredError) is (field is None)
     assert (outcome.error_id is None) is (field is None)
+
+
+class Misspelt(ToolAuthorization):
+    provider = AuthProvider("acmee", "Acme Inc.")
+
+
+async def test_the_log_names_the_provider_that_a_plugin_may_mean(caplog: pytest.LogCaptureFixture) -> None:
+    async with make_host(plugins={"about": plugin(), "empty": plugin(Source())}) as host:
+        context = next(one.context for one in host.report.plugins if one.origin.name == "empty")
+        with pytest.raises(AuthorizationRequiredError):
+            await context.get_token(Misspelt(), Call("tools/call"))
+    assert "empty: no token source has a token of the provider 'acmee'; did you mean 'acme'?" in caplog.text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.tool_lookup import find_tool
+from pegboard.cli.inspection.tool_lookup import find_tool
 from pegboard.plugin import ToolDefinition
 from pegboard.types import ToolkitInfo
 from pegboard_plugins.worker.tool_definitions import tool_definition

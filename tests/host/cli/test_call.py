@@ -57,6 +57,7 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
     [
         ("demo_write", ["the tool demo_write is not served: switched off by the settings of demo"]),
         ("demo_again", ["Too early.", "Try it later."]),
+        ("again", ["there is no tool 'again'; did you mean 'demo_again'? Tools of a file need --file FILE"]),
         (
             "demo_order",
             [
@@ -69,6 +70,12 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
 def test_a_failure_is_told(line: str, told: list[str], pegboard: Command) -> None:
     done = pegboard("call", line)
     assert (done.code, done.out, done.err.splitlines()) == (1, "", [f"pegboard: {text}" for text in told])
+
+
+def test_a_name_without_its_toolkit_is_found_in_a_file(bare: Command) -> None:
+    bare.write("from pegboard import tool\n@tool\ndef low() -> str:\n    'Whisper.'\n    return 'psst'\n", "near.py")
+    done = bare("call", "low", "--file", "near.py")
+    assert done.err == "pegboard: there is no tool 'low'; did you mean 'near_low'?\n"
 
 
 def test_the_hint_for_questions_is_not_given_to_tools_with_session_data(pegboard: Command) -> None:
@@ -85,7 +92,7 @@ def test_invalid_arguments_and_missing_secrets_are_named(pegboard: Command) -> N
     assert third == "pegboard: c is not a parameter of this tool"
     assert "`pegboard show --only demo,math demo_add`" in fourth
     unset = pegboard("call", "demo_secret", env={"DEMO_KEY": ""})
-    assert (unset.code, unset.out, "DEMO_KEY" in unset.err) == (1, "", True)
+    assert (unset.code, unset.out, "with `pegboard secret set DEMO_KEY`" in unset.err) == (1, "", True)
 
 
 def test_a_crash_is_masked_and_its_id_leads_to_the_log(pegboard: Command) -> None:
@@ -96,15 +103,6 @@ def test_a_crash_is_masked_and_its_id_leads_to_the_log(pegboard: Command) -> Non
     told = done.err.splitlines()[-1]
     assert CANARY not in told
     assert done.err.count(told.split()[2].rstrip(";")) == 2
-
-
-def test_progress_is_shown_at_a_terminal_or_with_verbose(pegboard: Command) -> None:
-    steps = ["pegboard: 1 of 3 step 1", "pegboard: 2 of 3 step 2", "pegboard: 3 of 3 step 3"]
-    for options, terminal in (((), (2,)), (("-v",), ())):
-        done = pegboard("call", "demo_count", *options, terminal=terminal)
-        assert (done.code, done.out) == (0, "counted\n")
-        assert [line for line in done.err.splitlines() if line.startswith("pegboard: ")] == steps
-    assert pegboard("call", "demo_count").err == ""
 
 
 def test_control_characters_are_escaped_at_a_terminal_only(pegboard: Command) -> None:

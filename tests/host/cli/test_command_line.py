@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli import main
-from pegboard.cli.parser import parse
+from pegboard.cli.command_failures import UsageError
+from pegboard.cli.parsing.parser import parse
 from tests.host.cli.conftest import Command
 
 COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "config", "config check", "config show")
@@ -18,28 +19,32 @@ COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "
 
 def test_options_may_come_before_between_and_after_arguments() -> None:
     options = parse(["--only", "a", "call", "TOOL", "x=1", "y:=2", "--only", "b", "--json", "-v"])
-    assert (options.run, options.tool, options.arguments) == ("call:run_call", "TOOL", ["x=1", "y:=2"])
+    assert (options.run, options.tool, options.arguments) == ("commands.call:run_call", "TOOL", ["x=1", "y:=2"])
     assert (options.json, options.only, options.verbose) == (True, ["a", "b"], 1)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "told", "command"),
     [
-        ("lits", "there is no command 'lits'; did you mean 'list'?"),
-        ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, claude-code, "),
-        ("list kit.py", "'kit.py' is an unexpected argument; pass a file of tools with --file kit.py\n"),
-        ("list --jsno", "unknown option '--jsno'; did you mean '--json'?"),
-        ("list --js", "unknown option '--js'"),
-        ("call TOOL --path x", "unknown option '--path'; write arguments of a tool without dashes: path=VALUE"),
+        ("lits", "there is no command 'lits'; did you mean 'list'?", ""),
+        ("configure kit.py cursor", "there is no command 'kit.py'; write one of claude-desktop, ", "configure "),
+        ("list kit.py", "'kit.py' is an unexpected argument; pass a file of tools with --file kit.py\n", "list "),
+        ("serve --prot 80", "unknown option '--prot'; did you mean '--port'?", "serve "),
+        ("config show --jsno", "unknown option '--jsno'; did you mean '--json'?", "config show "),
+        ("list --js", "unknown option '--js'", "list "),
+        ("list --url", "--url requires a value", "list "),
+        ("config", "name a command of `pegboard config`: check, show", "config "),
+        ("list --json=1", "--json takes no value", ""),
+        ("serve --port abc", "--port must be an integer, not 'abc'", "serve "),
+        ("cost --budget -5", "argument --budget: must be a whole number, not '-5'", "cost "),
+        ("call TOOL --path x", "unknown option '--path'; write arguments of a tool without dashes: path=", "call "),
     ],
 )
-def test_a_wrong_line_is_refused_with_a_hint(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
+def test_a_wrong_line_is_refused_with_a_hint(line: str, told: str, command: str) -> None:
+    with pytest.raises(UsageError) as caught:
         parse(line.split())
-    out, err = capsys.readouterr()
-    assert (caught.value.code, out) == (2, "")
-    assert err.startswith(f"pegboard: {told}")
-    assert err.splitlines()[-1].startswith("pegboard: see `pegboard")
+    assert f"{caught.value}\n".startswith(told)
+    assert caught.value.program == f"pegboard {command}".rstrip()
 
 
 def test_a_removed_working_directory_is_reported(

@@ -81,8 +81,12 @@ OPEN = "[plugins.http]\nport = 0\nhost = '0.0.0.0'\n"
     ("host", "sections", "told"),
     [
         ("transports = []", "", "[host] transports is empty"),
-        ("transports = ['pigeon']", "", "no enabled plugin provides 'pigeon'"),
-        ("", "[plugins.http]\nport = 0\ncertificate = 'none.pem'", "the certificate cannot be used"),
+        ("transports = ['pigeon']", "", "no enabled plugin provides 'pigeon'; write one of http, stdio"),
+        (
+            "",
+            "[plugins.http]\nport = 0\ncertificate = 'none.pem'",
+            "none.pem cannot be used: No such file or directory",
+        ),
         ("", "[plugins.http]\nport = 0\nhost = '192.0.2.1'", "cannot listen at 192.0.2.1:0"),
         ("", "[plugins.http]\nsocket = 'none/x.sock'", "cannot listen at none/x.sock"),
         ("", OPEN, "no authenticator is configured for /mcp"),

@@ -48,6 +48,8 @@ def test_a_file_is_served_from_another_folder_with_the_configuration_of_this_one
     entry = entries(home)["my-shop"]
     assert entry["args"] == ["stdio", f"{home}/my_shop.py", "--config", f"{home}/hostconfig.toml"]
     assert (Path(entry["command"]).is_file(), entry["env"]) == (True, {"MOOD": "fine"})
+    shown = bare("configure", "cursor", "my_shop.py", terminal=(2,), env={"TERM": "xterm"})
+    assert shown.err == "starting the server as Cursor does\x1b[K\x1b[K"
     data = bare("configure", "cursor", "my_shop.py", "--json").data
     assert (data["changed"], data["difference"], data["answer"]["items"]["tools"]) == (False, [], ["shop_place"])
 

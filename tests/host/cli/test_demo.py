@@ -31,6 +31,10 @@ def test_its_messages_are_those_of_the_protocol_and_its_steps_work(bare: Command
         line.split(" ", 3)[3] for line in bare("demo", "-v").out.splitlines() if line.startswith(("  -->", "  <--"))
     ]
     assert {json.loads(message)["jsonrpc"] for message in shown} == {"2.0"}
+    recorded = bare("demo", "--json").data
+    assert [one["message"]["jsonrpc"] for one in recorded["messages"]] == ["2.0"] * len(shown)
+    assert recorded["messages"][0]["sender"] == "client"
+    assert "ConnectionError" in recorded["log"][0]
     bare.write(bare("demo", "--code").out, "shop.py")
     configured = bare("configure", "claude-code", "shop.py")
     assert (configured.code, "it serves 4 tools (shop_order" in configured.out) == (0, True)

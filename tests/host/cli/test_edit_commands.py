@@ -61,9 +61,12 @@ def test_a_key_is_set_and_comments_stay(key: str, text: str, line: str, pegboard
         ),
         ("config set host.nmae x", 'host.nmae: unknown key; did you mean "name"?'),
         ("config set host.name.first x", "host.name is not a table"),
+        ("config set plugins.mcp.path x", 'plugins.mcp.path: must begin with "/"'),
+        ('config set plugins.http.host ""', "plugins.http.host: must not be empty"),
         ("config set host x", "'host' is not a key"),
         ("enable adit", 'is installed; did you mean "audit"?'),
         ("enable auth_token", "missing token"),
+        ("enable audit", "is required and missing; set it with `pegboard config set plugins.audit.file VALUE`"),
     ],
 )
 def test_a_mistake_changes_nothing(line: str, told: str, pegboard: Command) -> None:
@@ -109,6 +112,7 @@ def test_a_plugin_is_switched(name: str, pegboard: Command) -> None:
         assert (done.code, done.err) == (0, "")
         assert is_on() is (word == "enable")
         assert pegboard(word, name, "--json").data["changed"] is False
+        assert ".edited" not in pegboard(word, name).out
     assert begun is (name == "demo")
     assert comments(file_of(pegboard))[:3] == [" mine", " the host", " a name"]
 
@@ -127,6 +131,15 @@ def test_a_trusted_file_stays_trusted_and_another_is_not_changed(pegboard: Comma
     assert pegboard("config", "trust", env=env).code == 0
     assert pegboard("disable", "demo", env=env).code == 0
     assert "demo_greet" not in pegboard("list", env=env).out
+
+
+@pytest.mark.parametrize("line", ["enable cache", "disable cache", "config set host.name x"])
+def test_a_folder_that_cannot_be_written_is_an_error(line: str, pegboard: Command) -> None:
+    (pegboard.folder / "hostconfig.toml").unlink()
+    done = pegboard(*line.split(), "--json", env={"PEGBOARD_CONFIG": None, "XDG_CONFIG_HOME": "/dev/null"})
+    assert (done.code, done.err) == (1, "")
+    message = "the folder /dev/null/pegboard cannot be created: Not a directory; name another file with --config"
+    assert done.data["error"]["message"] == message
 
 
 def test_the_user_s_file_is_made_if_there_is_none(pegboard: Command, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_hostile_folder_has_no_effect(start: list[str], commands: dict[str, in
             assert done.returncode == code_expected, f"{command}: {out}"
             assert CANARY not in out
             assert not mark.exists(), f"{command} executed {mark.read_text()}"
-            assert done.returncode == 0 or "hostconfig.toml: is not trusted" in out
+            assert done.returncode == 0 or "hostconfig.toml: the file is not trusted" in out
         assert seen(folder, home) == before
         with pytest.raises(BlockingIOError):
             listener.accept()

@@ -51,7 +51,7 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
     ("line", "told"),
     [
         ("", "toolkit, plugin or server? Write `pegboard new toolkit weather`"),
-        ("toolkitt weather", "'toolkitt' is unknown; did you mean 'toolkit'?"),
+        ("toolkitt weather", "'toolkitt' is unknown: did you mean 'toolkit'? Write toolkit, plugin or server, as in "),
         ("toolkit", "the name is missing: write `pegboard new toolkit NAME`"),
         ("toolkit Weather!", "'Weather!' is not a valid name: use up to 50 lower-case letters (a-z) and digits, "),
         ("toolkit ../weather", "such as weather\n"),
@@ -60,8 +60,9 @@ def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:
         (f"toolkit {'x' * 51}", "is not a valid name"),
         ("toolkit weather --kind route", "--kind is for plugins"),
         ("toolkit weather --owner a/b", "'a/b' is not a GitHub account"),
-        ("plugin acme --kind rout", "'rout' is unknown; did you mean 'route'?"),
+        ("plugin acme --kind rout", "'rout' is unknown: did you mean 'route'? Write "),
         ("plugin rate-limit", "pegboard has a plugin 'rate_limit' already: choose another name"),
+        ("toolkit files", "the toolkit 'files' is installed already, from toolkit-files: choose another name"),
         ("plugin list --kind command", "pegboard has a command 'list' already: choose another name"),
         ("plugin false --kind middleware", "because False has another meaning"),
         (

@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
-from pegboard.cli.other_server_output import print_shown
+from pegboard.cli.other_servers.other_server_output import print_shown
+from pegboard.cli.other_servers.server_items import call_named
+from pegboard.client.addresses import MAX_REQUEST_SECONDS
 from tests.host.cli.conftest import Command
 from tests.host.client.scripted import REVISION, Got, scripted_http, session, whole
 from tests.support.forks import Done
@@ -148,6 +151,15 @@ def test_tools_prompts_and_resources_are_called(line: str, code: int, out: str, 
     assert (done.code, done.out[: len(out)], done.err) == (code, out, "")
 
 
+def test_wrong_arguments_lead_to_the_parameters_of_the_tool(bare: Command, own: list[str]) -> None:
+    hint = (
+        "pegboard: `pegboard show Own.Add` with the same options lists the parameters; write other types as key:=json\n"
+    )
+    for arguments in (["a=x"], ["b:=1"], ["a:=1", "c:=1"]):
+        assert bare("call", "Own.Add", *arguments, *own).err == hint
+    assert bare("call", "own_fails", *own).err == ""
+
+
 def test_the_result_in_json_is_that_of_the_server(bare: Command, own: list[str]) -> None:
     result = bare("call", "own_add", "a:=1", "--json", *own).data
     assert result["content"] == [{"type": "text", "text": "3"}]
@@ -156,7 +168,7 @@ def test_the_result_in_json_is_that_of_the_server(bare: Command, own: list[str])
     assert (missing.code, missing.err) == (1, "")
     assert "did you mean 'own_add'?" in missing.data["error"]["message"]
     refused = bare("call", "own_add", "--json", "--url", "http://127.0.0.1:9/mcp")
-    assert (refused.code, list(refused.data["error"])) == (5, ["message"])
+    assert (refused.code, refused.data["error"]["kind"]) == (5, "CANNOT_OPEN")
 
 
 def test_a_terminal_answers_questions(bare: Command, own: list[str]) -> None:
@@ -184,6 +196,12 @@ def test_an_unknown_name_is_an_error_with_the_nearest(bare: Command, own: list[s
         1,
         "pegboard: the server has no tool or prompt 'own_ad'; did you mean 'own_add'?\n",
     )
+
+
+async def test_a_call_may_take_longer_than_other_requests() -> None:
+    client = AsyncMock()
+    await call_named(client, ("tools", {"name": "dig"}), "dig", {}, None)
+    client.call.assert_awaited_once_with("dig", {}, progress=None, timeout=MAX_REQUEST_SECONDS)
 
 
 # --- failures

@@ -55,6 +55,7 @@ def test_a_command_of_a_plugin_runs(greeting: Command) -> None:
         ("greet crash", 1, "'greet' failed: KeyError: 'canary'"),
         ("greet", 2, "required: name"),
         ("gret Ada", 2, "there is no command 'gret'; did you mean 'greet'?"),
+        ("login github", 2, "there is no command 'login': `pegboard enable vault` enables the plugin that adds it"),
     ],
 )
 def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: Command) -> None:
@@ -71,6 +72,11 @@ def test_a_disabled_plugin_adds_no_command_and_wrong_settings_prevent_no_help(gr
     greeting.configure(host="nonsense = 1")
     done = greeting("--help")
     assert (done.code, "unknown key" in done.err, "greet a person" in done.out) == (0, True, False)
+
+
+def test_built_in_plugins_change_no_process(pegboard: Command) -> None:
+    pegboard.configure(sections="[plugins.opentelemetry]\n[plugins.prometheus]")
+    assert pegboard.run(pegboard.arguments("list")).err.count("changed the process") == 0
 
 
 # --- token

@@ -29,6 +29,8 @@ def star(context: Context) -> str:
 ASKS = """
 from pegboard import tool
 from pegboard.plugin import Plugin, hookimpl
+from pegboard.types import Call
+from pegboard_plugins.auth_providers import OAuth2
 
 class Asks(Plugin):
     @hookimpl
@@ -39,6 +41,7 @@ class Asks(Plugin):
             return f"{name}: {context.get_secret(name)}"
         return [ask]
 """
+TOKEN = "__import__('asyncio').run(context.get_token(OAuth2(id=name), Call('tools/call'))).token"
 SECRETS = {"WEATHER_KEY": "12345", "BANK_PIN": "67890"}
 
 
@@ -96,6 +99,30 @@ def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     assert "may receive these secrets: WEATHER_* (" in weather("why", "weather", env=SECRETS).out
     assert weather("call", "weather_forecast", env=SECRETS).out == "key of 5 characters\n"
     assert weather("stdio", "--strict", env=SECRETS).code == 3
+
+
+@pytest.mark.parametrize(("names", "served"), [('["git*"]', True), ('["slack"]', False), ("[]", False)])
+def test_tokens_of_other_providers_are_not_given(weather: Command, names: str, served: bool) -> None:
+    weather.configure(sections=f"[host.toolkits.weather]\nproviders = {names}", off=["demo"])
+    env = SECRETS | {"GITHUB_TOKEN": "x"}
+    (row,) = [row for row in weather("plugins", "--json", env=env).data if row["name"] == "weather"]
+    assert [one["provider"] for one in row["tokens"]] == ["github"] * served
+    assert ", ".join(row["may_receive_tokens"]) in names.replace('"', "")
+    assert row["may_receive"] is None
+    told = weather("why", "weather_star", env=env).out
+    reason = "it requires a token of github, which [host.toolkits.weather] providers (hostconfig.toml:5) does not grant"
+    assert (reason in told) is not served
+    given = ", ".join(row["may_receive_tokens"]) or "none"
+    assert f"may receive these tokens: {given} (" in weather("why", "weather", env=env).out
+
+
+def test_a_toolkit_that_requests_a_token_itself_gets_no_others(pegboard: Command) -> None:
+    pegboard.install("weather", ASKS.replace("context.get_secret(name)", TOKEN), target="Asks")
+    for names, refused in (('["github"]', False), ("[]", True)):
+        pegboard.configure(sections=f"[host.toolkits.weather]\nproviders = {names}", off=["demo"])
+        done = pegboard("call", "ask", "name=github", env={"GITHUB_TOKEN": "token-canary"})
+        assert ("token-canary" in done.out) is not refused
+        assert ("providers does not grant it" in done.out + done.err) is refused
 
 
 def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli.host_setup import load_config
-from pegboard.cli.parser import parse
+from pegboard.cli.parsing.parser import parse
 from pegboard.config.problems import step
 from tests.docs.pages import Page
 from tests.host.cli.conftest import Command

@@ -81,6 +81,23 @@ def test_commands_work_on_a_file(bare: Command, demo: Path) -> None:
     assert bare("call", "demo_add", "a:=1", "--file", "json.py", "--json").data == {"result": 2}, "a module's name"
 
 
+async def test_a_folder_or_a_package_is_served_alone(pegboard: Command) -> None:
+    pegboard.write("raise SystemExit('this file was run')\n", "setup.py")
+    pegboard.write(ALONE.replace('"demo",', '"mine",'), "mine.py")
+
+    async def names(*arguments: str) -> set[str]:
+        command = pegboard.arguments("stdio", *arguments)
+        async with Wire(command, cwd=pegboard.folder, site=pegboard.site) as wire:
+            await wire.initialize()
+            return {tool["name"] for tool in (await wire.result("tools/list"))["tools"]}
+
+    assert rows(pegboard("list", "--file", ".").out) == [["mine_add", "Add two numbers."]]
+    assert await names(".") == {"mine_add"}
+    pegboard.configure("autoload = false")
+    assert await names() == set()
+    assert "demo_add" in await names("--tool-package", "demo_kit")
+
+
 def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command) -> None:
     pegboard.write(ALONE.replace('"demo",', '"mine",'), "mine.py")
 
@@ -112,6 +129,6 @@ def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: 
 
 
 def test_files_that_cannot_be_served_are_told(bare: Command) -> None:
-    assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py\n"
+    assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py: correct the path\n"
     bare.write("notes", "notes.txt")
     assert "notes.txt is not a Python file: its name must end with .py" in bare("serve", "notes.txt").err

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from pegboard.cli import host_setup
+from pegboard.errors import ConfigError
 from tests.host.cli.conftest import Command
 
 HIDES = '[host]\ndisabled_tools = ["demo_echo"]\n'
@@ -33,10 +36,11 @@ def test_an_untrusted_file_stops_commands_but_not_help_and_stdio(opened: Opened)
     opened.write(HIDES)
     for line in ("serve", "list --json", "config show --safe", "token"):
         done = opened(*line.split())
-        assert (done.code, done.out) == (3, "")
-        assert "hostconfig.toml: is not trusted" in done.err
-        assert "`pegboard config trust`" in done.err
-        assert "--config hostconfig.toml" in done.err
+        told, silent = (done.out, done.err) if "--json" in line else (done.err, done.out)
+        assert (done.code, silent) == (3, "")
+        assert "the file is not trusted" in told
+        assert "`pegboard config trust`" in told
+        assert "--config hostconfig.toml" in told
     for line in ("--version", "list --help"):
         assert opened(*line.split()).code == 0
     done = opened("stdio", typed=PING)
@@ -219,3 +223,21 @@ def test_the_start_logs_settings_that_widen_access(
     assert len(lines) == (1 if told else 0), done.err
     assert all(text in lines[0] for text in told)
     assert "canary" not in done.err
+
+
+def test_a_reload_continues_without_the_file_that_the_start_has_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(host_setup, "set_up_logging", lambda *_, **__: None)
+    options = Namespace(config=None, file=[], only=[], verbose=0, safe=False, strict=False)
+
+    def start() -> None:
+        host_setup.host_from_options(options, serving=True, on_untrusted=host_setup.skip_untrusted)
+
+    start()
+    (tmp_path / "hostconfig.toml").write_text('[host]\nname = "hostile"\n')
+    with pytest.raises(ConfigError, match="not trusted"):
+        host_setup.config_again(options)
+    start()
+    assert host_setup.config_again(options).host.name != "hostile"

@@ -157,7 +157,7 @@ async def test_a_login_has_its_own_time() -> None:
 
         async def challenged(self, url: str, status: int, headers: Any) -> bool:
             (flight,) = client._connection.incoming.in_flight.values()
-            remaining.append((flight.clock.when() or 0) - asyncio.get_running_loop().time())
+            remaining.append(flight.due - asyncio.get_running_loop().time())
             self.token = "good"
             return True
 

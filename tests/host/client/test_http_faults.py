@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
 
 from pegboard.client import Client, ClientLimits, Endpoint, LoginRequiredError, http_session, listening
+from pegboard.client.aiohttp_exchange import AiohttpExchange
 from pegboard.plugin import ProtocolError, TransportError
 from tests.host.client.scripted import (
     ACCEPTED,
@@ -392,6 +394,13 @@ async def test_a_batch_on_a_stream_may_have_the_response() -> None:
     assert told == ["notifications/message"]
 
 
+async def test_a_url_without_a_path_gets_an_example() -> None:
+    async with scripted_http(lambda _: whole(404, b"")) as (url, _):
+        with pytest.raises(TransportError, match=f"is that of an MCP endpoint, such as {url}$"):
+            async with Client(f"{url.removesuffix('mcp')}"):
+                pass
+
+
 async def test_a_redirect_to_the_same_origin_is_followed() -> None:
     redirects = iter([whole(307, b"", "Location: /mcp/")])
     async with connected(lambda got: next(redirects, got.result(DISCOVERED))) as (client, got):
@@ -522,6 +531,36 @@ async def test_rounds_and_questions_are_limited() -> None:
 
 
 # --- headers
+
+
+async def test_headers_of_a_tool_that_is_no_longer_listed_are_forgotten() -> None:
+    schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    pages = [
+        {"tools": [{"name": "a", "inputSchema": schema}], "nextCursor": "2"},
+        {"tools": [{"name": "b", "inputSchema": schema}]},
+        {"tools": [{"name": "b", "inputSchema": schema}]},
+    ]
+
+    def respond(got: Got) -> bytes:
+        return got.result(pages.pop(0) if got.method == "tools/list" else OK)
+
+    async with connected(stateless(respond)) as (client, got):
+        for _ in range(2):
+            await client.tools()
+            for name in ("a", "b"):
+                await client.call(name, {"region": "x"})
+    repeated = ["mcp-param-region" in one.headers for one in got if one.method == "tools/call"]
+    assert repeated == [True, True, False, True]
+
+
+async def test_a_server_that_vanishes_is_noticed_by_keepalive() -> None:
+    exchange = AiohttpExchange()
+    async with scripted_http(lambda _: b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n") as (url, _):
+        reply = exchange("GET", url, {}, None)
+        async with reply:
+            found = reply._response.connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
+            assert found.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    await exchange.close()
 
 
 async def test_arguments_are_repeated_in_headers_as_the_tool_demands() -> None:

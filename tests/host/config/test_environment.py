@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from pegboard.config import Layer, PluginConfig, config_show, validate_section
 from pegboard.config.sections import declared_variables
@@ -44,6 +44,11 @@ def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None
     settings = validate_section(config, "plugins", "acme", Config)
     assert settings == Config(label="007", pin=SecretStr("12345"), size=3)
     assert config.host.version == "1.10"
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_variable_counts_as_unset(tmp_path: Path, text: str) -> None:
+    assert load(tmp_path, '[host]\nname = "file"\n', {"PEGBOARD__HOST__NAME": text}).host.name == "file"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +105,7 @@ class Settings(PluginConfig):
     label: Annotated[str, FromEnvironment("ACME_LABEL")] = "none"
     verbose: Annotated[bool, FromEnvironment("ACME_VERBOSE")] = False
     pin: Annotated[SecretStr | None, FromEnvironment("ACME_PIN")] = None
+    size: Annotated[int, Field(ge=0), FromEnvironment("ACME_SIZE")] = 0
 
 
 def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
@@ -113,10 +119,13 @@ def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
     of_program = validate_section(load(tmp_path, environ=environ, overrides=program), "plugins", "acme", Settings)
     assert isinstance(of_program, Settings)
     assert of_program.label == "program"
-    wrong = validate_section(load(tmp_path, environ={"ACME_VERBOSE": "maybe"}), "plugins", "acme", Settings)
+    wrong = validate_section(
+        load(tmp_path, environ={"ACME_VERBOSE": "maybe", "ACME_SIZE": "-1"}), "plugins", "acme", Settings
+    )
     assert isinstance(wrong, list)
     assert list(map(str, wrong)) == [
-        f'{PLACE}ACME_VERBOSE: plugins.acme.verbose: expected true or false, found text "maybe"'
+        f'{PLACE}ACME_VERBOSE: plugins.acme.verbose: expected true or false, found text "maybe"',
+        f"{PLACE}ACME_SIZE: plugins.acme.size: expected at least 0, found the number -1",
     ]
 
 

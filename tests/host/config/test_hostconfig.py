@@ -106,7 +106,7 @@ website_url = ""
 [plugins]
 http = 80
 """.lstrip()
-    assert problems(tmp_path, text, {"PEGBOARD__HOST__VERSION": "", "PEGBOARD__HOTS__NAME": "x"}) == [
+    assert problems(tmp_path, text, {"PEGBOARD__HOST__VERSION": '""', "PEGBOARD__HOTS__NAME": "x"}) == [
         "environment variable PEGBOARD__HOTS__NAME: after PEGBOARD__ comes HOST, PLUGINS or TOOLKITS, not HOTS"
         + MEANT.format("PEGBOARD__HOST__NAME"),
         "environment variable PEGBOARD__HOST__VERSION: host.version: must not be empty",

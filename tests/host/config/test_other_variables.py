@@ -27,15 +27,19 @@ SET: list[tuple[str, str, str, Any]] = [
     ("MCP_SERVER_TITLE", "Shed", "host.title", "Shed"),
     ("MCP_SERVER_INSTRUCTIONS", "Ask.", "host.instructions", "Ask."),
     ("MCP_MIDDLEWARE_MASK_ERROR_DETAILS", "false", "plugins.debug_errors.mask_details", False),
+    ("MCP_NOTIFICATION_DEFAULT_DEBOUNCE_MS", "100", "plugins.mcp.change_delay_ms", "100"),
+    ("MCP_NOTIFICATION_RATE_LIMIT_PER_MINUTE", "60", "plugins.mcp.changes_per_minute", "60"),
     ("MCP_RESOURCE_SERVER_CANONICAL_URL", "https://a.example/mcp", f"{SERVER}.resource", "https://a.example/mcp"),
     ("MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS", "[]", f"{SERVER}.authorization_servers", "[]"),
     ("MCP_RESOURCE_SERVER_SCOPES_SUPPORTED", "a b", f"{SERVER}.scopes_supported", "a b"),
     ("MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES", "a b", f"{SERVER}.challenge_scopes", "a b"),
     ("ARCADE_WORKER_SECRET", "s", "plugins.worker.secret", {"env": "ARCADE_WORKER_SECRET"}),
     ("ARCADE_AUTH_DISABLED", "true", "plugins.worker.auth_disabled", True),
+    ("ARCADE_MCP_OTEL_ENABLE", "true", "plugins.opentelemetry.enabled", True),
     ("ARCADE_USER_ID", "me", "host.user", "me"),
     ("ARCADE_SERVER_HOST", "localhost", "plugins.http.host", "localhost"),
     ("ARCADE_SERVER_PORT", "9000", "plugins.http.port", "9000"),
+    ("ARCADE_SERVER_RELOAD", "true", "host.reload", True),
     ("ARCADE_SERVER_TRANSPORT", "stdio", "host.transports", ["stdio"]),
     ("ARCADE_DISABLED_TOOLS", "A.b, c", "host.disabled_tools", ["A.b", "c"]),
     ("ARCADE_DISABLED_TOOLKITS", "a", "host.disabled_toolkits", ["a"]),
@@ -43,6 +47,7 @@ SET: list[tuple[str, str, str, Any]] = [
     (DEBUG.format("STACKTRACE"), LEAK, "plugins.debug_errors.stacktrace", LEAK),
 ]
 RENAMED = {
+    "ARCADE_MCP_TOOL_PACKAGE": "[plugins.tool_packages] names",
     "MCP_DEBUG": "[host] log_level",
     "MCP_MIDDLEWARE_ENABLE_LOGGING": "[host] disabled_plugins",
     "MCP_MIDDLEWARE_LOG_LEVEL": "[host] log_level",
@@ -59,12 +64,12 @@ RENAMED = {
 }
 UNUSED = [
     *("MCP_MIDDLEWARE_ENABLE_ERROR_HANDLING", "MCP_TRANSPORT_CLEANUP_INTERVAL_SECONDS", "MCP_TRANSPORT_MAX_QUEUE_SIZE"),
-    *("MCP_NOTIFICATION_RATE_LIMIT_PER_MINUTE", "MCP_NOTIFICATION_DEFAULT_DEBOUNCE_MS"),
-    *("MCP_NOTIFICATION_MAX_QUEUED_NOTIFICATIONS", "ARCADE_API_KEY", "ARCADE_API_URL", "ARCADE_API_BASE_URL"),
+    "MCP_NOTIFICATION_MAX_QUEUED_NOTIFICATIONS",
     *("ARCADE_CONTEXT", "ARCADE_URL", "ARCADE_DISABLE_AUTOUPDATE", "ARCADE_USAGE_TRACKING", "ARCADE_ENVIRONMENT"),
-    *("ARCADE_MCP_OTEL_ENABLE", "ARCADE_MCP_CHILD_PROCESS", "ARCADE_MCP_SHOW_PACKAGES", "ARCADE_MCP_TOOL_PACKAGE"),
-    *("ARCADE_SERVER_RELOAD", "ARCADE_TOOL_NAME_SEPARATOR", "ARCADE_WORK_DIR"),
+    *("ARCADE_MCP_CHILD_PROCESS", "ARCADE_MCP_SHOW_PACKAGES"),
+    *("ARCADE_TOOL_NAME_SEPARATOR", "ARCADE_WORK_DIR"),
 ]
+OF_PLUGINS = ["ARCADE_API_KEY", "ARCADE_API_URL", "ARCADE_API_BASE_URL"]
 
 
 def warnings(**environ: str) -> list[str]:
@@ -91,9 +96,16 @@ def test_a_variable_without_effect_causes_a_warning(tmp_path: Path, name: str) -
     assert warnings(**{name: " "}) == []
 
 
+@pytest.mark.parametrize("name", OF_PLUGINS)
+def test_a_variable_of_a_disabled_plugin_causes_a_warning(name: str) -> None:
+    (warning,) = warnings(**{name: "1"})
+    assert warning == f"{name} has no effect here: only [plugins.arcade_cloud] uses it, which is disabled"
+    assert list(ignored_variables({name: "1"}, NAMES, ["arcade_cloud"])) == []
+
+
 def test_the_rows_are_those_of_the_defaults_and_name_existing_keys() -> None:
-    listed = {name for kind in (*EnvironmentNames._fields, "renamed", "unused") for name in NAMES[kind]}
-    assert listed == {*(row[0] for row in SET), *RENAMED, *UNUSED}
+    listed = {name for kind in (*EnvironmentNames._fields, "renamed", "unused", "of_plugins") for name in NAMES[kind]}
+    assert listed == {*(row[0] for row in SET), *RENAMED, *UNUSED, *OF_PLUGINS}
     models = {f"plugins.{one.name}": one.entry_point.load().Config for one in find_plugins().origins if one.entry_point}
     models["host"] = HostSection
     for setting in NAMES["renamed"].values():

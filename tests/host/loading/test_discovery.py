@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from pegboard.loading.discovery import choose_plugins, defaults, find_plugins
-from pegboard.loading.plugins import PluginChoice
+from pegboard.hookspecs import register_commands
+from pegboard.host import Host
+from pegboard.loading.discovery import choose_plugins, defaults, find_plugins, is_built_in, provided
+from pegboard.loading.plugins import PluginChoice, contributions_of
 from pegboard.plugin import HostConfig, Selection
 from pegboard.plugin.origin import Origin
 from tests.support.distributions import make_distribution
@@ -132,3 +134,17 @@ def test_a_third_party_plugin_with_the_name_of_a_built_in_plugin_is_refused(name
     disabled = {"host": {"disabled_plugins": ["acme-tools:*mcp"]}}
     assert not choice(PLUGIN._replace(name="mcp"), disabled).refused
     assert choice(BUILT_IN, disabled).on
+
+
+def test_messages_know_the_commands_and_transports_of_built_in_plugins() -> None:
+    loaded = {
+        one.name: one.entry_point.load() for one in find_plugins().origins if is_built_in(one) and one.entry_point
+    }
+    for kind in ("commands", "transports"):
+        adding = {name for name, plugin in loaded.items() if hasattr(plugin, f"register_{kind}")}
+        assert set(provided(kind).values()) == adding
+    sections: dict[str, Any] = {name: {} for name in provided("commands").values()} | {"worker": {"secret": "s" * 40}}
+    host = Host({"plugins": sections})
+    host.load()
+    found = contributions_of(host.report.plugins, register_commands)
+    assert {command.name: plugin.origin.name for plugin, command in found} == provided("commands")

@@ -107,3 +107,14 @@ async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: N
         await asyncio.to_thread(look)
         assert looked
         assert named.said == []
+
+
+def test_the_thread_ends_with_the_loop(named: Named) -> None:
+    async def main() -> Host:
+        host = host_of(named)
+        await host.start()
+        await value(host, "x_fine")
+        return host
+
+    watchdog = asyncio.run(main())._in_flight.watchdog
+    asyncio.run(until(lambda: not watchdog._listening))

@@ -229,7 +229,7 @@ def test_it_serves_the_worker_protocol(tmp_path: Path) -> None:
         server.terminate()
         server.communicate()
     assert swept == {}
-    assert "ARCADE_SERVER_RELOAD has no effect here: restart the server after a change" in "".join(lines)
+    assert "[host] reload has no effect in a program: run `pegboard serve FILE --reload`" in "".join(lines)
     assert tools["ToolShed.Add"]["toolkit"] == {
         "name": "ToolShed",
         "description": "Lends tools.",

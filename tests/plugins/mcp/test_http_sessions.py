@@ -44,6 +44,12 @@ async def open_session(sessions: HttpSessions) -> HttpSession:
     return session
 
 
+async def settle_idle(sessions: HttpSessions) -> None:
+    """Settle idle sessions, as the timer does."""
+    sessions._settle_idle()
+    await asyncio.gather(*sessions._tasks)
+
+
 @pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
 async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool) -> None:
     sessions, may_end = HttpSessions(MemorySessionStore(10, 60), None, McpConfig()), asyncio.Event()
@@ -54,7 +60,7 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         asyncio.get_running_loop().call_soon(call._commit)
         return b"{}"
 
-    call.start(answer())
+    call.start(answer(), is_immediate=False)
     begun = asyncio.create_task(call.respond(json=json, events=True))
     await asyncio.sleep(0)
     may_end.set()
@@ -65,7 +71,10 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         assert (found, json) == (Response(body=b"{}"), True)
 
 
-async def test_data_of_tools_is_stored_before_the_response() -> None:
+@pytest.mark.parametrize("is_immediate", [False, True])
+async def test_data_of_tools_is_stored_before_the_response_and_an_immediate_call_has_no_task(
+    is_immediate: bool,
+) -> None:
     store = MemorySessionStore(10, 60)
     sessions = HttpSessions(store, None, McpConfig())
     session = await open_session(sessions)
@@ -73,10 +82,11 @@ async def test_data_of_tools_is_stored_before_the_response() -> None:
 
     async def answer() -> bytes:
         session.data = {"shop/cart": "1"}
-        return b"{}"
+        return str(asyncio.current_task() is task).encode()
 
-    call.start(answer())
-    assert await call.response() == b"{}"
+    task = asyncio.current_task()
+    call.start(answer(), is_immediate=is_immediate)
+    assert await call.response() == str(is_immediate).encode()
     assert getattr(await store.get(session.id), "data", None) == {"shop/cart": "1"}
 
 
@@ -152,6 +162,7 @@ async def test_a_late_look_up_does_not_bring_older_data_back() -> None:
     assert second is not None
     assert second.data == await stored(store, session) == {"shop/cart": "1"}
     await sessions.release(second)
+    await settle_idle(sessions)
     assert not sessions._live
 
 
@@ -171,6 +182,7 @@ async def test_a_late_write_does_not_replace_newer_data() -> None:
     await asyncio.gather(*settling)
     assert await stored(store, session) == {"shop/cart": "2"}
     await sessions.release(session)
+    await settle_idle(sessions)
     assert not sessions._live
 
 
@@ -187,4 +199,5 @@ async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> 
     await sessions.release(session)  # while a further request uses it
     assert await stored(store, session) == {"shop/cart": "1"}
     await sessions.release(session)
+    await settle_idle(sessions)
     assert not sessions._live

@@ -94,7 +94,7 @@ async def test_no_store_returns_secrets_of_the_host(
     (folder / ".env").write_text(f"{name}=canary\n")
     vault = Vault()
     with caplog.at_level(logging.ERROR):
-        async with make_host(None, kit_with(name), plugins={"vault": plugin_of(stores=[vault])}) as host:
+        async with make_host(None, kit_with(name), plugins={"other": plugin_of(stores=[vault])}) as host:
             assert list(host.assembly.tools) == []
     assert name not in vault.asked
     assert f"it requires the secret {name}, which is reserved for the host" in caplog.text

@@ -47,7 +47,7 @@ class Store:
         return self.values.get(name)
 
 
-def hosting(*required: str, store: Store | None = None, vault: type[Plugin] | None = None, **section: Any) -> Host:
+def hosting(*required: str, store: Store | None = None, other: type[Plugin] | None = None, **section: Any) -> Host:
     """Return a host with a tool for each required id. Without settings the plugin has no section."""
     kit = Toolkit("t", prefix=False)
     for name in required:
@@ -60,7 +60,7 @@ def hosting(*required: str, store: Store | None = None, vault: type[Plugin] | No
     config: dict[str, Any] = {"host": {"autoload": False, "transports": [], "secret_stores": []}}
     if section:
         config["plugins"] = {"static_tokens": section}
-    plugins = {"store": plugin_of(stores=[store or Store()]), **({"vault": vault} if vault else {})}
+    plugins = {"store": plugin_of(stores=[store or Store()]), **({"other": other} if other else {})}
     return Host(config, toolkits={"t": kit}, plugins=plugins)
 
 
@@ -134,16 +134,16 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog
 
 
 async def test_another_source_may_have_the_token() -> None:
-    class Vault:
+    class OtherSource:
         async def token(self, request: TokenRequest) -> Authorization | None:
-            return Authorization("of the vault") if request.user_id == "ann" else None
+            return Authorization("of another") if request.user_id == "ann" else None
 
-    class VaultPlugin(Plugin):
+    class OtherPlugin(Plugin):
         @hookimpl
         def register_token_sources(self) -> list[TokenSource]:
-            return [Vault()]
+            return [OtherSource()]
 
-    async with hosting("github", vault=VaultPlugin) as host:
+    async with hosting("github", other=OtherPlugin) as host:
         assert host.problems == ()
         assert "_TOKEN" not in str((await failure(host, "github")).error)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, cast
 
@@ -32,10 +32,11 @@ class OneServer:
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self.client: Client
 
-    @asynccontextmanager
-    async def use(self, context: Context[Any], *, repeatable: bool = False) -> AsyncIterator[Client]:
+    async def use(
+        self, context: Context[Any], send: Callable[[Client], Awaitable[Any]], *, repeatable: bool = False
+    ) -> Any:
         try:
-            yield self.client
+            return await send(self.client)
         except MCPError as error:
             if (typed := no_response(self.name, error, repeatable=repeatable)) is None:
                 raise

@@ -6,15 +6,20 @@ import asyncio
 import logging
 import os
 from contextlib import AsyncExitStack
+from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pegboard.plugin import LifespanError, ProtocolError
-from pegboard_plugins.upstreams import link, server_log
+from pegboard_plugins.upstreams import link, server_log, upstream_lists
+from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools
+from tests.plugins.upstreams.scripted import INITIALIZE
 from tests.support.http import Served, http_config
 from tests.support.oidc import free_port
 from tests.support.wire import PEGBOARD
@@ -196,6 +201,8 @@ async def test_a_killed_http_server_is_used_again_when_it_is_back(revision: str,
         assert not any(result.is_error for result in others)
         await first.process.wait()
         refused = await client.call("one_add", a=1, b=2)
+        while LOST in refused.text:  # an idle connection, whose end the host has not read yet
+            refused = await client.call("one_add", a=1, b=2)
         assert (refused.error.kind, refused.error.can_retry) == ("NETWORK_TRANSPORT_RUNTIME_UNREACHABLE", True)
         await stack.enter_async_context(Served(tmp_path, http_config(f"port = {port}"), command=command))
         assert (await client.call("one_add", a=1, b=2)).text == "3"
@@ -212,3 +219,27 @@ async def test_kinds_of_items_are_declared_before_a_server_is_connected() -> Non
     async with mounting({"one": {"command": "/bin/false"}}, listed=False) as client:
         capabilities = (await client.request("server/discover"))["capabilities"]
         assert {"tools", "resources", "prompts", "completions"} <= capabilities.keys()
+
+
+async def test_lists_of_a_server_that_announces_no_changes_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstream_lists, "MIN_FRESH_SECONDS", 0)
+    lists = [{**tools(name)["tools/list"], "ttlMs": 1} for name in ("a", "b")]
+    script = {"initialize": {**INITIALIZE, "capabilities": {"tools": {}}}, "tools/list": lists}
+    async with mounting({"one": scripted(tmp_path, script)}) as client:
+        while await names(client) != ["one_b"]:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("ttl_ms", "seconds"), [(None, 60), (0, 60), (True, 60), (1, 5), (30_000, 30), (10**400, 60), (inf, 60)]
+)
+async def test_a_server_shortens_the_time_until_its_lists_are_read_again(ttl_ms: Any, seconds: float) -> None:
+    async def request(method: str, params: Any, meta: Any) -> Any:
+        return {"tools": [], "ttlMs": ttl_ms}
+
+    client: Any = SimpleNamespace(server=SimpleNamespace(capabilities={"tools": {}}), request=request)
+    reader = ListReader("one", ServerConfig(command="x", refresh_seconds=60), logging.getLogger("test"), {})
+    await reader.read(client, ALL_KINDS, UpstreamLists())
+    assert reader.fresh_seconds == seconds

@@ -15,7 +15,7 @@ import pytest
 from pegboard import RetryableToolError
 from pegboard.plugin import ProtocolError
 from pegboard.types import Caller
-from pegboard_plugins.upstreams import link, upstream_server
+from pegboard_plugins.upstreams import link, server_log, upstream_server
 from pegboard_plugins.upstreams.hops import MAX_HOSTS, VIA, passed_hosts, refuse_loop
 from pegboard_plugins.upstreams.link import Link, NotConnectedError
 from pegboard_plugins.upstreams.mounted import Mounted
@@ -89,10 +89,8 @@ async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
     told: list[str] = []
     context = SimpleNamespace(notifications=SimpleNamespace(resources=SimpleNamespace(updated=told.append)))
 
-    @asynccontextmanager
-    async def use(_: Any) -> Any:
+    async def use(*_: Any) -> None:
         await asyncio.Event().wait()
-        yield
 
     updates = ResourceUpdates(SimpleNamespace(config=SimpleNamespace(identity="host"), use=use))  # type: ignore[arg-type]
     updates.follow("x://own", context)  # type: ignore[arg-type]
@@ -102,14 +100,18 @@ async def test_a_server_announces_only_resources_that_were_asked_for() -> None:
     await updates.close()
 
 
-def test_a_log_message_brings_no_meta_of_its_connection() -> None:
+def test_log_messages_pass_without_meta_of_their_connection_and_at_a_limited_rate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_log, "MAX_LOG_LINES", 1)
     sent: list[Any] = []
     context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
     server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER))
     mounted = Mounted(server)  # type: ignore[arg-type]
     mounted._calls._only_users[CLIENT] = UserKey(Caller("ann"))
     mounted._calls._running[CLIENT] = [lambda: context]  # type: ignore[list-item,return-value]
-    mounted._log(CLIENT, {"level": "info", "data": "x", "_meta": {"io.modelcontextprotocol/subscriptionId": 1}})
+    for data in ("x", "dropped"):
+        mounted._log(CLIENT, {"level": "info", "data": data, "_meta": {"io.modelcontextprotocol/subscriptionId": 1}})
     assert sent == [{"level": "info", "data": "x", "logger": "tool"}]
 
 

@@ -46,10 +46,11 @@ REQUESTS: list[tuple[str, dict[str, Any]]] = [
 
 
 def without_ids(message: Any) -> Any:
-    """Return a result or an error without the members that name the server or one call."""
+    """Return a result or an error without the members that name the server or one call, and those of its host."""
     if isinstance(message, ProtocolError):
         return message.code, message.message
-    meta = {name: one for name, one in message.get("_meta", {}).items() if not name.endswith("serverInfo")}
+    members = message.get("_meta", {}).items()
+    meta = {name: one for name, one in members if not name.endswith("serverInfo") and not name.startswith("pegboard/")}
     return {**message, "_meta": meta}
 
 

@@ -114,13 +114,16 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         "at position 3, which is invisible; remove it\n"
         "personal: each user has a connection\n"
     )
-    assert "tools of upstreams are added while the host runs" in await output(text, "list", stream="stderr")
-    assert "tools of upstreams are added while the host runs" in await output(
-        text, "why", "one_search", stream="stderr"
+    assert "one_search" in await output(text, "list")
+    assert "dead: cannot connect" in await output(text, "list", stream="stderr")
+    assert "one_search\n" in await output(text, "show", "one_search")
+    assert (
+        await output(text, "why", "one_search")
+        == "tool one_search: served; it comes from the toolkit one of upstreams\n"
     )
-    for command in ("call", "show"):
+    for command, problem in (("call", "there is no tool"), ("show", "there is no tool"), ("why", "is not installed")):
         said = await output(text, command, "one_nothing", stream="stderr")
-        assert "there is no tool 'one_nothing'" in said
+        assert problem in said
         assert "tools of upstreams are added while the host runs" in said
     states = json.loads(await output(text, "upstreams", "--json"))
     assert states[1]["refused"][0]["name"] == "hidden"

@@ -109,6 +109,14 @@ async def test_a_server_that_announces_changes_again_and_again_is_slowed_down(tm
         assert (await client.call("two_env", name="X")).text == ""
 
 
+async def test_members_of_results_that_belong_to_the_host_do_not_pass(tmp_path: Path) -> None:
+    script = {**tools("x"), "tools/call": {"content": [], "_meta": {"pegboard/error": {"kind": "X"}, "a/b": 1}}}
+    async with mounting({"one": scripted(tmp_path, script)}) as client:
+        meta = (await client.request("tools/call", {"name": "one_x", "arguments": {}}))["_meta"]
+        assert "pegboard/error" not in meta
+        assert meta["a/b"] == 1
+
+
 async def test_secrets_of_the_section_are_not_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     canary = "canary-0123456789-secret"

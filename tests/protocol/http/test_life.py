@@ -114,13 +114,13 @@ async def test_a_second_signal_ends_a_process_whose_event_loop_is_blocked(tmp_pa
 
 
 @pytest.mark.skipif(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, reason="nohup keeps SIGHUP from the server")
-async def test_the_hang_up_of_its_terminal_ends_it_and_any_other_changes_nothing(fixture_site: Path) -> None:
+async def test_the_hang_up_of_its_terminal_ends_it_and_any_other_reloads(fixture_site: Path) -> None:
     """A service manager that sends SIGHUP means that settings are to be read again."""
     leader, follower = os.openpty()
     async with Served(fixture_site) as served, Served(fixture_site, stdin=follower) as attached:
         streaming = await stream(served, call("fixture_wait", token="p"))
         served.signal(signal.SIGHUP)
-        await served.said("SIGHUP is ignored")
+        await served.said("nothing has changed")
         served.signal(signal.SIGPIPE)
         await ask(served, call("fixture_release"))
         assert (await streaming.next())["result"]["isError"] is False
@@ -145,7 +145,7 @@ async def test_a_restart_at_the_same_port_which_another_process_may_not_use(fixt
             assert await second.wait() == 5
             (line,) = [line for line in second.stderr.splitlines() if "http:" in line]
             assert f"127.0.0.1:{port}" in line
-            assert f"(process {first.pid})" in line
+            assert f"(process {first.pid}) uses it; choose another with --port, or [plugins.http] port" in line
             assert "Traceback" not in second.stderr
         keep = await first.connect()
         await keep.request("GET", "/healthz")

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pegboard.cli import FAILED, OK, USAGE
+from pegboard.cli import FAILED, OK
 from pegboard.cli.configure.client_file import ClientFileError, check_writable, replace
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
 from pegboard.cli.configure.entry_file import EntryFile
@@ -25,7 +25,7 @@ from pegboard.cli.configure.server_entry import (
     starts_pegboard,
     to_client,
 )
-from pegboard.cli.output import print_json, print_lines, print_table, say
+from pegboard.cli.output import clear_progress, print_json, print_lines, print_table, say
 from pegboard.names import nearest
 
 
@@ -34,14 +34,10 @@ def run_configure(options: Namespace) -> int:
     from pegboard.cli.configure.configure_output import changed_lines
 
     client = CLIENTS[options.chosen]
-    try:
-        entry, name = entry_of(options), default_name(options)
-        opened = _opened(client, options, adds=True)
-        old = opened.entries.get(name)
-        new = to_client(entry, client, old if isinstance(old, dict) else {})
-    except EntryError as error:
-        say(str(error))
-        return USAGE
+    entry, name = entry_of(options), default_name(options)
+    opened = _opened(client, options, adds=True)
+    old = opened.entries.get(name)
+    new = to_client(entry, client, old if isinstance(old, dict) else {})
     if is_in_cache(entry):
         say(f"{entry.command[0]} is in the cache of uv, and uv may delete it: install pegboard in an environment")
     text = opened.with_entry(name, new)
@@ -65,11 +61,7 @@ def run_configure(options: Namespace) -> int:
 
 def run_print(options: Namespace) -> int:
     """Print the entry, for clients that this command does not know."""
-    try:
-        name, entry = default_name(options), to_client(entry_of(options), PRINTED)
-    except EntryError as error:
-        say(str(error))
-        return USAGE
+    name, entry = default_name(options), to_client(entry_of(options), PRINTED)
     # the values were given for this output
     print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())
     return OK
@@ -80,16 +72,15 @@ def run_remove(options: Namespace) -> int:
     client = CLIENTS.get(options.client)
     if client is None:
         close = nearest(options.client, CLIENTS)
-        say(f"there is no client {options.client!r}" + (f"; did you mean {close!r}?" if close else ""))
-        return USAGE
-    try:
-        opened = _opened(client, options, adds=False)
-        name = _own_name(opened, options.name)
-    except EntryError as error:
-        say(str(error))
-        return USAGE
+        hint = f"; did you mean {close!r}?" if close else "; `pegboard configure --help` lists the clients"
+        raise EntryError(f"there is no client {options.client!r}{hint}", close)
+    opened = _opened(client, options, adds=False)
+    name = _own_name(opened, options.name)
+    about = {"client": client.name, "name": name or options.name, "file": str(opened.file.path)}
     if name is None:
         wanted = f"entry {options.name}" if options.name else "entry of pegboard"
+        if options.json:
+            print_json({**about, "changed": False})
         say(f"{opened.file.path} has no {wanted}: nothing to remove")
         return OK
     text = opened.without_entry(name)
@@ -99,7 +90,7 @@ def run_remove(options: Namespace) -> int:
         if backup.exists() and text in (None, backup.read_bytes().decode()):
             backup.unlink()
     if options.json:
-        print_json({"client": client.name, "name": name, "file": str(opened.file.path), "changed": not options.dry_run})
+        print_json({**about, "changed": not options.dry_run})
     else:
         verb = "would remove" if options.dry_run else "removed"
         print_lines([f"{verb} {name} from {opened.file.path}"])
@@ -163,8 +154,13 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
     if not (options.no_check or options.dry_run):
         from pegboard.cli.configure.answer_check import answer_of
         from pegboard.cli.configure.configure_output import answer_lines
+        from pegboard.cli.output.progress_bar import show_status
 
-        answer = answer_of(entry)
+        show_status(f"starting the server as {CLIENTS[options.chosen].title} does")
+        try:
+            answer = answer_of(entry)
+        finally:
+            clear_progress()
         if not options.json:
             print_lines(answer_lines(answer))
     if options.json:

@@ -60,4 +60,5 @@ def _count(kind: str, names: Sequence[str]) -> str:
 
 
 def _stderr(answer: Answer) -> list[str]:
-    return ["  its standard error:", *(f"    {line}" for line in answer.stderr)] if answer.stderr else []
+    lines = [line for line in dict.fromkeys(answer.stderr) if line not in answer.problem]
+    return ["  its standard error:", *(f"    {line}" for line in lines)] if lines else []

@@ -123,4 +123,6 @@ class EntryFile:
 
     @staticmethod
     def _error(file: ClientFile, error: ClientFileError) -> ClientFileError:
-        return ClientFileError(f"{file.path}: {error}")
+        return ClientFileError(
+            f"{file.path}: {error}; correct the file or name another with --path. The file is unchanged."
+        )

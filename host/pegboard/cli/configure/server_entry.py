@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pegboard.cli.command_failures import UsageError
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
-from pegboard.errors import MCPError
 from pegboard.types.callers import EMPTY
 
 MAX_NAME_CHARACTERS = 64
@@ -18,7 +18,7 @@ _ADDRESSES = ("command", "args", "env", "type", *{one.url for one in CLIENTS.val
 _HEADERS = tuple({one.headers for one in CLIENTS.values()})
 
 
-class EntryError(MCPError):
+class EntryError(UsageError):
     """The command line does not describe a valid entry."""
 
 
@@ -81,7 +81,7 @@ def _arguments(options: Namespace) -> list[str]:
 
     files = [path.expanduser().absolute() for path in (*options.paths, *options.file)]
     if missing := [file for file in files if not file.is_file()]:
-        raise EntryError(f"the file {missing[0]} does not exist")
+        raise EntryError(f"the file {missing[0]} does not exist: correct the path")
     config = load_config(options).file
     return [
         "stdio",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.cli.configure.client_file import ClientFileError
-from pegboard.cli.toml_values import toml_key, toml_value
+from pegboard.cli.output.toml_values import toml_key, toml_value
 
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\\n])*"'  # strings with escapes

@@ -21,7 +21,7 @@ class AuthorizationRequest(NamedTuple):
     Attributes:
         url: the page to open.
         state: the value that the response must repeat.
-        verifier: the PKCE code verifier.
+        verifier: the PKCE code verifier; "" without PKCE.
         redirect_uri: the redirect URI.
         server: the authorization server, which must send the response.
     """
@@ -38,33 +38,39 @@ class AuthorizationRequest(NamedTuple):
 
 
 def authorization_request(
-    server: ServerMetadata, client_id: str, redirect_uri: str, state: str, resource: str, scopes: Sequence[str]
+    server: ServerMetadata,
+    client_id: str,
+    redirect_uri: str,
+    state: str,
+    fields: Mapping[str, str],
+    *,
+    requires_pkce: bool = True,
 ) -> AuthorizationRequest:
     """Return a request with a new code verifier.
+
+    Args:
+        server: the authorization server.
+        client_id: the id of the client.
+        redirect_uri: the redirect URI.
+        state: the value that the response must repeat.
+        fields: more parameters, such as `scope`.
+        requires_pkce: False to omit PKCE if the authorization server does not support it.
 
     Raises:
         LoginFailedError: the authorization server does not support PKCE with S256.
     """
-    if "S256" not in server.challenge_methods:
+    has_pkce = "S256" in server.challenge_methods
+    if requires_pkce and not has_pkce:
         raise LoginFailedError(f"the authorization server {server.issuer} does not support PKCE with S256.")
     if not server.authorization_endpoint:
         raise LoginFailedError(f"the authorization server {server.issuer} has no authorization endpoint.")
-    verifier = token_urlsafe(48)
-    fields = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": redirect_uri,
-        "state": state,
-        "code_challenge": urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode(),
-        "code_challenge_method": "S256",
-        "resource": resource,
-    }
-    if scopes:
-        fields["scope"] = " ".join(scopes)
-        if "offline_access" in scopes:
-            fields["prompt"] = "consent"  # OpenID Connect Core, section 11
+    verifier = token_urlsafe(48) if has_pkce else ""
+    sent = {"response_type": "code", "client_id": client_id, "redirect_uri": redirect_uri, "state": state}
+    if has_pkce:
+        sent["code_challenge"] = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+        sent["code_challenge_method"] = "S256"
     parts = urlsplit(server.authorization_endpoint)
-    query = "&".join(text for text in (parts.query, urlencode(fields)) if text)
+    query = "&".join(text for text in (parts.query, urlencode({**sent, **fields})) if text)
     return AuthorizationRequest(parts._replace(query=query).geturl(), state, verifier, redirect_uri, server)
 
 
@@ -87,3 +93,17 @@ def received_code(request: AuthorizationRequest, fields: Mapping[str, str]) -> s
     if not fields.get("code"):
         raise LoginFailedError(f"{server.issuer} sent no authorization code.")
     return fields["code"]
+
+
+def with_offline_access(scopes: tuple[str, ...], server: ServerMetadata) -> tuple[str, ...]:
+    """Add the scope for a refresh token, if the authorization server has it."""
+    wants = scopes and "offline_access" in server.scopes and "offline_access" not in scopes
+    return (*scopes, "offline_access") if wants else scopes
+
+
+def scope_fields(scopes: Sequence[str]) -> dict[str, str]:
+    """Return the parameters of an authorization request for scopes."""
+    if not scopes:
+        return {}
+    consent = {"prompt": "consent"} if "offline_access" in scopes else {}  # OpenID Connect Core, section 11
+    return {"scope": " ".join(scopes), **consent}

@@ -9,7 +9,12 @@ from secrets import token_urlsafe
 from time import time
 
 from pegboard.client.http_exchange import HttpExchange
-from pegboard.client.oauth.authorization_code import authorization_request, received_code
+from pegboard.client.oauth.authorization_code import (
+    authorization_request,
+    received_code,
+    scope_fields,
+    with_offline_access,
+)
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError
 from pegboard.client.oauth.loopback_redirect import LoopbackRedirect, RedirectReceiver
 from pegboard.client.oauth.oauth_client import OAuthClient, at_server, register
@@ -69,7 +74,7 @@ class OAuth(TokenAuth):
         return self._open_page is not None
 
     async def _obtain(self, grant: Grant, requests: JsonRequests, earlier: Login | None) -> Login:
-        server, scopes = grant.server, _with_offline_access(grant.scopes, grant.server)
+        server, scopes = grant.server, with_offline_access(grant.scopes, grant.server)
         async with self._person:  # one login at a time
             state = token_urlsafe(32)
             try:
@@ -79,7 +84,8 @@ class OAuth(TokenAuth):
             try:
                 client = await self._identified(server, requests, redirect_uri, earlier)
                 resource = grant.resource.resource
-                request = authorization_request(server, client.client_id, redirect_uri, state, resource, scopes)
+                fields = {"resource": resource, **scope_fields(scopes)}
+                request = authorization_request(server, client.client_id, redirect_uri, state, fields)
                 requests.check(request.url)
                 requests.check(server.token_endpoint)
                 assert self._open_page is not None
@@ -87,14 +93,14 @@ class OAuth(TokenAuth):
                 if isawaitable(opened):
                     await opened
                 async with asyncio.timeout(MAX_LOGIN_SECONDS):
-                    fields = await self._redirect.receive()
+                    received = await self._redirect.receive()
             except TimeoutError:
                 raise LoginFailedError(f"it was not completed within {MAX_LOGIN_SECONDS / 60:.0f} minutes.") from None
             finally:
                 await self._redirect.close()
         form = {
             "grant_type": "authorization_code",
-            "code": received_code(request, fields),
+            "code": received_code(request, received),
             "redirect_uri": redirect_uri,
             "code_verifier": request.verifier,
             "resource": resource,
@@ -117,12 +123,6 @@ class OAuth(TokenAuth):
         raise LoginFailedError(
             f"{server.issuer} registers no clients itself: register one there, and pass its client id."
         )
-
-
-def _with_offline_access(scopes: tuple[str, ...], server: ServerMetadata) -> tuple[str, ...]:
-    """Add the scope for a refresh token, if the authorization server has it."""
-    wants = scopes and "offline_access" in server.scopes and "offline_access" not in scopes
-    return (*scopes, "offline_access") if wants else scopes
 
 
 def _is_over(client: OAuthClient) -> bool:

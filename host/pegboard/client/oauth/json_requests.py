@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from pegboard.client.http_exchange import HttpExchange
 from pegboard.client.oauth.refusals import excerpt
 from pegboard.errors import TransportError
+from pegboard.types.callers import EMPTY
 from pegboard.wire.codec import decode, encode
 
 MAX_LOGIN_DOCUMENT_BYTES = 256 * 1024
@@ -48,9 +49,9 @@ class JsonRequests:
         if parts is None or not (parts.scheme == "https" or (parts.scheme == "http" and is_local)):
             raise LoginFailedError(f"'{excerpt(url)}' is not safe: a login requires an https URL.")
 
-    async def get(self, url: str) -> dict[str, Any] | None:
+    async def get(self, url: str, headers: Mapping[str, str] = EMPTY) -> dict[str, Any] | None:
         """Return the JSON object at a URL, or None if the response is anything else."""
-        status, document = await self._send("GET", url, {}, None)
+        status, document = await self._send("GET", url, headers, None)
         return document if status == 200 else None
 
     async def post_form(
@@ -60,9 +61,11 @@ class JsonRequests:
         own = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         return await self._send("POST", url, own, urlencode(fields).encode())
 
-    async def post_json(self, url: str, value: Mapping[str, Any]) -> tuple[int, dict[str, Any] | None]:
+    async def post_json(
+        self, url: str, value: Mapping[str, Any], headers: Mapping[str, str] = EMPTY
+    ) -> tuple[int, dict[str, Any] | None]:
         """Send a JSON object. Return the status, and the body if it is a JSON object."""
-        return await self._send("POST", url, {"Content-Type": "application/json"}, encode(value))
+        return await self._send("POST", url, {"Content-Type": "application/json", **headers}, encode(value))
 
     async def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None

@@ -34,6 +34,9 @@ class ServerMetadata(NamedTuple):
         token_endpoint: the URL for tokens.
         authorization_endpoint: the URL for the person's browser; "" if it has none.
         registration_endpoint: the URL for client registration; "" if it has none.
+        revocation_endpoint: the URL for token revocation (RFC 7009); "" if it has none.
+        device_endpoint: the URL for device authorization (RFC 8628); "" if it has none.
+        userinfo_endpoint: the URL for claims about the person (OpenID Connect); "" if it has none.
         scopes: the scopes that it names.
         grant_types: the grants that it supports; empty if it does not name them.
         auth_methods: the ways to authenticate a client at the token endpoint; empty if it does not name them.
@@ -46,6 +49,9 @@ class ServerMetadata(NamedTuple):
     token_endpoint: str
     authorization_endpoint: str = ""
     registration_endpoint: str = ""
+    revocation_endpoint: str = ""
+    device_endpoint: str = ""
+    userinfo_endpoint: str = ""
     scopes: tuple[str, ...] = ()
     grant_types: tuple[str, ...] = ()
     auth_methods: tuple[str, ...] = ()
@@ -137,6 +143,9 @@ def _server_metadata(document: Mapping[str, Any], address: str, issuer: str) -> 
         token_endpoint=token_endpoint,
         authorization_endpoint=_text(document, "authorization_endpoint"),
         registration_endpoint=_text(document, "registration_endpoint"),
+        revocation_endpoint=_text(document, "revocation_endpoint"),
+        device_endpoint=_text(document, "device_authorization_endpoint"),
+        userinfo_endpoint=_text(document, "userinfo_endpoint"),
         scopes=valid_scopes(_texts(document, "scopes_supported")),
         grant_types=_texts(document, "grant_types_supported"),
         auth_methods=_texts(document, "token_endpoint_auth_methods_supported"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 from time import time
 from typing import Any, NamedTuple
 
@@ -87,15 +88,19 @@ def _token(document: Mapping[str, Any], issuer: str) -> Token:
     return Token(
         access_token=access_token,
         refresh_token=refresh_token if isinstance(refresh_token, str) and refresh_token else None,
-        expires_at=_expiry(document.get("expires_in")),
+        expires_at=renewal_time(document.get("expires_in")),
         scopes=tuple(scope.split()) if isinstance(scope, str) else None,
     )
 
 
-def _expiry(lifetime: Any) -> float | None:
-    """Return the time from which a token must be renewed, for the member `expires_in`. Some servers send a string."""
+def renewal_time(lifetime: Any) -> float | None:
+    """Return the time from which a token must be renewed, in seconds since 1970. Return None if it is unknown.
+
+    Args:
+        lifetime: the member `expires_in` of the response (RFC 6749 section 5.1). Some servers send a string.
+    """
     try:
         seconds = float(lifetime)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
-    return time() + seconds - min(MAX_EARLY_SECONDS, seconds / 10)
+    return time() + seconds - min(MAX_EARLY_SECONDS, seconds / 10) if isfinite(seconds) else None

@@ -233,7 +233,7 @@ class MCPApp(ChangingToolkit):
         if (known := _TRANSPORTS.get(chosen)) is None:
             raise ValueError(f"there is no transport {chosen!r}: use one of {', '.join(_TRANSPORTS)}")
         if reload:
-            logger.warning("reload=True has no effect: restart the server after a change")
+            logger.warning("reload=True has no effect in a program: run `pegboard serve FILE --reload`")
         if known == "stdio":
             super().run()
             return

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Coroutine, Iterable
+from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin import EventStore, RefusalLog, SessionRecord, SessionStore, fingerprint
 from pegboard.types import Caller, Change, Client, RequestId
+from pegboard_plugins.mcp.call_notifications import log_limit
 from pegboard_plugins.mcp.change_broadcaster import notification
 from pegboard_plugins.mcp.client_requests import ClientRequestIds
 from pegboard_plugins.mcp.http.session_stream import SessionStream, StreamRetention
@@ -27,6 +29,8 @@ MAX_STANDALONE_STREAMS = 4
 """The largest number of standalone streams of one session. Beyond it the oldest stream is closed."""
 STORE_INTERVAL_SECONDS = 1.0
 """The interval for storing an unchanged record of a session in constant use."""
+SETTLE_DELAY_SECONDS = 0.05
+"""How long an idle session stays in memory before its record is stored."""
 RESUME_SECONDS = 60.0
 """How long a session collects changes for a client that has lost the stream."""
 
@@ -210,9 +214,16 @@ class HttpSessions:
         self._events = events
         self._config = config
         self._live: dict[str, HttpSession] = {}
+        self._idle: dict[str, HttpSession] = {}  # sessions to settle, unless they are used again before
+        self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
+
+    def on_expired(self, ended: Callable[[str], None]) -> None:
+        """Call a function with the id of each session that the store removes for lack of use, if the store tells."""
+        if hasattr(self._store, "on_expired"):
+            self._store.on_expired = ended
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
         """Return True if a caller may open another session. The limit does not apply to the operator."""
@@ -285,6 +296,7 @@ class HttpSessions:
         if live is None:
             retention = self._retention(record.client)
             live = HttpSession(record, retention, changes, self._settle_soon, self.request_ids)
+            live.log_limit = log_limit(self._config.logs_per_second)
             self._live[record.id] = live
         live.held += 1
         return live
@@ -298,9 +310,12 @@ class HttpSessions:
     async def release(self, session: HttpSession) -> None:
         """Release a session after a request."""
         session.held -= 1
-        since_kept = asyncio.get_running_loop().time() - session.kept_at
-        if session.idle or session.unsaved or since_kept >= STORE_INTERVAL_SECONDS:
-            await self.settle(session)  # else the last release stores it
+        if session.unsaved:
+            await self.settle(session)
+        elif session.idle:
+            self._settle_later(session)
+        elif asyncio.get_running_loop().time() - session.kept_at >= STORE_INTERVAL_SECONDS:
+            await self.settle(session)
 
     async def settle(self, session: HttpSession) -> None:
         """Store the record and so restart the idle time. Drop the session object if unused."""
@@ -318,6 +333,21 @@ class HttpSessions:
         session.kept = record
         if _is_closed(session):  # meanwhile
             await self._store.remove(session.id)
+
+    def _settle_later(self, session: HttpSession) -> None:
+        """Settle an idle session a moment later. Often another request uses the session before."""
+        self._idle[session.id] = session
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            # the variables of a call would keep the call's tool in memory
+            self._timer = loop.call_later(SETTLE_DELAY_SECONDS, self._settle_idle, context=Context())
+
+    def _settle_idle(self) -> None:
+        self._timer = None
+        idle, self._idle = self._idle, {}
+        for session in idle.values():
+            if session.idle:  # else its next release settles it
+                self.run(self.settle(session))
 
     def _drop_unused(self, session: HttpSession) -> None:
         """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""

@@ -17,6 +17,9 @@ class MemorySessionStore:
         most: the largest number of sessions.
         idle_seconds: how long an unused session is kept.
         clock: returns the time in seconds.
+
+    Attributes:
+        on_expired: called with the id of each session that was idle for too long.
     """
 
     def __init__(self, most: int, idle_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,6 +27,7 @@ class MemorySessionStore:
         self._idle_seconds = idle_seconds
         self._clock = clock
         self._kept: OrderedDict[str, tuple[SessionRecord, float]] = OrderedDict()  # least recently used first
+        self.on_expired: Callable[[str], None] | None = None
         self._of_callers: Counter[tuple[Caller, str]] = Counter()
 
     async def put(self, record: SessionRecord) -> bool:
@@ -75,6 +79,8 @@ class MemorySessionStore:
             if used >= oldest:
                 return
             self._forget(session_id)
+            if self.on_expired is not None:
+                self.on_expired(session_id)
 
 
 class _Events:

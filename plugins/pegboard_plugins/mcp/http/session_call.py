@@ -38,6 +38,7 @@ class SessionCall:
     """
 
     __slots__ = (
+        "_answer",
         "_in_events",
         "_queue",
         "_response",
@@ -51,7 +52,7 @@ class SessionCall:
         "request_id",
     )
 
-    _task: asyncio.Task[None]
+    _answer: Coroutine[Any, Any, bytes]
 
     def __init__(self, request_id: RequestId, session: HttpSession, sessions: HttpSessions) -> None:
         self.request_id = request_id
@@ -61,6 +62,7 @@ class SessionCall:
         self._sessions = sessions
         self._queue = MessageQueue()
         self._stream: SessionStream | None = None  # most calls need none
+        self._task: asyncio.Task[None] | None = None
         self._response: bytes | None = None
         self._streamed = False
         self._in_events = False
@@ -74,14 +76,21 @@ class SessionCall:
         """Queue a message, from any thread."""
         self._queue.send(message, keep=keep)
 
-    def start(self, answer: Coroutine[Any, Any, bytes]) -> None:
-        """Run the call in a new task. `answer` returns the encoded response."""
-        self._session.running[self.request_id] = self
-        self._task = asyncio.create_task(self._run(answer))
+    def start(self, answer: Coroutine[Any, Any, bytes], *, is_immediate: bool) -> None:
+        """Run the call in a new task, or in the task of its request if it ends without waiting.
 
-    async def _run(self, answer: Coroutine[Any, Any, bytes]) -> None:
+        Args:
+            answer: returns the encoded response.
+            is_immediate: True if the call ends without waiting.
+        """
+        self._session.running[self.request_id] = self
+        self._answer = answer
+        if not is_immediate:
+            self._task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
         try:
-            response = await answer
+            response = await self._answer
             if self._session.data is not self._session.kept.data:
                 await self._sessions.settle(self._session)  # the client may rely on it
             self._end(response)
@@ -122,17 +131,23 @@ class SessionCall:
         self._queue.clear()
         self._session.withdraw(self)
         self._queue.close()
-        self._task.cancel()
+        self._stop()
 
     def end_with_session(self) -> None:
         """End the call with an error, because the client deleted the session."""
         refused = error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED)
         self._end(refused.body, refused)
         self._queue.close()
-        self._task.cancel()
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
 
     async def response(self) -> bytes | None:
         """Return the response and drop other messages. Return None if the call was cancelled."""
+        if self._task is None:
+            await self._run()
         while self.open:
             await self._queue.wait()
             self._queue.clear()
@@ -163,6 +178,8 @@ class SessionCall:
 
     async def _first(self, *, events: bool) -> None:
         """Wait until the call sends a message, ends, or takes so long that a stream is required."""
+        if self._task is None:
+            return await self._run()
         await asyncio.sleep(0)  # most calls have ended after this turn
         timer = None
         if events and self.open:

@@ -72,7 +72,9 @@ class SessionEndpoint:
             busy = error_response(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
             return busy._replace(headers={"Retry-After": "60"})
         try:
-            return Response(body=service.handshake(request_id, session), headers={SESSION_HEADER: session.id})
+            body = service.handshake(request_id, session)
+            service.session_started(session.id, session, request.caller)
+            return Response(body=body, headers={SESSION_HEADER: session.id})
         finally:
             await self._sessions.release(session)
 
@@ -166,7 +168,7 @@ class SessionEndpoint:
         channel = running if tells else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, session.client, caller, channel, session, headers, peer)
-        running.start(_answer(service, call, running))
+        running.start(_answer(service, call, running), is_immediate=service.host.is_immediate(call))
         return running
 
     # --- batches (2025-03-26, basic) ---
@@ -283,6 +285,7 @@ class SessionEndpoint:
         session = await self._find(request, service)
         if isinstance(session, Response):
             return session
+        service.session_ended(session.id)
         await self._sessions.close(session)
         return Response(204)
 

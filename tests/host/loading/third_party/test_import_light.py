@@ -7,7 +7,6 @@ import subprocess
 from pegboard.loading.discovery import defaults
 from tests.host.loading.third_party.installed import NO_IMPOSTOR, imported_by, imports, samples, stdio
 from tests.support.environments import executable
-from tools.install import ROOT
 
 CONFIG = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n[toolkits.greeter]\n"
 FOUNDATION = """
@@ -22,7 +21,7 @@ argparse.ArgumentParser().add_argument("x")
 """
 """The libraries of the command, and the modules that they load with this version of Python."""
 OURS = ("pegboard", "toolkit_greeter")
-FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic"}
+FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic", "urllib"}
 """Packages of which the command loads a few cheap modules beyond its foundation."""
 ABSENT = {
     "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
@@ -40,13 +39,12 @@ def foreign(modules: set[str]) -> set[str]:
 
 
 def commands(modules: set[str]) -> set[str]:
-    """Return the modules of the command line that hold the code of commands."""
-    every = {path.stem for path in (ROOT / "host/pegboard/cli").glob("*.py")}
+    """Return the modules of the command line that only some commands need."""
     shared = {
-        "__init__", "host_setup", "log_handler", "output", "parser", "server_options", "standard_streams",
-        "tool_lookup",
+        "cli", "commands", "parsing", "inspection", "serving", "editing", "host_setup", "log_handler", "output",
+        "parser", "cli_command", "server_options", "standard_streams", "tool_lookup",
     }  # fmt: skip
-    return {name for name in every - shared if f"pegboard.cli.{name}" in modules}
+    return {name.rpartition(".")[2] for name in modules if name.startswith("pegboard.cli")} - shared
 
 
 def plugins(modules: set[str]) -> set[str]:
@@ -63,7 +61,9 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
     assert foreign(served) <= FURTHER
     # the configuration has a setting that widens access, which the start reports
     assert served & ABSENT == {"pegboard.config.secret_values"}
-    assert commands(served) == {"access_settings", "log_setup", "new_toolkits", "process", "serve", "toml_values"}
+    assert commands(served) == {
+        "access_settings", "log_setup", "new_toolkits", "process", "serve", "serving_arguments", "toml_values"
+    }  # fmt: skip
     assert {"pegboard.loading.loader", "pegboard.calls.execute", "pegboard.runtime.supervisor"} <= served
     assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
     strangers = {name for name in served if name.startswith(("acme_", "broken_", "toolkit_"))}
@@ -73,7 +73,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
 def test_listing_and_calling_load_only_used_modules() -> None:
     listed = imported_by(samples(), "list", config=CONFIG)
     assert foreign(listed) <= FURTHER
-    assert commands(listed) == {"listing", "log_setup", "missing_secrets", "secret_report"}
+    assert commands(listed) == {"listing", "log_setup", "missing_secrets", "secret_report", "tool_arguments"}
     called = imported_by(samples(), "call", "greeter_hello", "name=Ada", config=CONFIG)
     assert "call" in commands(called)
     for loaded in (listed, called):

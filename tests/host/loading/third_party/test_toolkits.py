@@ -104,7 +104,7 @@ def test_a_pattern_without_a_match_is_reported_as_a_warning() -> None:
     [
         ('middleware = ["shuot"]', [], "hostconfig.toml:3: host.middleware: no enabled plugin provides 'shuot'"),
         ('required = ["greeter"]\ndisabled_toolkits = ["greeter"]', [], "'greeter' is required, but disabled by"),
-        ("", ["--only", "greter"], "--only: no installed toolkit is called 'greter'; did you mean 'greeter'?"),
+        ("", ["--only", "greter"], "--only: no installed toolkit is called 'greter'; did you mean \"greeter\"?"),
     ],
 )
 def test_an_unknown_name_prevents_the_start(host: str, arguments: list[str], reason: str) -> None:

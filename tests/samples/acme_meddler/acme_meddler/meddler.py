@@ -12,7 +12,7 @@ import warnings
 
 os.chdir("/")
 sys.stdout = io.StringIO()
-signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, lambda *_: None)
 logging.getLogger().addHandler(logging.NullHandler())
 warnings.simplefilter("error")
 asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())

@@ -1,0 +1,19 @@
+"""A session of a host with the observer."""
+
+import logging
+
+import pytest
+
+from docs.examples.plugins.observer import SessionLogPlugin
+from pegboard.plugin import SessionInfo
+from pegboard.testing import connect
+from pegboard.types import Client
+
+
+async def test_sessions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "session_log")
+    async with connect(plugins={"session_log": SessionLogPlugin}) as client:
+        assert client.host.sessions is not None
+        client.host.sessions.started("key", SessionInfo(id=None, client=Client("agent"), transport="stdio"))
+        client.host.sessions.ended("key")
+    assert caplog.messages[-2:] == ["agent connected over stdio", "agent stayed 0 s; 0 threads are busy"]

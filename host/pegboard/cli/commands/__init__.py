@@ -1,0 +1,1 @@
+"""The code of each command. A module is imported when its command runs."""

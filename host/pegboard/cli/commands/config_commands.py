@@ -1,0 +1,145 @@
+"""`pegboard config check`, `config show` and `config schema`."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard.cli import CANNOT_START, OK
+from pegboard.cli.command_failures import problem_fields
+from pegboard.cli.host_setup import host_from_options, ignored_settings, load_config
+from pegboard.cli.output import diverted, print_json, print_lines, say
+from pegboard.cli.output.toml_values import toml_key, toml_value
+from pegboard.config import ConfigView, config_show
+from pegboard.host import Host
+from pegboard.loading.plugins import SECTION_OF_KIND
+
+
+def run_config_check(options: Namespace) -> int:
+    """Load all enabled plugins and print every problem. Succeed if `pegboard serve` would start."""
+    host = _loaded(options)
+    findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
+    if not any(finding["fatal"] for finding in findings):
+        findings += _of_transports(host)
+    wrong = any(finding["fatal"] for finding in findings)
+    on = _on(host)
+    if options.json:
+        file = str(host.config.file) if host.config.file else None
+        print_json({"ok": not wrong, "file": file, "problems": findings, **on, "tools": len(host.assembly.tools)})
+        return CANNOT_START if wrong else OK
+    for finding in findings:
+        say(f"{finding['level']}: {finding['message']}")
+    if wrong:
+        return CANNOT_START
+    parts = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in on.items())
+    read = host.config.file or "no file, the defaults apply"
+    print_lines([f"ok: {read}; {parts}; {len(host.assembly.tools)} tools"])
+    return OK
+
+
+def run_config_show(options: Namespace) -> int:
+    """Print the settings in effect and their sources. Invalid settings are reported and ignored."""
+    host = _loaded(options)
+    findings = [*_of_configuration(host), *_of_plugins(host)]
+    for finding in findings:
+        say(f"{finding['level']}: {finding['message']}")
+    settings: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
+    for plugin in host.report.plugins:
+        settings[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = plugin.context.config
+    view = config_show(host.config, settings)
+    if options.json:
+        sources = {key: str(source) for key, source in view.sources.items()}
+        print_json({"file": view.file, "values": view.values, "sources": sources})
+    else:
+        print_lines(_toml_lines(view))
+    return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
+
+
+def run_config_schema(options: Namespace) -> int:
+    """Print the JSON Schema of `hostconfig.toml` with the sections of installed plugins and toolkits."""
+    from pegboard.cli.serving.access_settings import known_models
+    from pegboard.config.file_schema import file_schema
+
+    print_json(file_schema(known_models(load_config(options, collect=True))))
+    return OK
+
+
+def _loaded(options: Namespace) -> Host:
+    host = host_from_options(options, collect=True)
+    with diverted():
+        host.load()
+    return host
+
+
+# --- problems
+
+
+def _of_configuration(host: Host) -> Iterator[dict[str, Any]]:
+    for problem in host.config.problems:
+        yield _finding("error", problem, fatal=True)
+
+
+def _of_plugins(host: Host) -> Iterator[dict[str, Any]]:
+    for problem in host.problems:
+        yield _finding(problem.level, problem, fatal=problem.fatal)
+
+
+def _of_variables(host: Host) -> Iterator[dict[str, Any]]:
+    for problem in ignored_settings(host.config, os.environ):
+        yield _finding("warning", problem, fatal=False)
+
+
+def _of_transports(host: Host) -> Iterator[dict[str, Any]]:
+    """Yield the reasons why `pegboard serve` would not open its transports."""
+    from pegboard.cli.diagnosis.host_checks import check_transports
+
+    for found in check_transports(host):
+        yield _finding(found.level, found.problem or found.message, fatal=True)
+
+
+def _finding(level: str, problem: object, *, fatal: bool) -> dict[str, Any]:
+    return {"level": level, "fatal": fatal, **problem_fields(problem, str(problem))}
+
+
+def _on(host: Host) -> dict[str, list[str]]:
+    return {
+        section: [plugin.origin.name for plugin in host.report.plugins if plugin.origin.kind == kind]
+        for kind, section in SECTION_OF_KIND.items()
+    }
+
+
+# --- settings
+
+
+def _toml_lines(view: ConfigView) -> Iterator[str]:
+    """Yield the lines of a TOML document with these settings. A setting without a value is a comment."""
+    yield f"# {view.file or 'no file, the defaults apply'}"
+    for header, table in _tables(view.values):
+        yield from ("", f"[{header}]")
+        lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
+        texts = [f"# {key} is not set" if value is None else f"{key} = {toml_value(value)}" for key, value, _ in lines]
+        width = min(max(map(len, texts), default=0), _MAX_COLUMN_CHARACTERS)
+        for text, (_, _, source) in zip(texts, lines, strict=True):
+            yield f"{text.ljust(width)}  # {source}" if source else text
+
+
+_MAX_COLUMN_CHARACTERS = 60
+
+
+def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield "host", values["host"]
+    for section in SECTION_OF_KIND.values():
+        for name, table in values[section].items():
+            yield f"{section}.{toml_key(name)}", table
+
+
+def _leaves(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of a table with its dotted key. A reference to a variable is one value."""
+    for name, value in table.items():
+        key = f"{before}{toml_key(name)}"
+        if isinstance(value, Mapping) and value and value.keys() != {"env"}:
+            yield from _leaves(value, f"{key}.")
+        else:
+            yield key, value

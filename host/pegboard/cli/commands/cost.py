@@ -1,0 +1,81 @@
+"""`pegboard cost`: the estimated number of tokens that the tools cost in each request of a model."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pegboard.cli import FAILED, OK
+from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
+from pegboard.cli.host_setup import loaded_host
+from pegboard.cli.output import print_json, print_table, say
+from pegboard.types.catalogue import Tool
+
+if TYPE_CHECKING:
+    from pegboard.cli.output.json_records import CostOutput
+
+MAX_LARGEST_TOOLS = 5
+"""The number of tools that are named above the budget."""
+
+
+def run_cost(options: Namespace) -> int:
+    """Print the estimated tokens of each toolkit and tool. Fail above `--budget`."""
+    tools = [bound.tool for bound in loaded_host(options, can_start=True).assembly.tools.values()]
+    costs = {tool.name: tool_tokens(tool) for tool in tools}
+    total = sum(costs.values())
+    over = options.budget is not None and total > options.budget
+    if options.json:
+        print_json(_as_json(tools, costs, options.budget))
+        return FAILED if over else OK
+    print_table([*_rows(tools, costs), ("total", f"{total:>7}", "")])
+    if over:
+        say(f"the tools cost about {total} tokens, over the budget of {options.budget}: shorten or disable some")
+        for tool in _largest(tools, costs)[:MAX_LARGEST_TOOLS]:
+            say(f"  {tool.name} ({costs[tool.name]}): {_longest_part(tool)}")
+    return FAILED if over else OK
+
+
+def _rows(tools: list[Tool], costs: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:
+    yield "TOOL", " TOKENS", "LONGEST PART"
+    for owner, cost in _of_toolkits(tools, costs).items():
+        yield owner, f"{cost:>7}", ""
+        for tool in _largest([tool for tool in tools if tool.owner == owner], costs):
+            yield f"  {tool.name}", f"{costs[tool.name]:>7}", _longest_part(tool)
+
+
+def _of_toolkits(tools: list[Tool], costs: Mapping[str, int]) -> dict[str, int]:
+    """Return the tokens of each toolkit, the largest first."""
+    found: dict[str, int] = {}
+    for tool in tools:
+        found[tool.owner] = found.get(tool.owner, 0) + costs[tool.name]
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _largest(tools: list[Tool], costs: Mapping[str, int]) -> list[Tool]:
+    return sorted(tools, key=lambda tool: (-costs[tool.name], tool.name))
+
+
+def _longest_part(tool: Tool) -> str:
+    """Return the part of a tool with the most tokens: the description, or a parameter."""
+    from pegboard.wire.codec import encode
+
+    parameters = tool.input_schema.get("properties", {})
+    parts = {f"parameter {name}": encode(about).decode() for name, about in parameters.items()}
+    parts["description"] = tool.description
+    name = max(parts, key=lambda one: estimated_tokens(parts[one]))
+    return f"{name}, {estimated_tokens(parts[name])}"
+
+
+def _as_json(tools: list[Tool], costs: Mapping[str, int], budget: int | None) -> CostOutput:
+    total = sum(costs.values())
+    return {
+        "ok": budget is None or total <= budget,
+        "tokens": total,
+        "budget": budget,
+        "toolkits": _of_toolkits(tools, costs),
+        "tools": [
+            {"name": tool.name, "toolkit": tool.owner, "tokens": costs[tool.name], "longest_part": _longest_part(tool)}
+            for tool in _largest(tools, costs)
+        ],
+    }

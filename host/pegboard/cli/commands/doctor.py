@@ -1,0 +1,75 @@
+"""`pegboard doctor`: checks of the configuration, the plugins, and all that a server needs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from pegboard.cli import CANNOT_START, OK
+from pegboard.cli.diagnosis.checks import CHECKS, Check
+from pegboard.cli.diagnosis.finding import Finding
+from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.output import diverted, print_json, print_lines
+from pegboard.host import Host
+
+
+def run_doctor(options: Namespace) -> int:
+    """Run all checks and print what they have found. Nothing is sent over the network to other machines.
+
+    The exit code is 3 if a check has found an error, and 0 for warnings.
+    """
+    host = host_from_options(options, collect=True)
+    with diverted():
+        host.load()
+        found = [(check, finding) for check in CHECKS for finding in check.run(host)]
+    fixed = [_mended(finding) if options.fix and finding.mend else "" for _, finding in found]
+    left = [finding for (_, finding), done in zip(found, fixed, strict=True) if not done]
+    code = CANNOT_START if any(finding.level == "error" for finding in left) else OK
+    if options.json:
+        rows = [
+            {"check": check.name, **finding.fields(), "fixable": finding.mend is not None, "fixed": done}
+            for (check, finding), done in zip(found, fixed, strict=True)
+        ]
+        file = str(host.config.file) if host.config.file else None
+        print_json({"ok": code == OK, "file": file, "versions": _versions(host), "findings": rows})
+    else:
+        print_lines(_report(host, found, fixed))
+    return code
+
+
+def _mended(finding: Finding) -> str:
+    """Fix a problem. Return a sentence about the change, "" if it failed."""
+    assert finding.mend is not None
+    try:
+        return finding.mend()
+    except OSError:
+        return ""
+
+
+def _versions(host: Host) -> dict[str, str]:
+    plugins = {one.origin.distribution: one.origin.version for one in host.report.plugins if one.origin.distribution}
+    return {"python": platform.python_version(), "platform": sys.platform, **plugins, "pegboard": version("pegboard")}
+
+
+def _report(host: Host, found: list[tuple[Check, Finding]], fixed: list[str]) -> Iterator[str]:
+    yield ", ".join(f"{name} {number}" for name, number in _versions(host).items())
+    done = dict(zip((id(finding) for _, finding in found), fixed, strict=True))
+    for check in CHECKS:
+        findings = [finding for one, finding in found if one is check]
+        if not findings:
+            yield f"ok       {check.name}"
+        for finding in findings:
+            yield f"{'fixed' if done[id(finding)] else finding.level:8} {check.name}: {finding.message}"
+            yield from (f"         {line}" for line in _advice(finding, done[id(finding)]))
+    if any(finding.mend and not done[id(finding)] for _, finding in found):
+        yield "`pegboard doctor --fix` corrects file modes and creates the state directory"
+
+
+def _advice(finding: Finding, done: str) -> Iterator[str]:
+    if done or finding.fix:
+        yield done or finding.fix
+    if finding.source:
+        yield f"see {finding.source}"

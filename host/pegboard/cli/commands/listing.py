@@ -1,0 +1,184 @@
+"""`pegboard list`, `show` and `plugins`. They start the host only if its plugins add tools while it runs."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import Any
+
+from pegboard.calls.execute import BoundTool
+from pegboard.catalogue.lists import needed_scopes
+from pegboard.cli import OK
+from pegboard.cli.host_setup import loaded_host
+from pegboard.cli.inspection.secret_report import received_secrets, required_tokens
+from pegboard.cli.inspection.tool_lookup import complete, find_tool
+from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
+from pegboard.errors import NotFoundError
+from pegboard.host import Host
+from pegboard.loading.plugins import PluginChoice
+from pegboard.secrets.grants import granted
+from pegboard.types.catalogue import Tool
+from pegboard.wire.codec import encode
+
+
+def run_list(options: Namespace) -> int:
+    """List the tools that are served."""
+    host = loaded_host(options, (), can_start=True)
+    later = complete(host)
+    assembly = host.assembly
+    tools = [bound.tool for bound in assembly.tools.values()]
+    if options.json:
+        print_json(
+            [
+                {"name": tool.name, "toolkit": tool.owner, "description": tool.description, "tags": tool.tags}
+                for tool in tools
+            ]
+        )
+        return OK
+    columns = [(tool.name, ", ".join(tool.tags), first_line(tool.description)) for tool in tools]
+    print_table(columns if any(tool.tags for tool in tools) else [(name, said) for name, _, said in columns])
+    flush()  # messages follow the list if both go to the same file
+    if unserved := [one.name for one in assembly.unserved if one.kind == "tools"]:
+        more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
+        say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
+    if later:
+        say(f"tools of {', '.join(later)} may change while the host runs")
+    elif not tools and not unserved:
+        ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
+        say("there are no tools" + ("" if options.file else ways))
+    return OK
+
+
+def run_show(options: Namespace) -> int:
+    """Show one tool."""
+    host = loaded_host(options, (), can_start=True)
+    try:
+        bound = find_tool(host.assembly, options.tool)
+    except NotFoundError:
+        later = complete(host)
+        bound = find_tool(host.assembly, options.tool, later)
+    assembly = host.assembly
+    scopes = sorted(needed_scopes(assembly, bound))
+    if options.json:
+        print_json(tool_detail(bound.tool) | _requirements(bound) | {"scopes": scopes})
+        return OK
+    _print_tool(bound.tool)
+    _print_requirements(bound)
+    if scopes:
+        print_text("\nscopes of the caller: " + ", ".join(scopes))
+    return OK
+
+
+def tool_detail(tool: Tool) -> dict[str, Any]:
+    """Return a tool as JSON."""
+    hints = tool.annotations
+    names = ("read_only", "destructive", "idempotent", "open_world")
+    said = {name: getattr(hints, name) for name in names if hints and getattr(hints, name) is not None}
+    return {
+        "name": tool.name,
+        "toolkit": tool.owner,
+        "title": tool.title,
+        "description": tool.description,
+        "version": tool.version,
+        "deprecated": tool.deprecated,
+        "annotations": {**said, **(hints.extra if hints else {})},
+        "tags": tool.tags,
+        "meta": tool.meta or {},
+        "input_schema": tool.input_schema,
+        "output_schema": tool.output_schema,
+    }
+
+
+def _secrets(bound: BoundTool) -> list[str]:
+    return sorted(bound.requirements.secrets) if bound.requirements else []
+
+
+def _print_tool(tool: Tool) -> None:
+    from pegboard.cli.output.schema_words import parameter_rows, type_name
+
+    print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
+    if tool.deprecated:
+        print_text(f"\ndeprecated: {tool.deprecated}")
+    print_text(f"\n{tool.description}\n")
+    if tool.tags:
+        print_text(f"tags: {', '.join(tool.tags)}\n")
+    rows = parameter_rows(tool.input_schema)
+    print_table(rows) if rows else print_text("  no parameters")
+    if tool.output_schema is not None:
+        print_text(f"\nreturns: {type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
+    if hints := tool_detail(tool)["annotations"]:
+        print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
+
+
+def _requirements(bound: BoundTool) -> dict[str, Any]:
+    metadata = sorted(bound.requirements.metadata) if bound.requirements else []
+    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata}
+
+
+def _print_requirements(bound: BoundTool) -> None:
+    if (required := bound.requirements) is None:
+        return
+    if required.secrets:
+        print_text("\nsecrets: " + ", ".join(_secrets(bound)))
+    if required.metadata:
+        print_text("\nmetadata: " + ", ".join(sorted(required.metadata)))
+    if required.authorization is not None:
+        scopes = ", ".join(required.authorization.scopes)
+        print_text(f"\ntoken of: {required.authorization.name}" + (f" ({scopes})" if scopes else ""))
+
+
+def run_plugins(options: Namespace) -> int:
+    """List plugins and toolkits."""
+    from pegboard.cli.inspection.outdated_hosts import outdated_hosts
+
+    host = loaded_host(options)
+    details = [plugin_detail(host, choice) for choice in host.report.choices]
+    outdated = dict(outdated_hosts(host, os.environ))
+    if options.json:
+        for detail, choice in zip(details, host.report.choices, strict=True):
+            detail["outdated"] = [pid for pid, changed in outdated.items() if str(choice.origin) in changed]
+        print_json(details)
+        return OK
+    columns = ("name", "kind", "state", "source", "reason")
+    print_table([tuple(_with_source(detail)[column] for column in columns) for detail in details])
+    flush()  # messages follow the table if both go to the same file
+    for pid, changed in outdated.items():
+        changes = "; ".join(f"{name} {change}" for name, change in changed.items())
+        say(f"the running host of process {pid} is outdated: {changes}; `pegboard reload` reloads it")
+    return OK
+
+
+def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
+    source = f"{detail['distribution']} {detail['version']}".strip()
+    secrets = ", ".join(one["name"] + ("" if one["set"] else " (not set)") for one in detail["secrets"])
+    tokens = ", ".join(one["provider"] for one in detail["tokens"])
+    given = [f"{noun}: {names}" for noun, names in (("secrets", secrets), ("tokens", tokens)) if names]
+    said = [detail["reason"], *detail["remarks"], *given]
+    return detail | {"source": source, "reason": "; ".join(said)}
+
+
+def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
+    """Return a plugin as JSON."""
+    origin = choice.origin
+    loaded = next((plugin for plugin in host.report.plugins if plugin.origin is origin), None)
+    return {
+        "name": origin.name,
+        "kind": origin.kind,
+        "state": "off" if not choice.on else "failed" if loaded is None else "on",
+        "reason": choice.reason,
+        "remarks": loaded.remarks if loaded else [],
+        "distribution": origin.distribution,
+        "version": origin.version,
+        "target": origin.target,
+        "tools": [name for name, owner in host.assembly.origins["tools"].items() if owner == origin],
+        "secrets": received_secrets(host, origin),
+        "may_receive": granted(host.config, origin, "secrets"),
+        "tokens": required_tokens(host, origin),
+        "may_receive_tokens": granted(host.config, origin, "providers"),
+        "import_ms": round(loaded.import_seconds * 1000, 1) if loaded else None,
+        "problems": [
+            {"stage": problem.stage, "level": problem.level, "message": problem.message}
+            for problem in host.problems
+            if problem.origin is origin or str(origin) in problem.message
+        ],
+    }

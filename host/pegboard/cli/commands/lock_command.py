@@ -1,0 +1,119 @@
+"""`pegboard lock`: write `pegboard.lock`, or compare it with the definitions of the host."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from argparse import Namespace
+from collections.abc import Collection, Iterator, Sequence
+
+from pegboard.catalogue.bound_definitions import SINGULAR
+from pegboard.catalogue.lock_content import lock_of
+from pegboard.cli import FAILED, OK
+from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.output import diverted, is_interactive, print_json, print_lines, say
+from pegboard.errors import ConfigError
+from pegboard.host import Host
+from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
+from pegboard.lockfile.differences import Difference, lock_differences
+from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
+from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
+from pegboard.types.calls import Call
+
+_LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
+_MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
+
+
+def run_lock(options: Namespace) -> int:
+    """Write the lock if there is none. Otherwise show the differences, and accept them with `--update`.
+
+    The plugin `lock` does not run, so that the host also has the definitions that this plugin would reject.
+    """
+    if options.only:
+        raise ConfigError(["a lock covers all toolkits: omit --only"])
+    options.without = ("lock",)
+    host = host_from_options(options, ())
+    path = lock_path(host.config.trusted_directory)
+    is_new = not path.exists() and not options.check
+    old = CatalogueLock({}) if is_new else read_lock(path.parent)
+    if wrong := next(wrong_digests(old), None):
+        raise LockFileError(f"{path}: the digest of {wrong} does not match its definition; {RESTORE}")
+    with diverted():
+        new = with_former_definitions(asyncio.run(_current(host)), old)
+    running, unavailable = _running(host), list[Difference]()
+    if not options.prune:
+        new, kept = _with_absent_owners(new, old, running)
+        unavailable = [Difference(one, "owner", "", "unavailable", ()) for one in kept if one.split("/")[0] in running]
+    found = [] if is_new else lock_differences(old, new) + ([] if options.update else unavailable)
+    if found and not options.json:
+        print_lines(_described(found))
+    accepted = not found or (options.update and not options.check and _accepts(options, len(found)))
+    is_written = accepted and not options.check and lock_text(new) != lock_text(old)
+    if is_written:
+        write_lock(new, path, host.config.file)
+    if options.json:
+        print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
+    elif accepted:
+        print_lines([f"{'wrote' if is_written else 'nothing has changed in'} {path}: {_counted(new)}"])
+    else:
+        say(f"the host differs from {LOCK_FILE_NAME}; `pegboard lock --update` accepts the differences")
+    return OK if accepted else FAILED
+
+
+async def _current(host: Host) -> CatalogueLock:
+    """Start the host, wait for the items of mounted servers, and return the lock of all items."""
+    async with host:
+        gc.enable()
+        for method in _LISTS:
+            await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
+        return lock_of(host.assembly, host.report.plugins, host.config)
+
+
+def _running(host: Host) -> set[str]:
+    """Return the plugins and toolkits that have started, in the form of owners."""
+    failed = {one.origin for one in host.report.problems if one.stage == "lifespan"}
+    started = (one.origin for one in host.report.plugins if one.origin not in failed)
+    return {f"{origin.kind}:{origin.name}" for origin in started}
+
+
+def _with_absent_owners(
+    new: CatalogueLock, old: CatalogueLock, running: Collection[str]
+) -> tuple[CatalogueLock, Sequence[str]]:
+    """Return a lock with the owners that have no items because they do not run now, and the names of these owners.
+
+    The server of an owner may be unavailable for a while. A running plugin or toolkit without items has lost them.
+    """
+    absent = {name: owner for name, owner in old.owners.items() if name not in new.owners and name not in running}
+    for name in sorted(absent):
+        say(f"{name} has no items now; the lock keeps its definitions (--prune removes them)")
+    return new._replace(owners={**absent, **new.owners}), sorted(absent)
+
+
+def _accepts(options: Namespace, count: int) -> bool:
+    """Return True if the operator accepts the differences: with `--yes`, or at a terminal."""
+    if options.yes:
+        return True
+    if options.json or not is_interactive():
+        say("the differences are not accepted: run the command at a terminal, or pass --yes")
+        return False
+    print(f"pegboard: Accept {_plural(count, 'difference')}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _described(found: Sequence[Difference]) -> Iterator[str]:
+    """Yield the differences as lines."""
+    for one in found:
+        what = one.owner if one.kind == "owner" else f"{SINGULAR[one.kind]} {one.name}, from {one.owner}"
+        former = f" from {one.former}" if one.former else ""
+        yield f"{_MARKS[one.change]} {what}: {one.change}{former}"
+        yield from (f"    {line}" for line in one.lines)
+
+
+def _counted(lock: CatalogueLock) -> str:
+    counts = {kind: sum(len(owner.items(kind)) for owner in lock.owners.values()) for kind in LOCKED_KINDS}
+    return ", ".join(_plural(count, SINGULAR[kind]) for kind, count in counts.items() if count) or "no items"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

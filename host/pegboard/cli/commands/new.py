@@ -1,0 +1,160 @@
+"""`pegboard new`: a new toolkit, plugin or server, as a distribution with tests. Existing files stay as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pegboard.cli import OK
+from pegboard.cli.command_failures import UsageError
+from pegboard.cli.output import print_json, print_lines
+from pegboard.cli.parsing.cli_command import MODULE_OF_COMMAND
+from pegboard.errors import MCPError
+from pegboard.loading.discovery import find_plugins, is_built_in, own_version
+from pegboard.names import nearest
+from pegboard.scaffolds.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
+from pegboard.scaffolds.project_files import project_files, settings
+from pegboard.scaffolds.project_names import ProjectNames, project_names
+
+_OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+
+
+class NewProjectError(MCPError):
+    """The project cannot be written."""
+
+
+def run_new(options: Namespace) -> int:
+    """Write a project into a new folder, and print the next commands.
+
+    Raises:
+        NewProjectError: the folder exists or cannot be written.
+    """
+    try:
+        sort, typed, kind = _wanted(options)
+        names = project_names(sort, typed)
+        _refuse_taken_names(sort, options.kind, names)
+        if options.owner and not _OWNER.fullmatch(options.owner):
+            raise ValueError(f"{options.owner!r} is not a GitHub account: write it as in https://github.com/ACCOUNT")
+        texts = project_files(sort, kind, names, _requirement(), options.owner or "")
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    _write(Path(names.distribution), texts)
+    enabling = settings(kind, names)
+    commands = list(_next_commands(sort, kind, names))
+    if options.json:
+        folder = str(Path(names.distribution).resolve())
+        print_json({"folder": folder, "files": sorted(texts), "settings": enabling, "next": commands})
+    else:
+        print_lines(_report(names, texts, enabling, commands))
+    return OK
+
+
+def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
+    """Return the sort, the name and the kind from the command line, or from answers at a terminal."""
+    asks = not options.json and os.isatty(0) and os.isatty(2)
+    sort = options.sort or (asks and _ask("project", SORTS, "toolkit")) or ""
+    if sort not in SORTS:
+        raise ValueError(_unknown(sort, SORTS, "pegboard new toolkit weather"))
+    if sort != "plugin" and options.kind:
+        raise ValueError(
+            f"--kind is for plugins: leave it out, or write `pegboard new plugin NAME --kind {options.kind}`"
+        )
+    if sort == "plugin" and not options.kind:
+        about = {name: kind.summary for name, kind in PLUGINS.items()}
+        options.kind = _ask("kind", about, DEFAULT_KIND) if asks else DEFAULT_KIND
+    if options.kind and options.kind not in PLUGINS:
+        raise ValueError(_unknown(options.kind, PLUGINS, "pegboard new plugin acme --kind middleware"))
+    name = options.name or (asks and _ask("name", {}, ""))
+    if not name:
+        raise ValueError(f"the name is missing: write `pegboard new {sort} NAME`")
+    return sort, name, PLUGINS[options.kind] if sort == "plugin" else TOOLKIT if sort == "toolkit" else SERVER
+
+
+def _unknown(given: str, known: Iterable[str], example: str) -> str:
+    *most, last = known
+    choice = f"{', '.join(most)} or {last}"
+    if not given:
+        return f"{choice}? Write `{example}`"
+    close = nearest(given, [*most, last])
+    hint = f"did you mean {close!r}? Write" if close else "write"
+    return f"{given!r} is unknown: {hint} {choice}, as in `{example}`"
+
+
+def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
+    """Ask at the terminal. An empty line is the default."""
+    width = max(map(len, choices), default=0)
+    lines = [f"  {name:{width}}  {summary}" for name, summary in choices.items()]
+    print(
+        "\n".join([*lines, f"{label} [{default}]: " if default else f"{label}: "]), end="", file=sys.stderr, flush=True
+    )
+    line = sys.stdin.readline()
+    if not line:
+        raise ValueError("the input has ended: write the project and its name, as in `pegboard new toolkit weather`")
+    return line.strip() or default
+
+
+def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames) -> None:
+    """Raise ValueError if such a toolkit is installed, or if pegboard has a plugin or a command of that name."""
+    if sort == "plugin" and any(one.name == names.entry and is_built_in(one) for one in find_plugins().origins):
+        raise ValueError(f"pegboard has a plugin {names.entry!r} already: choose another name")
+    for one in find_plugins().origins if sort == "toolkit" else ():
+        if (one.kind, one.name) == ("toolkit", names.entry):
+            raise ValueError(
+                f"the toolkit {one.name!r} is installed already, from {one.distribution}: choose another name"
+            )
+    if kind == "command" and names.dashed in MODULE_OF_COMMAND:
+        raise ValueError(f"pegboard has a command {names.dashed!r} already: choose another name")
+
+
+def _requirement() -> str:
+    """Return the requirement of this version of pegboard and later compatible ones."""
+    found = re.match(r"(\d+)\.(\d+)", own_version())
+    if not found:
+        return "pegboard"
+    major, minor = int(found[1]), int(found[2])
+    return f"pegboard>={major}.{minor},<{f'0.{minor + 1}' if major == 0 else major + 1}"
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise NewProjectError(f"{folder} exists already: choose another name, or another working directory") from None
+    except OSError as error:
+        raise NewProjectError(f"{folder} cannot be created: {error.strerror}") from error
+    try:
+        for name, text in texts.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise NewProjectError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def _next_commands(sort: str, kind: ProjectKind, names: ProjectNames) -> Iterable[str]:
+    yield f"cd {names.distribution}"
+    yield "pip install -e . pytest"
+    yield "python -m pytest"
+    if sort == "toolkit":
+        yield f"pegboard call {names.entry}_greet name=Ada"
+        yield f"pegboard configure claude-code --only {names.entry}"
+    elif sort == "plugin":
+        command = f"{names.dashed} Ada" if kind is PLUGINS["command"] else f"why {names.entry}"
+        yield f"pegboard {command} --config hostconfig.example.toml"
+    else:
+        yield f"{names.distribution} http"
+
+
+def _report(names: ProjectNames, texts: Iterable[str], enabling: str, commands: Iterable[str]) -> Iterable[str]:
+    yield f"wrote {names.distribution}/"
+    yield from (f"  {name}" for name in sorted(texts))
+    yield "next:"
+    yield from (f"  {command}" for command in commands)
+    if enabling:
+        yield "a host enables the plugin by these lines of its hostconfig.toml:"
+        yield from (f"  {line}".rstrip() for line in enabling.splitlines())

@@ -1,0 +1,50 @@
+"""The commands of plugins."""
+
+from __future__ import annotations
+
+import logging
+from argparse import Namespace
+from collections import Counter
+
+from pegboard.cli import OK
+from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.output import diverted, print_text, say
+from pegboard.errors import MCPError, ServerError
+from pegboard.hookspecs import register_commands
+from pegboard.loading.failure_text import failure_text
+from pegboard.loading.plugins import contributions_of
+from pegboard.plugin.commands import Command
+
+
+def plugin_commands(options: Namespace) -> list[Command]:
+    """Return the commands of all enabled plugins.
+
+    Raises:
+        ConfigError: the configuration is invalid or not trusted.
+    """
+    host = host_from_options(options)
+    with diverted():
+        host.load()
+    for problem in host.problems:
+        if problem.fatal:
+            say(str(problem))
+    found = [command for _, command in contributions_of(host.report.plugins, register_commands)]
+    times = Counter(command.name for command in found)
+    for name in [name for name, count in times.items() if count > 1]:
+        say(f"several plugins add a command {name!r}: disable all but one of them")
+    return [command for command in found if times[command.name] == 1]
+
+
+def run_plugin_command(command: Command, options: Namespace) -> int:
+    """Run a command of a plugin and print the string that it returns. An unexpected error is printed in one line."""
+    try:
+        with diverted():
+            text = command.run(options)
+    except MCPError:
+        raise
+    except Exception as error:
+        logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
+        raise ServerError(f"the command {command.name!r} failed: {failure_text(error)}") from None
+    if text:
+        print_text(text)
+    return OK

@@ -1,0 +1,176 @@
+"""`pegboard secret list`, `secret set` and `secret unset`. Values are never printed."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from pegboard.catalogue.binding import secret_stores
+from pegboard.cli import OK
+from pegboard.cli.command_failures import UsageError
+from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.inspection.secret_report import DECLARED, received_secrets
+from pegboard.cli.output import diverted, print_json, print_lines, print_table, say
+from pegboard.errors import MCPError, ToolDefinitionError
+from pegboard.errors.attempts import attempt
+from pegboard.host import Host
+from pegboard.loading.discovery import reserved_secrets
+from pegboard.plugin.secrets import SecretStore, WritableSecretStore
+from pegboard.secrets.secret_lookup import is_reserved
+
+MAX_SECRET_CHARACTERS = 64 * 1024
+
+
+class SecretError(MCPError):
+    """A secret cannot be set or removed."""
+
+
+def run_secret_list(options: Namespace) -> int:
+    """List the secrets that plugins and toolkits use, and the store of each."""
+    host = _loaded(options)
+    stores = _stores(host)
+    rows: dict[str, dict[str, Any]] = {}
+    for plugin in host.report.plugins:
+        for secret in received_secrets(host, plugin.origin):
+            row = rows.setdefault(secret["name"], {"name": secret["name"], "set": secret["set"], "used_by": []})
+            row["set"] = row["set"] or secret["set"]
+            user = str(plugin.origin.name) if secret["given"] == DECLARED else f"{plugin.origin.name} {secret['given']}"
+            row["used_by"].append(user)
+    for row in rows.values():
+        row["store"] = next(_having(stores, row["name"]), None)
+    found = [rows[name] for name in sorted(rows)]
+    if options.json:
+        print_json(found)
+    elif found:
+        lines = [
+            (row["name"], "set" if row["set"] else "missing", row["store"] or "", ", ".join(row["used_by"]))
+            for row in found
+        ]
+        print_table([("SECRET", "STATE", "STORE", "USED BY"), *lines])
+        if not all(row["set"] for row in found):
+            say("set a secret with `pegboard secret set NAME`")
+    else:
+        say("no plugin and no toolkit uses a secret")
+    return OK
+
+
+def run_secret_set(options: Namespace) -> int:
+    """Store a secret that is typed at the terminal, or read from standard input."""
+    name = options.secret
+    if "=" in name:
+        raise UsageError("leave out the value: the command asks for it, so that it is not in the history of your shell")
+    if is_reserved(name, reserved_secrets()):
+        message = "is reserved for the host, and not a secret of tools: set it as a variable of the environment"
+        raise UsageError(f"{name} {message}")
+    stores = _stores(_loaded(options))
+    store = _writable(stores, options.store)
+    try:
+        place = store.set(name, _typed(name))
+    except (ValueError, OSError) as error:
+        raise SecretError(f"{name} cannot be set in {store.name}: {_reason(error)}") from None
+    if options.json:
+        print_json({"name": name, "store": store.name, "place": place})
+    else:
+        print_lines([f"{name} is set in {place}"])
+    for earlier in _having(stores[: stores.index(store)], name):
+        say(f"{earlier} also has {name} and takes precedence: remove it there")
+    return OK
+
+
+def run_secret_unset(options: Namespace) -> int:
+    """Remove a secret from a store."""
+    name = options.secret
+    stores = _stores(_loaded(options))
+    places = [_writable(stores, options.store)] if options.store else [*_all_writable(stores)]
+    removed = []
+    for store in places:
+        try:
+            removed += [store.name] if store.unset(name) else []
+        except (ValueError, OSError) as error:
+            raise SecretError(f"{name} cannot be removed from {store.name}: {_reason(error)}") from None
+    left = [*_having(stores, name)]
+    still = f"{', '.join(left)} still has {name}"
+    if not removed:
+        raise SecretError(f"{name} is not in a store that can be changed" + (f"; {still}" if left else ""))
+    if options.json:
+        print_json({"name": name, "removed_from": removed, "left_in": left})
+    else:
+        print_lines([f"{name} is removed from {', '.join(removed)}"])
+    if left:
+        say(still)
+    return OK
+
+
+def _loaded(options: Namespace) -> Host:
+    """Return a loaded host. Its problems, such as missing secrets, are not printed."""
+    host = host_from_options(options)
+    with diverted():
+        host.load()
+    return host
+
+
+def _stores(host: Host) -> list[SecretStore]:
+    return [store for _, store in secret_stores(host.config, host.report.plugins)]
+
+
+def _all_writable(stores: list[SecretStore]) -> Iterator[WritableSecretStore]:
+    for store in stores:
+        if isinstance(store, WritableSecretStore):
+            yield store
+
+
+def _writable(stores: list[SecretStore], name: str | None) -> WritableSecretStore:
+    """Return the store with `name`, or the first store that can be changed.
+
+    Raises:
+        SecretError: no enabled store with this name can be changed.
+    """
+    found = [*_all_writable(stores)]
+    chosen = [store for store in found if name in (None, store.name)]
+    if not chosen:
+        names = ", ".join(store.name for store in found) or "none"
+        problem = f"the store {name} cannot be changed, or is not enabled" if name else "no store can be changed"
+        raise SecretError(f"{problem}: stores that can be changed: {names}; [host] secret_stores enables stores")
+    return chosen[0]
+
+
+def _having(stores: list[SecretStore], name: str) -> Iterator[str]:
+    """Yield the names of the stores that have a secret. A store that fails counts as a store without the secret."""
+    for store in stores:
+        try:
+            value = attempt(store.get, name)
+        except ToolDefinitionError:
+            continue
+        if value and not value.isspace():
+            yield store.name
+
+
+def _typed(name: str) -> str:
+    """Return the value from a terminal, without showing it, or from standard input without its last line break.
+
+    Raises:
+        SecretError: the value is empty, too long or not UTF-8.
+    """
+    if sys.stdin is None:
+        raise SecretError("standard input is closed: type the value at a terminal, or send it to standard input")
+    if sys.stdin.isatty():
+        from getpass import getpass
+
+        value = getpass(f"pegboard: value of {name} (it is not shown): ", stream=sys.stderr)
+    else:
+        try:
+            value = sys.stdin.buffer.read(4 * MAX_SECRET_CHARACTERS + 1).decode("utf-8")
+        except UnicodeDecodeError:
+            raise SecretError("the value is not UTF-8") from None
+        value = value.removesuffix("\n").removesuffix("\r")
+    if not value or value.isspace():
+        raise SecretError("the value is empty: nothing was changed")
+    if len(value) > MAX_SECRET_CHARACTERS:
+        raise SecretError(f"the value has more than {MAX_SECRET_CHARACTERS} characters: nothing was changed")
+    return value
+
+
+def _reason(error: ValueError | OSError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,123 @@
+"""`pegboard` without a command: the version, or the state of this host."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pegboard.cli import OK
+from pegboard.cli.output import print_json, print_lines, print_text
+
+if TYPE_CHECKING:
+    from pegboard.cli.output.json_records import Enabled, StatusOutput
+    from pegboard.config import ConfigProblem
+    from pegboard.config.trust import Untrusted
+    from pegboard.host import Host
+    from pegboard.plugin.origin import Origin
+
+
+def run_status(options: Namespace) -> int:
+    """Print the version if requested, else what is enabled, the number of tools and the next useful command."""
+    if options.version:
+        print_json({"version": _version()}) if options.json else print_text(f"pegboard {_version()}")
+        return OK
+    state = _state(options)
+    print_json(state) if options.json else print_lines(_lines(state))
+    return OK
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("pegboard")
+    except PackageNotFoundError:
+        return "0, not installed"
+
+
+def _state(options: Namespace) -> StatusOutput:
+    """Return the state of the host as JSON. The host is loaded, but not started."""
+    from pegboard.cli.command_failures import problem_fields
+    from pegboard.cli.diagnosis.token_estimate import tool_tokens
+    from pegboard.cli.host_setup import host_from_options
+    from pegboard.cli.output import diverted
+
+    untrusted: list[ConfigProblem] = []
+
+    def note(file: Untrusted) -> bool:
+        untrusted.append(file.problem)
+        return False
+
+    host = host_from_options(options, collect=True, on_untrusted=note)
+    with diverted():
+        host.load()
+    tools = {name: tool_tokens(bound.tool) for name, bound in host.assembly.tools.items()}
+    owners = {name: bound.tool.owner for name, bound in host.assembly.tools.items()}
+    enabled: list[Enabled] = []
+    for plugin in host.report.plugins:
+        origin = plugin.origin
+        own = [name for name, one in host.assembly.origins["tools"].items() if one == origin]
+        enabled.append(
+            {
+                "name": origin.name,
+                "kind": origin.kind,
+                "source": _source(host, origin),
+                "tools": len(own),
+                "tokens": sum(tools[name] for name in own),
+            }
+        )
+    problems = [problem_fields(one, str(one)) for one in (*untrusted, *host.config.problems, *host.problems)]
+    return {
+        "version": _version(),
+        "file": str(host.config.file) if host.config.file else None,
+        "enabled": enabled,
+        "toolkits": len(set(owners.values())),
+        "tools": len(tools),
+        "tokens": sum(tools.values()),
+        "problems": problems,
+        "next": _next(len(tools), bool(problems)),
+    }
+
+
+def _source(host: Host, origin: Origin) -> str:
+    """Return the place that enables a plugin: its section, its line in a list of `[host]`, or the defaults."""
+    from pegboard.loading.discovery import naming
+
+    named = naming(origin, host.config)
+    return str(named[1]) if named else "default"
+
+
+def _next(tools: int, problems: bool) -> str:
+    if problems:
+        return "pegboard doctor"
+    return "pegboard configure CLIENT" if tools else "pegboard new server notes"
+
+
+_PURPOSE = {
+    "pegboard doctor": "runs all checks and explains how to correct each problem",
+    "pegboard configure CLIENT": "adds these tools to an MCP client; `pegboard list` lists them",
+    "pegboard new server notes": "writes a first server; `pegboard demo` shows one",
+}
+
+
+def _lines(state: StatusOutput) -> Iterator[str]:
+    yield f"pegboard {state['version']}, {state['file'] or 'without a configuration file: the defaults apply'}"
+    toolkits = [one for one in state["enabled"] if one["tools"] or one["kind"] == "toolkit"]
+    yield f"{state['tools']} tools, about {state['tokens']} tokens in each request of a model"
+    for one in toolkits:
+        yield f"  {one['kind']} {one['name']}: {one['tools']} tools, {one['tokens']} tokens ({_place(one)})"
+    plugins = [one for one in state["enabled"] if one["kind"] == "plugin"]
+    built_in = [one["name"] for one in plugins if one["source"].startswith("default")]
+    if built_in:
+        yield f"  plugins by default: {', '.join(built_in)}"
+    for one in plugins:
+        if one["name"] not in built_in and one not in toolkits:
+            yield f"  plugin {one['name']} ({_place(one)})"
+    for problem in state["problems"]:
+        yield f"problem: {problem['message']}"
+    yield f"next: `{state['next']}` {_PURPOSE[state['next']]}; `pegboard --help` lists all commands"
+
+
+def _place(one: Enabled) -> str:
+    return "installed" if one["source"].startswith("default") else str(one["source"])

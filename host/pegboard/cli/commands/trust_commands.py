@@ -1,0 +1,124 @@
+"""Trust in `./hostconfig.toml`: `pegboard config trust` and `untrust`, and the question at a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pegboard.cli import OK
+from pegboard.cli.output import diverted, print_json, print_lines, say
+from pegboard.cli.serving.access_settings import access_of_file, setting_lines, shortened
+from pegboard.config import ConfigProblem, HostConfig, files
+from pegboard.config.trust import Untrusted, pin_of, refuse_untrusted, settings_of, trust, untrust
+from pegboard.config.widened_access import AccessSetting
+from pegboard.errors import ConfigError, MCPError
+from pegboard.loading.discovery import defaults
+
+_MAX_CHANGES = 50
+_OTHER_DIRECTORY = "set PEGBOARD_STATE_DIR to a folder that you can write"
+
+
+class StateError(MCPError):
+    """The state directory cannot be written."""
+
+
+def run_trust(options: Namespace) -> int:
+    """Trust a configuration file with its present content, and show the settings that widen access."""
+    content = files.read_file(files.Candidate(_path(options)), Path.cwd())
+    if isinstance(content, ConfigProblem):
+        raise ConfigError([content])
+    settings, access = _read(content)
+    changes = _changes(content, settings)
+    digest = _trust(content, settings)
+    if options.json:
+        print_json({"file": str(content.path), "sha256": digest, "widens": [one._asdict() for one in access]})
+        return OK
+    print_lines([*changes, *_about(access), f"trusted: {content.path}"])
+    return OK
+
+
+def run_untrust(options: Namespace) -> int:
+    """Withdraw the trust in a configuration file."""
+    path = _path(options)
+    try:
+        withdrawn = untrust(path, os.environ)
+    except OSError as error:
+        raise StateError(f"the trust in {path} cannot be withdrawn: {error}; {_OTHER_DIRECTORY}") from error
+    if options.json:
+        print_json({"file": str(path), "was_trusted": withdrawn})
+    else:
+        print_lines([f"no longer trusted: {path}" if withdrawn else f"was not trusted: {path}"])
+    return OK
+
+
+def ask(untrusted: Untrusted, options: Namespace) -> bool:
+    """Ask at a terminal whether to trust a file with its present content. Refuse the file without a terminal.
+
+    Raises:
+        ConfigError: there is no terminal, the output is for programs, or the answer is no.
+    """
+    content = untrusted.content
+    if content is None or options.json or not (os.isatty(0) and os.isatty(2)):
+        return refuse_untrusted(untrusted)
+    settings, access = _read(content)
+    state = "has changed since it was trusted" if untrusted.pin else "was found in the working directory"
+    for line in (f"{content.path} {state}.", *_changes(content, settings), *_about(access)):
+        say(line)
+    print("pegboard: Trust this file as it is now? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return refuse_untrusted(untrusted)
+    _trust(content, settings)
+    return True
+
+
+def _path(options: Namespace) -> Path:
+    named: Path = options.path or options.config or Path(files.FILE_NAME)
+    path = Path.cwd() / named.expanduser()
+    return path / files.FILE_NAME if path.is_dir() else path
+
+
+def _read(content: files.FileContent) -> tuple[dict[str, Any], list[AccessSetting]]:
+    """Return the settings of a file, and the settings that widen access. Read no other configuration."""
+    layer = files.parse_file(content, Path.cwd())
+    if isinstance(layer, ConfigProblem):
+        raise ConfigError([layer])
+    config = HostConfig.of(layer, defaults=defaults(), directory=content.path.parent)
+    with diverted():
+        return settings_of(layer.tree), access_of_file(config)
+
+
+def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
+    try:
+        return trust(content, settings, os.environ)
+    except OSError as error:
+        raise StateError(
+            f"{content.path} cannot be trusted: the state directory cannot be written: {error}; {_OTHER_DIRECTORY}"
+        ) from error
+
+
+def _about(access: list[AccessSetting]) -> list[str]:
+    if not access:
+        return ["no setting widens access"]
+    return ["settings that widen access:", *(f"  {line}" for line in setting_lines(access))]
+
+
+def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:
+    """Return one line for each setting that changed since the file was trusted."""
+    pin = pin_of(content.path, os.environ)
+    if pin is None:
+        return []
+    lines = list(_differences(pin.settings, settings))
+    more = [f"  and {len(lines) - _MAX_CHANGES} more"] if len(lines) > _MAX_CHANGES else []
+    return ["changed settings:", *(lines[:_MAX_CHANGES] or ["  none that can be shown"]), *more]
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted({*old, *new}):
+        if key in old and (key not in new or old[key] != new[key]):
+            yield f"  - {key} = {shortened(old[key])}"
+        if key in new and (key not in old or old[key] != new[key]):
+            yield f"  + {key} = {shortened(new[key])}"

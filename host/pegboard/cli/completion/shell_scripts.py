@@ -1,0 +1,139 @@
+"""The scripts for bash, zsh and fish. Each follows the words before the cursor to a place, and offers its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from pegboard.cli.completion.completed_words import NAME_COMMANDS, OPTION_VALUES, CompletedWord
+
+WordsOfPlaces = Mapping[str, list[CompletedWord]]
+
+_BASH = """\
+# bash completion of pegboard: eval "$(pegboard completion bash)"
+_pegboard() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= word candidates=
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case "$place/$word" in
+            @PLACES@) place="$place/$word" ;;
+        esac
+    done
+    COMPREPLY=()
+    case "$previous" in
+@VALUES@
+        @VALUED@) return ;;
+    esac
+    case "$place" in
+@WORDS@
+    esac
+    case "$current:$place:$previous" in
+        -*) ;;
+@NAMES@
+    esac
+    COMPREPLY=($(compgen -W "$candidates" -- "$current"))
+}
+complete -o default -F _pegboard pegboard
+"""
+_ZSH = """\
+#compdef pegboard
+# zsh completion of pegboard: eval "$(pegboard completion zsh)", after compinit
+_pegboard() {
+    local previous=${words[CURRENT-1]} place= word
+    local -a candidates
+    for word in "${(@)words[2,CURRENT-1]}"; do
+        case "$place/$word" in
+            @PLACES@) place="$place/$word" ;;
+        esac
+    done
+    case "$previous" in
+@VALUES@
+        @VALUED@) _files; return ;;
+    esac
+    case "$place" in
+@WORDS@
+    esac
+    case "${words[CURRENT]}:$place:$previous" in
+        -*) ;;
+@NAMES@
+    esac
+    _describe 'argument' candidates || _files
+}
+compdef _pegboard pegboard
+"""
+_FISH = """\
+# fish completion of pegboard: pegboard completion fish | source
+function __pegboard_at --argument-names wanted
+    set --local place ""
+    for word in (commandline --tokenize --cut-at-cursor --current-process)[2..]
+        switch "$place/$word"
+            case @PLACES@
+                set place "$place/$word"
+        end
+    end
+    test "$place" = "$wanted"
+end
+"""
+
+
+def bash_script(places: WordsOfPlaces) -> str:
+    """Return the script for bash."""
+    lines = []
+    for place, words in places.items():
+        shown = " ".join(word.text for word in words)
+        lines.append(f'        "{place}") candidates="{shown}" ;;')
+    value, names = 'COMPREPLY=($(compgen -W "{}" -- "$current")); return', "candidates=$({})"
+    return _filled(_BASH, places, lines, value, names)
+
+
+def zsh_script(places: WordsOfPlaces) -> str:
+    """Return the script for zsh."""
+    lines = []
+    for place, words in places.items():
+        shown = " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in words)
+        lines.append(f'        "{place}") candidates=({shown}) ;;')
+    value, names = "candidates=({}); _describe 'value' candidates; return", 'candidates=(${{(f)"$({})"}})'
+    return _filled(_ZSH, places, lines, value, names)
+
+
+def fish_script(places: WordsOfPlaces) -> str:
+    """Return the script for fish."""
+    return _FISH.replace("@PLACES@", " ".join(filter(None, places))) + "\n".join(_fish_lines(places)) + "\n"
+
+
+def _filled(script: str, places: WordsOfPlaces, lines: list[str], value: str, names: str) -> str:
+    """Return a script with its words. `value` and `names` are the code for values of options and for names."""
+    valued = sorted({word.text for words in places.values() for word in words if word.takes_value})
+    parts = {
+        "@PLACES@": "|".join(filter(None, places)),
+        "@VALUED@": "|".join(valued),
+        "@VALUES@": "\n".join(f"        {name}) {value.format(' '.join(of))} ;;" for name, of in OPTION_VALUES.items()),
+        "@WORDS@": "\n".join(lines),
+        "@NAMES@": "\n".join(
+            f"        *:{at}:{at[1:]}) {names.format(command)} ;;" for at, command in NAME_COMMANDS.items()
+        ),
+    }
+    for mark, text in parts.items():
+        script = script.replace(mark, text)
+    return script
+
+
+def _fish_lines(places: WordsOfPlaces) -> Iterator[str]:
+    for place, words in places.items():
+        at = f"complete --command pegboard --condition '__pegboard_at \"{place}\"'"
+        if place in NAME_COMMANDS:
+            yield f"{at} --no-files --arguments '({NAME_COMMANDS[place]})'"
+        for word in words:
+            name = word.text.lstrip("-")
+            kinds = {0: "--no-files --arguments", 1: "--short-option", 2: "--long-option"}
+            kind = kinds[len(word.text) - len(name)]
+            if word.takes_value:
+                values = " ".join(OPTION_VALUES.get(word.text, ()))
+                kind = f"--exclusive --arguments '{values}' {kind}" if values else f"--require-parameter {kind}"
+            yield f"{at} {kind} {name} --description {_quoted(word.meaning, chr(92) + chr(39))}"
+
+
+def _quoted(text: str, quote: str) -> str:
+    """Return a string in single quotes, in which a quote is written in another form."""
+    return "'" + text.replace("'", quote) + "'"
+
+
+SCRIPTS: Mapping[str, Callable[[WordsOfPlaces], str]] = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}

@@ -1,0 +1,71 @@
+"""Checks of plugins and of the definitions that are served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegboard.cli.diagnosis.client_rules import LIMITS, RULES
+from pegboard.cli.diagnosis.finding import Finding
+from pegboard.host import Host
+from pegboard.loading.plugins import NEEDS_SETTING
+from pegboard.messages.texts import complaints
+
+SLOW_IMPORT_SECONDS = 0.5
+"""The time to load a plugin from which it is reported. Clients wait for the start."""
+
+
+def check_plugins(host: Host) -> Iterator[Finding]:
+    """Report each problem of a plugin or toolkit."""
+    for problem in host.problems:
+        if problem.stage != NEEDS_SETTING:
+            yield Finding(problem.level, str(problem), problem=problem)
+
+
+def check_missing_secrets(host: Host) -> Iterator[Finding]:
+    """Report each secret that a tool requires and no store has."""
+    for problem in host.problems:
+        if problem.stage == NEEDS_SETTING:
+            yield Finding("warning", str(problem))
+
+
+def check_import_times(host: Host) -> Iterator[Finding]:
+    """Report each plugin that takes long to load."""
+    for plugin in host.report.plugins:
+        if plugin.import_seconds > SLOW_IMPORT_SECONDS:
+            took = f"{plugin.origin} takes {plugin.import_seconds * 1000:.0f} ms to load"
+            yield Finding(
+                "warning", took, "import large libraries in the functions that use them, not at the top of the module"
+            )
+
+
+def check_client_rules(host: Host) -> Iterator[Finding]:
+    """Report names and schemas that known clients reject."""
+    tools = [bound.tool for bound in host.assembly.tools.values()]
+    for tool in tools:
+        for rule in RULES:
+            if problem := rule.broken(tool):
+                message = f"{rule.clients} may reject the tool {tool.name}: {problem}"
+                yield Finding("warning", message, rule.fix, rule.source)
+    for limit in LIMITS:
+        if len(tools) > limit.max_tools:
+            message = (
+                f"{limit.client} accepts {limit.max_tools} tools from all servers; this host alone has {len(tools)}"
+            )
+            yield Finding(
+                "warning", message, "serve fewer tools with --only, or with a profile of [plugins.mcp]", limit.source
+            )
+
+
+def check_hidden_text(host: Host) -> Iterator[Finding]:
+    """Report invisible characters in definitions: people do not see them, but models read them."""
+    assembly = host.assembly
+    tools = {f"tool {name}": bound.tool for name, bound in assembly.tools.items()}
+    resources = {f"resource {uri}": one for uri, (one, _) in assembly.resources.items()}
+    prompts = {f"prompt {name}": one for name, (one, _) in assembly.prompts.items()}
+    for label, item in {**tools, **resources, **prompts}.items():
+        shown = {name: getattr(item, name, None) for name in ("title", "description", "input_schema", "output_schema")}
+        for path, problem in complaints(shown):
+            place = ".".join(map(str, path))
+            yield Finding(
+                "error", f"{label}: {place} {problem}", "disable the item until its author has removed the characters"
+            )

@@ -1,0 +1,117 @@
+"""Checks of files: the state directory, the modes of private files, and the files of clients."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from pegboard.cli.configure.client_file import ClientFileError
+from pegboard.cli.configure.clients import CLIENTS
+from pegboard.cli.configure.entry_file import EntryFile
+from pegboard.cli.configure.server_entry import from_client, starts_pegboard
+from pegboard.cli.diagnosis.finding import Finding
+from pegboard.config.files import others_can_change
+from pegboard.config.state import STATE_VARIABLE, state_directory
+from pegboard.hookspecs import register_secret_stores
+from pegboard.host import Host
+from pegboard.loading.plugins import contributions_of
+from pegboard.lockfile.lock_files import lock_path
+
+_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
+
+
+def check_state_directory(host: Host) -> Iterator[Finding]:
+    """Report a state directory that is missing, not writable, or open to other users."""
+    folder = state_directory(os.environ)
+    if folder is None:
+        message = "there is no state directory, because no home directory is set"
+        yield Finding("warning", message, f"set HOME or {STATE_VARIABLE}")
+    elif not folder.exists():
+        nearest = next(path for path in folder.parents if path.exists())
+        if nearest.is_dir() and os.access(nearest, os.W_OK):
+            yield Finding("warning", f"the state directory {folder} does not exist", mend=partial(_make, folder))
+        else:
+            yield Finding("warning", f"the state directory {folder} cannot be created", _OTHER_STATE)
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        yield Finding("warning", f"the state directory {folder} is not writable", _OTHER_STATE)
+    else:
+        yield from _private(folder, "the state directory", stat.S_IRWXU)
+        for file in sorted(folder.iterdir()):
+            if file.is_file() and not file.is_symlink():
+                yield from _private(file, "the state file", stat.S_IRUSR | stat.S_IWUSR)
+
+
+def check_file_modes(host: Host) -> Iterator[Finding]:
+    """Report files of secrets that other users can read, and a configuration or lock that other users can change."""
+    stores = contributions_of(host.report.plugins, register_secret_stores)
+    for read in {str(file) for _, store in stores for file in getattr(store, "files_read", ())}:
+        yield from _private(Path(read), "the file of secrets", stat.S_IRUSR | stat.S_IWUSR)
+    refused = [Path(problem.file) for problem in host.config.problems if problem.file]
+    for file in {path.absolute() for path in (host.config.file, *refused) if path is not None}:
+        mode = _mode(file)
+        if mode is not None and mode & _WRITABLE_BY_OTHERS:
+            message = f"other users can change the configuration {file} (mode {mode:04o})"
+            yield Finding("error", message, mend=partial(_change, file, mode & ~_WRITABLE_BY_OTHERS))
+    yield from _lock_file(host)
+
+
+def _lock_file(host: Host) -> Iterator[Finding]:
+    if host.config.trusted_directory is None or not (file := lock_path(host.config.trusted_directory)).is_file():
+        return
+    if risk := others_can_change(file, file.stat()):
+        fix = "look for changes in it, then change its owner or permissions"
+        yield Finding("error", f"{file} is refused because {risk}", fix)
+
+
+def check_clients(host: Host) -> Iterator[Finding]:
+    """Report entries of clients that start pegboard by a command that does not exist."""
+    for client in CLIENTS.values():
+        for path in {client.user_file(), Path.cwd() / client.project_file if client.project_file else None}:
+            if path is None or not path.is_file():
+                continue
+            try:
+                entries = EntryFile(client, path).entries
+            except ClientFileError as error:
+                yield Finding("warning", f"{client.title}: {error}", source=client.source)
+                continue
+            for name, raw in entries.items():
+                entry = from_client(raw if isinstance(raw, dict) else {})
+                if starts_pegboard(entry) and shutil.which(entry.command[0]) is None:
+                    command = f"{entry.command[0]}, which does not exist"
+                    message = f"{client.title} starts the server {name!r} with {command} ({path})"
+                    fix = f"write the entry again: pegboard configure {client.name} --name {name}"
+                    yield Finding("error", message, fix, client.source)
+
+
+def _private(file: Path, label: str, wanted: int) -> Iterator[Finding]:
+    mode = _mode(file)
+    if mode is not None and mode & _OF_OTHERS:
+        message = f"other users can read or change {label} {file} (mode {mode:04o})"
+        yield Finding("warning", message, f"chmod {wanted:04o} {file}", mend=partial(_change, file, wanted))
+
+
+def _mode(file: Path) -> int | None:
+    """Return the mode of a file of this user. Other files cannot be changed, and Windows has no such modes."""
+    if os.name != "posix":
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return stat.S_IMODE(found.st_mode) if found.st_uid == os.geteuid() else None
+
+
+def _change(file: Path, mode: int) -> str:
+    file.chmod(mode)
+    return f"changed the mode of {file} to {mode:04o}"
+
+
+def _make(folder: Path) -> str:
+    folder.mkdir(mode=stat.S_IRWXU, parents=True)
+    return f"created {folder}"

@@ -1,0 +1,138 @@
+"""Checks of the configuration, and of all that a server would open."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, SecretStr
+
+from pegboard.catalogue.binding import secret_stores
+from pegboard.cli.diagnosis.finding import Finding
+from pegboard.cli.host_setup import NO_TRANSPORT, ignored_settings
+from pegboard.errors import MCPError, ToolDefinitionError
+from pegboard.errors.attempts import attempt
+from pegboard.hookspecs import register_authenticators
+from pegboard.host import Host
+from pegboard.loading.plugins import SECTION_OF_KIND
+from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
+from pegboard.runtime.open_stores import OpenStores
+from pegboard.runtime.port_owner import owner_of_port
+from pegboard.runtime.supervisor import chosen_transports
+
+EXPIRY_DAYS = 30
+"""The number of days before its expiry from which a certificate is reported."""
+_PROBE = "PEGBOARD_DOCTOR"
+"""The name of a secret that no store has."""
+
+
+def check_configuration(host: Host) -> Iterator[Finding]:
+    """Report each problem of the configuration."""
+    for problem in host.config.problems:
+        yield Finding("error", str(problem), problem=problem)
+
+
+def check_environment(host: Host) -> Iterator[Finding]:
+    """Report variables that resemble settings but have no effect."""
+    for problem in ignored_settings(host.config, os.environ):
+        yield Finding("warning", str(problem), problem=problem)
+
+
+def check_transports(host: Host) -> Iterator[Finding]:
+    """Report why `pegboard serve` would not open its transports."""
+    names = host.config.host.transports
+    if not names:
+        yield Finding("error", NO_TRANSPORT)
+    for name in names:
+        try:
+            (transport,) = chosen_transports(host.assembly.transports, [name])
+            if check := getattr(transport, "check", None):
+                check(host)
+        except MCPError as error:
+            for problem in getattr(error, "problems", None) or str(error).splitlines():
+                yield Finding("error", str(problem), problem=problem)
+
+
+def check_ports(host: Host) -> Iterator[Finding]:
+    """Report the port of `[plugins.http]` if a process listens at it."""
+    settings = _settings(host).get("http")
+    if settings is None or "http" not in host.config.host.transports or settings.socket or not settings.port:
+        return
+    with suppress(OSError), socket.create_connection((settings.host, settings.port), timeout=1):
+        owner = owner_of_port(settings.port) or "a process"
+        message = f"{owner} listens at {settings.host}:{settings.port}, so `pegboard serve` cannot open this port now"
+        yield Finding(
+            "warning", message, "if this is not your running server, end the process or select another port with --port"
+        )
+
+
+def check_certificates(host: Host) -> Iterator[Finding]:
+    """Report TLS certificates that have expired or expire soon."""
+    for name, settings in _settings(host).items():
+        file = getattr(settings, "certificate", None)
+        if not isinstance(file, Path) or not file.is_file():
+            continue  # the check of transports reports a missing file
+        from cryptography import x509
+
+        with suppress(ValueError):  # the check of transports reports an invalid certificate
+            ends = x509.load_pem_x509_certificate(file.read_bytes()).not_valid_after_utc
+            left = ends - datetime.now(UTC)
+            if left < timedelta(days=EXPIRY_DAYS):
+                verb = "expired" if left < timedelta(0) else "expires"
+                message = f"the certificate {file} of [plugins.{name}] {verb} on {ends:%Y-%m-%d}"
+                yield Finding(
+                    "error" if verb == "expired" else "warning", message, "renew the certificate and restart the server"
+                )
+
+
+def check_tokens(host: Host) -> Iterator[Finding]:
+    """Report tokens and secrets of authenticators that others can guess."""
+    for plugin in host.report.plugins:
+        if isinstance(plugin.context.config, BaseModel) and plugin.contributed(register_authenticators):
+            for key, secret in _secrets(plugin.context.config):
+                if is_weak_secret(secret):
+                    section = f"[{SECTION_OF_KIND[plugin.origin.kind]}.{plugin.origin.name}]"
+                    fix = f"use {SECRET_BYTES} random bytes: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                    yield Finding("warning", f"{key} of {section} is weak: others can guess it", fix)
+
+
+def check_stores(host: Host) -> Iterator[Finding]:
+    """Report stores of secrets, sessions and events that cannot be opened or read."""
+    for origin, store in secret_stores(host.config, host.report.plugins):
+        try:
+            attempt(store.get, _PROBE)
+        except ToolDefinitionError as error:
+            yield Finding("error", f"the secret store of {origin} cannot be read: {error}")
+
+    async def open_all() -> None:
+        async with OpenStores() as stores:
+            await stores.open_all(host.assembly.stores)
+
+    try:
+        asyncio.run(open_all())
+    except MCPError as error:
+        yield Finding("error", str(error))
+
+
+def _settings(host: Host) -> Mapping[str, Any]:
+    """Return the settings of each enabled plugin that has some."""
+    found = {one.origin.name: one.context.config for one in host.report.plugins if one.origin.kind == "plugin"}
+    return {name: settings for name, settings in found.items() if settings is not None}
+
+
+def _secrets(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each secret of a settings model, with its key."""
+    if isinstance(value, SecretStr):
+        yield key, value.get_secret_value()
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _secrets(getattr(value, name), f"{key}.{name}".removeprefix("."))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _secrets(inner, f"{key}.{name}")

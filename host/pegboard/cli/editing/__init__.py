@@ -1,0 +1,1 @@
+"""Changes of TOML files that keep their comments."""

@@ -1,0 +1,1 @@
+"""Facts about a configuration and a loaded host that several commands print."""

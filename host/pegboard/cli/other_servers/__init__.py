@@ -1,0 +1,1 @@
+"""`list`, `show` and `call` for another MCP server."""

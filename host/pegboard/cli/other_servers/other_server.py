@@ -1,0 +1,168 @@
+"""`pegboard list`, `show` and `call` with `--url` or `--stdio`: another MCP server instead of the host."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from argparse import Namespace
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from pegboard.cli import FAILED, OK
+from pegboard.cli.other_servers.other_server_output import print_lists, print_shown
+from pegboard.cli.other_servers.server_items import (
+    Item,
+    are_unsuitable,
+    call_named,
+    found_in,
+    has_failed,
+    lists_of,
+    parameters_hint,
+    print_called,
+)
+from pegboard.cli.output import clear_progress, diverted, is_interactive, print_json, say
+from pegboard.cli.output.progress_bar import show_progress
+from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
+from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
+from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+
+STDERR_LINES = 20
+"""The last lines of a program's standard error that are printed if it fails."""
+_ALL = "`pegboard list` with the same options"
+
+T = TypeVar("T")
+
+
+def list_server(options: Namespace) -> int:
+    """List the tools, prompts, resources and resource templates of the server."""
+    lists = _use_server(options, lists_of)
+    if options.json:
+        print_json(lists)
+    else:
+        print_lists(lists)
+    return OK
+
+
+def show_item(options: Namespace) -> int:
+    """Show one tool, prompt or resource of the server."""
+
+    async def find(client: Client) -> tuple[str, Item]:
+        return found_in(await lists_of(client), options.tool, _ALL)
+
+    kind, item = _use_server(options, find)
+    if options.json:
+        print_json(item)
+    else:
+        print_shown(kind, item)
+    return OK
+
+
+def call_item(options: Namespace) -> int:
+    """Call a tool, get a prompt, or read a resource, and print the result."""
+    arguments = parse_arguments(options.arguments)
+
+    async def call(client: Client) -> tuple[str, Item, Item]:
+        shows = options.verbose or is_interactive()
+        kind, item = (
+            ("resources", {})
+            if "://" in options.tool
+            else found_in(await lists_of(client, "tools", "prompts"), options.tool, _ALL)
+        )
+        progress = show_progress if shows else None
+        return kind, item, await call_named(client, (kind, item), options.tool, arguments, progress)
+
+    try:
+        kind, item, result = _use_server(options, call)
+    finally:
+        clear_progress()
+    print_called(kind, result, as_json=options.json)
+    if has_failed(result) and are_unsuitable(arguments, item) and not options.json:
+        say(parameters_hint(f"`pegboard show {options.tool}` with the same options"))
+    return FAILED if has_failed(result) else OK
+
+
+# --- the connection
+
+
+def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
+    """Connect to the server, and return the result of a function.
+
+    Raises:
+        MCPError: the server cannot be reached, requires a login, or responds with an error.
+    """
+    heard: deque[str] = deque(maxlen=STDERR_LINES)
+
+    async def connected() -> T:
+        gc.enable()
+        asks = is_interactive()
+        address = _address(options, heard)
+        capabilities: dict[str, Any] = {}
+        if asks:
+            from pegboard.cli.output.terminal import TERMINAL_CAPABILITIES
+
+            capabilities = TERMINAL_CAPABILITIES
+        ask = ask_at_terminal(address.label) if asks else None
+        async with Client(address, ask=ask, capabilities=capabilities) as client:
+            return await use(client)
+
+    try:
+        with diverted():
+            return asyncio.run(connected())
+    except LoginRequiredError as error:
+        if error.problem or options.login:
+            raise
+        raise MCPError(f"{error} Add --login to log in.") from None
+    except TransportError:
+        for line in heard:
+            say(f"{options.stdio[0]}: {line}")
+        raise
+
+
+def _address(options: Namespace, heard: deque[str]) -> Endpoint | Program:
+    if options.stdio:
+
+        def hear(line: str) -> None:
+            if options.verbose:
+                say(f"{options.stdio[0]}: {line}")
+            else:
+                heard.append(line)
+
+        return Program(options.stdio[0], options.stdio[1:], stderr=hear)
+    headers = dict(options.header)
+    if any(name.lower() == "authorization" for name in headers):
+        return Endpoint(options.url, headers)
+    from pegboard.cli.other_servers.login_store import LoginStore
+
+    auth = OAuth(_open_page if options.login else None, client_name="pegboard", store=LoginStore(os.environ))
+    return Endpoint(options.url, headers, auth)
+
+
+async def _open_page(url: str) -> None:
+    """Show the page on which a person logs in. At a terminal, open the browser too."""
+    say(f"open this page to log in: {url}")
+    if is_interactive():
+        import webbrowser
+
+        await asyncio.to_thread(webbrowser.open, url)
+
+
+def ask_at_terminal(label: str) -> QuestionHandler:
+    """Return a function that asks the person at the terminal."""
+    from pegboard.cli.output.terminal import Terminal
+
+    terminal = Terminal()
+
+    async def ask(asked: Asked) -> Mapping[str, Any]:
+        say(f"{label} asks:")
+        try:
+            return await terminal(asked.method, dict(asked.params))
+        except ClientError as error:
+            raise ProtocolError(METHOD_NOT_FOUND, str(error)) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            say("the question is invalid and is refused")
+            raise ProtocolError(INVALID_PARAMS, "the question is invalid") from error
+
+    return ask

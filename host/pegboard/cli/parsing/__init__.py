@@ -1,0 +1,1 @@
+"""The command line: the arguments of each command, and the parser."""

@@ -1,0 +1,94 @@
+"""Settings that widen access, of a starting host or of a file that is not trusted yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pegboard.cli.output.toml_values import toml_value
+from pegboard.config import HostConfig
+from pegboard.config.widened_access import AccessSetting, access_settings
+from pegboard.hookspecs import register_secret_stores
+from pegboard.host import Host
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
+from pegboard.loading.plugins import SECTION_OF_KIND, PluginChoice, contributions_of
+
+_MAX_VALUE_CHARACTERS = 200
+"""The maximum number of characters shown of a value."""
+_MAX_SETTINGS = 50
+"""The maximum number of settings shown."""
+
+
+def access_of(host: Host) -> list[AccessSetting]:
+    """Return the settings of a loaded host that widen access."""
+    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
+    for plugin in host.report.plugins:
+        settings = plugin.context.config
+        models[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
+    return [*_third_party(host.report.choices, host.config), *access_settings(host.config, models)]
+
+
+def files_read(host: Host) -> list[str]:
+    """Return the files that a loaded host has read: its configuration and files of secrets."""
+    stores = [store for _, store in contributions_of(host.report.plugins, register_secret_stores)]
+    read = [str(file) for store in stores for file in getattr(store, "files_read", ())]
+    return [str(host.config.file or "no configuration file"), *read]
+
+
+def access_of_file(config: HostConfig) -> list[AccessSetting]:
+    """Return the settings of a configuration that would widen access. Third-party plugins are listed, not imported."""
+    choices = choose_plugins(find_plugins().origins, config, Selection())
+    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
+    for choice in choices:
+        origin = choice.origin
+        if choice.on and (is_built_in(origin) or origin.kind == "toolkit"):
+            models[SECTION_OF_KIND[origin.kind]][origin.name] = _model(choice)
+    return [*_third_party(choices, config), *access_settings(config, models)]
+
+
+def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
+    """Return the models of installed plugins and toolkits, None for those without settings.
+
+    Code that the configuration does not enable is not imported, except built-in plugins. Its model is an empty one that
+    accepts every key.
+    """
+    from pegboard.config.file_schema import AnySettings  # starting servers do not need it
+
+    models: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
+    for choice in choose_plugins(find_plugins().origins, config, Selection()):
+        imported = choice.on or is_built_in(choice.origin)
+        models[SECTION_OF_KIND[choice.origin.kind]][choice.origin.name] = _model(choice) if imported else AnySettings
+    return models
+
+
+def _model(choice: PluginChoice) -> type | None:
+    try:
+        return getattr(choice.origin.entry_point and choice.origin.entry_point.load(), "Config", None)
+    except (Exception, SystemExit):  # noqa: BLE001 - the host reports it when it starts
+        return None
+
+
+def _third_party(choices: Iterable[PluginChoice], config: HostConfig) -> Iterator[AccessSetting]:
+    for choice in choices:
+        origin = choice.origin
+        if choice.on and origin.kind == "plugin" and origin.entry_point is not None and not is_built_in(origin):
+            source = config.sources.around((SECTION_OF_KIND[origin.kind], origin.name))
+            access = f"runs code of {origin.distribution} around every call"
+            yield AccessSetting(f"{SECTION_OF_KIND[origin.kind]}.{origin.name}", True, access, str(source))
+
+
+def setting_lines(settings: Sequence[AccessSetting]) -> list[str]:
+    """Return one line for each setting."""
+    lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MAX_SETTINGS]]
+    return [*lines, f"and {len(settings) - _MAX_SETTINGS} more"] if len(settings) > _MAX_SETTINGS else lines
+
+
+def settings_line(settings: Sequence[AccessSetting]) -> str:
+    """Return all settings in one line."""
+    return "; ".join(f"{one.key} = {shortened(one.value)} ({one.access}, {one.source})" for one in settings)
+
+
+def shortened(value: object) -> str:
+    """Return a value as TOML on one line. Long values are cut."""
+    text = toml_value(value)
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."

@@ -1,0 +1,99 @@
+"""Reports of toolkits that are new since the last start. Installing a package is enough to run its code.
+
+The state directory keeps the names and versions of toolkits for each Python environment. The first start of an
+environment reports nothing. Nothing is reported without a writable state directory.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.config.state import read_state, state_lock, write_state
+from pegboard.host import Host
+from pegboard.plugin.origin import Origin
+from pegboard.wire.codec import decode, encode
+
+TOOLKITS_FILE = "toolkits.json"
+MAX_ENVIRONMENTS = 32
+"""The maximum number of recorded environments. The environment that changed least recently is removed first."""
+
+logger = logging.getLogger("pegboard")
+
+Seen = dict[str, list[str]]
+"""The distribution and version of each toolkit, by its name."""
+
+
+def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
+    """Log each installed toolkit that runs for the first time in this environment, and record it."""
+    try:
+        before = _read(environ).get(sys.prefix)
+        if before == _remembered(host, before):
+            return
+        with state_lock(TOOLKITS_FILE, environ) as locked:
+            if not locked:
+                return  # another host that starts now reports them
+            kept = _read(environ)
+            before = kept.pop(sys.prefix, None)
+            kept[sys.prefix] = _remembered(host, before)
+            write_state(TOOLKITS_FILE, encode(dict([*kept.items()][-MAX_ENVIRONMENTS:])), environ)
+    except OSError as error:
+        logger.debug("new toolkits are not reported: %s", error)
+        return
+    if before is not None:
+        _report(host, before)
+
+
+def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
+    """Return the recorded environments. Records of another form are ignored."""
+    try:
+        kept: Any = decode(read_state(TOOLKITS_FILE, environ) or b"{}")
+    except ValueError:
+        return {}
+    return {str(key): seen for key, seen in kept.items() if _is_seen(seen)} if isinstance(kept, dict) else {}
+
+
+def _is_seen(seen: Any) -> bool:
+    return isinstance(seen, dict) and all(isinstance(one, list) and len(one) == 2 for one in seen.values())
+
+
+def _remembered(host: Host, before: Seen | None) -> Seen:
+    """Return the installed toolkits that ran at some start. At the first start, return all installed ones."""
+    running = {id(origin) for origin in _running(host)}
+    result: Seen = {}
+    for origin in [choice.origin for choice in host.report.choices if _is_installed(choice.origin)]:
+        if before is None or id(origin) in running:
+            result[origin.name] = [origin.distribution, origin.version]
+        elif origin.name in before:
+            result.setdefault(origin.name, before[origin.name])
+    return result
+
+
+def _running(host: Host) -> list[Origin]:
+    return [plugin.origin for plugin in host.report.plugins if _is_installed(plugin.origin)]
+
+
+def _is_installed(origin: Origin) -> bool:
+    return origin.kind == "toolkit" and origin.entry_point is not None
+
+
+def _report(host: Host, before: Seen) -> None:
+    for origin in _running(host):
+        distribution, version = before.get(origin.name, ("", ""))
+        if distribution != origin.distribution:
+            logger.warning(
+                "%s is new since the last start; its code runs with your rights%s; "
+                '[host] disabled_toolkits = ["%s"] disables it',
+                *(origin, _secrets(host, origin), origin.name),
+            )
+        elif version != origin.version:
+            logger.info("%s has a different version than at the last start (%s)", origin, version)
+
+
+def _secrets(host: Host, origin: Origin) -> str:
+    from pegboard.cli.inspection.secret_report import received_secrets
+
+    names = dict.fromkeys(secret["name"] for secret in received_secrets(host, origin))
+    return f" and receives the secrets {', '.join(names)}" if names else ""

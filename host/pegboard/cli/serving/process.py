@@ -1,0 +1,150 @@
+"""The process of a host that serves: its signals, its exits and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Collection, Coroutine
+from threading import Thread
+from threading import enumerate as enumerate_threads
+from types import FrameType
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+TIDY_SECONDS = 0.5
+"""How long functions registered with `atexit` may take if a thread does not end."""
+
+logger = logging.getLogger("pegboard")
+
+
+def reload_on_signals(reload: Callable[[], None], *, and_on_hang_up: bool) -> None:
+    """Call a function at SIGUSR1, and at SIGHUP if wanted. Windows has neither. Ignored signals stay ignored."""
+    for number in [*_signals("SIGUSR1"), *(_signals("SIGHUP") if and_on_hang_up else ())]:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            _wake_on(asyncio.get_running_loop(), number, reload)
+
+
+def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
+    """Return a future that the first SIGTERM or SIGINT completes. The second one ends the process at once.
+
+    On Windows, SIGBREAK does the same: Ctrl-Break, or a closed console.
+
+    The second signal works even if the event loop is blocked: the first one restores the default action, in a handler
+    that Python runs between two bytecodes.
+
+    Args:
+        and_on_hang_up: SIGHUP completes the future as well; otherwise it is logged. A SIGHUP that `nohup` ignores stays
+            ignored.
+    """
+    loop = asyncio.get_running_loop()
+    stopping: asyncio.Future[None] = loop.create_future()
+    numbers = [signal.SIGTERM, signal.SIGINT, *_signals("SIGBREAK")]
+    for hang_up in _signals("SIGHUP"):
+        if signal.getsignal(hang_up) is signal.SIG_IGN:
+            continue
+        if and_on_hang_up:
+            numbers.append(hang_up)
+        else:
+            loop.add_signal_handler(hang_up, _stay, hang_up)
+    # process 1, as in a container, receives no signals without a handler
+    at_once = _leave_now if os.getpid() == 1 else signal.SIG_DFL
+
+    def stop() -> None:
+        if not stopping.done():
+            stopping.set_result(None)
+
+    def first(_number: int, _frame: FrameType | None) -> None:
+        for one in numbers:
+            signal.signal(one, at_once)
+        if not has_handlers:
+            loop.call_soon_threadsafe(stop)
+
+    has_handlers = all(_wake_on(loop, number, stop) for number in numbers)
+    for number in numbers:
+        signal.signal(number, first)
+    return stopping
+
+
+def _signals(name: str) -> list[signal.Signals]:
+    """Return the signal of that name, if the system has it."""
+    return [getattr(signal, name)] if hasattr(signal, name) else []
+
+
+def _wake_on(loop: asyncio.AbstractEventLoop, number: signal.Signals, act: Callable[[], None]) -> bool:
+    """Let a signal call a function in the event loop.
+
+    Return False on Windows, where every signal wakes the event loop and it has no handlers.
+    """
+    try:
+        loop.add_signal_handler(number, act)
+    except NotImplementedError:
+        return False
+    return True
+
+
+def _leave_now(number: int, _frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
+def _stay(number: signal.Signals) -> None:
+    logger.warning("%s is ignored: restart to apply changed settings", number.name)
+
+
+def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, even if `SystemExit` or `KeyboardInterrupt` stops the event loop meanwhile.
+
+    `SystemExit` and `KeyboardInterrupt` stop an event loop if a task or a callback raises them. The task keeps the
+    exception for its awaiter. Ctrl-C is handled as a signal and raises neither.
+
+    Raises:
+        BaseException: the coroutine raised it.
+    """
+    task = loop.create_task(main)
+    while True:
+        try:
+            return loop.run_until_complete(task)
+        except (SystemExit, KeyboardInterrupt) as error:
+            if task.done():
+                raise
+            _contain(error)
+
+
+def _contain(error: BaseException) -> None:
+    """Log an exit that was raised on the event loop, and fail the call that caused it."""
+    from pegboard.calls.callback_errors import fail_call
+
+    name = fail_call(error)
+    logger.error(
+        "%s raised %s on the event loop; the server continues",
+        f"a callback or task of {name}" if name else "a callback or task",
+        type(error).__name__,
+        exc_info=error,
+    )
+
+
+def has_new_threads(before: Collection[Thread]) -> bool:
+    """Return True if there are new threads that Python would wait for at its end."""
+    return any(not thread.daemon and thread not in before for thread in enumerate_threads())
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process although a thread or a task is still running.
+
+    Functions registered with `atexit` run for `TIDY_SECONDS` at most. They remove temporary files, for example.
+    """
+    tidying = Thread(target=_tidy, daemon=True)
+    tidying.start()
+    tidying.join(TIDY_SECONDS)
+    os._exit(code)
+
+
+def _tidy() -> None:
+    import atexit
+
+    atexit._run_exitfuncs()
+    if sys.stderr is not None:
+        sys.stderr.flush()

@@ -1,0 +1,114 @@
+"""Reloads of a host that serves, at a signal or after a change of a file."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard.cli.output import say
+from pegboard.cli.serving.running_hosts import RunningHost
+from pegboard.config import HostConfig
+from pegboard.errors import ConfigError, MCPError
+from pegboard.host import Host
+from pegboard.loading.changed_settings import files_behind
+from pegboard.loading.reloading import own_folders
+from pegboard.messages.error_fields import describe_error
+from pegboard.types.reloads import ReloadResult
+
+if TYPE_CHECKING:
+    from pegboard.cli.source_changes import WatchedPlaces
+
+logger = logging.getLogger("pegboard")
+
+
+class ReloadRequests:
+    """Reloads a host when a reload is requested, one reload at a time.
+
+    Args:
+        host: the started host.
+        read_config: reads the configuration again.
+        announced: True to let `pegboard reload` and `pegboard plugins` find this host.
+    """
+
+    def __init__(self, host: Host, read_config: Callable[[], HostConfig], *, announced: bool) -> None:
+        self._environ = os.environ if announced else None
+        self._host = host
+        self._read_config = read_config
+        self._requested = asyncio.Event()
+        self._is_asked = False
+        self._watching: asyncio.Task[None] | None = None
+
+    def request(self) -> None:
+        """Request a reload whose result is always shown. Requests during a reload cause one more."""
+        self._is_asked = True
+        self._requested.set()
+
+    async def run_until(self, ends: Sequence[asyncio.Future[Any]]) -> None:
+        """Reload at each request until one of the futures is done."""
+        with RunningHost(self._host, self._environ) as record:
+            reloading = asyncio.create_task(self._reload_on_request(record))
+            self._watch()
+            try:
+                await asyncio.wait([*ends], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                tasks = [task for task in (reloading, self._watching) if task is not None]
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
+
+    async def _reload_on_request(self, record: RunningHost) -> None:
+        while True:
+            await self._requested.wait()
+            self._requested.clear()
+            is_asked, self._is_asked = self._is_asked, False
+            results = await self._reload()
+            if is_asked and not results:
+                say("nothing has changed")
+            for one in results:
+                say(str(one), level=20 if one.is_applied else 40)
+            record.write(results)
+            if any(one.is_applied for one in results):
+                # the objects of the old version were frozen after the start
+                gc.unfreeze()
+                gc.collect()
+                gc.freeze()
+                self._watch()
+
+    async def _reload(self) -> Sequence[ReloadResult]:
+        try:
+            config = await asyncio.to_thread(self._read_config)
+            return await self._host.reload(config=config)
+        except ConfigError as error:
+            return [ReloadResult("the configuration", "kept", "; ".join(str(error).splitlines()))]
+        except MCPError as error:
+            return [ReloadResult("the host", "kept", str(error))]
+        except Exception as error:
+            logger.exception("the reload failed")
+            return [ReloadResult("the host", "kept", describe_error(error))]
+
+    def _watch(self) -> None:
+        """Request a reload after each change of a file, if `[host] reload` is set. New code has new files."""
+        if not self._host.config.host.reload:
+            return
+        from pegboard.cli.source_changes import watch_sources
+
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = asyncio.create_task(watch_sources(self._places, self._requested.set))
+
+    def _places(self) -> WatchedPlaces:
+        from pegboard.cli.source_changes import WatchedPlaces, with_packages
+
+        folders = own_folders(self._host.report.plugins, self._host.report.files)
+        files = [file for plugin in self._host.report.plugins for file in files_behind(plugin)]
+        files += [str(self._host.config.file)] if self._host.config.file else []
+        return WatchedPlaces(
+            folders=with_packages(folders),
+            files=frozenset(map(os.path.realpath, files)),
+            installed={os.path.realpath(one) for one in sys.path},
+        )

@@ -1,0 +1,117 @@
+"""Records of running hosts in the state directory, for `pegboard reload` and `pegboard plugins`.
+
+A host holds the lock of its record while it runs, so that the record of a process that has crashed is recognized.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from socket import gethostname
+from typing import Any, Self
+
+from pegboard.config.state import read_state, remove_state, state_directory, state_lock, write_state
+from pegboard.host import Host
+from pegboard.loading.discovery import own_version
+from pegboard.types.reloads import ReloadResult
+from pegboard.wire.codec import decode, encode
+
+_PREFIX = f"running-{gethostname()}-"
+"""Containers may share the state directory, but not their process ids."""
+_SUFFIX = ".json"
+
+logger = logging.getLogger("pegboard")
+
+Record = Mapping[str, Any]
+"""The process and the environment of a host, the times at which it loaded its plugins, and its last reload."""
+
+
+class RunningHost(AbstractContextManager["RunningHost"]):
+    """The record of this process. The block removes it at its end.
+
+    Args:
+        host: the started host.
+        environ: the environment variables; None to write no record.
+    """
+
+    def __init__(self, host: Host, environ: Mapping[str, str] | None) -> None:
+        self._host = host
+        self._environ = environ
+        self._name = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
+        self._reloads = 0
+        self._lock = ExitStack()
+
+    def __enter__(self) -> Self:
+        if self._environ is not None:
+            try:
+                self._lock.enter_context(state_lock(self._name, self._environ))
+            except OSError as error:
+                logger.debug("the host has no record: %s", error)
+                self._environ = None
+        self._write(())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._environ is not None:
+            _forget(self._name, self._environ)
+        self._lock.close()
+
+    def write(self, results: Sequence[ReloadResult]) -> None:
+        """Record the results of a reload."""
+        self._reloads += 1
+        self._write(results)
+
+    def _write(self, results: Sequence[ReloadResult]) -> None:
+        if self._environ is None:
+            return
+        record = {
+            "pid": os.getpid(),
+            "prefix": sys.prefix,
+            "version": own_version(),
+            "config": str(self._host.config.file or ""),
+            "installed": [str(one.origin) for one in self._host.report.choices if one.origin.entry_point is not None],
+            "loaded": {str(one.origin): one.loaded_at for one in self._host.report.plugins},
+            "reloads": self._reloads,
+            "results": [one._asdict() for one in results],
+        }
+        try:
+            write_state(self._name, encode(record), self._environ)
+        except OSError as error:
+            logger.debug("the record of the host cannot be written: %s", error)
+
+
+def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
+    """Yield the records of the running hosts of this Python environment. Remove those of ended processes."""
+    folder = state_directory(environ)
+    names = sorted(one.name for one in folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder is not None else []
+    for name in names:
+        with suppress(OSError), state_lock(name, environ) as is_free:
+            if is_free:
+                _forget(name, environ)
+                continue
+        record = read_record(name, environ)
+        if record is not None and record.get("prefix") == sys.prefix:
+            yield record
+
+
+def read_record(name: str, environ: Mapping[str, str]) -> Record | None:
+    """Return a record, or None if it cannot be read."""
+    try:
+        record: Any = decode(read_state(name, environ) or b"null")
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("pid"), int) else None
+
+
+def record_of(pid: int, environ: Mapping[str, str]) -> Record | None:
+    """Return the record of a process."""
+    return read_record(f"{_PREFIX}{pid}{_SUFFIX}", environ)
+
+
+def _forget(name: str, environ: Mapping[str, str]) -> None:
+    for one in (name, f".{name}.lock"):
+        with suppress(OSError):
+            remove_state(one, environ)

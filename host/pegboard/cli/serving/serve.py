@@ -1,0 +1,268 @@
+"""`pegboard stdio` and `pegboard serve`: a host from its start to the end of the process.
+
+Only this module and `process` decide about signals, the garbage collector and the end of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import threading
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pegboard.cli import OK
+from pegboard.cli.host_setup import NO_TRANSPORT, config_again, host_from_options, skip_untrusted
+from pegboard.cli.output import say
+from pegboard.cli.output.standard_streams import OutputDiversion
+from pegboard.cli.serving.new_toolkits import report_new_toolkits
+from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
+from pegboard.errors import ConfigError, MCPError
+from pegboard.host import Host
+from pegboard.plugin.routes import DEFAULT_POLICY
+
+if TYPE_CHECKING:
+    from pegboard.cli.serving.reload_requests import ReloadRequests
+    from pegboard.cli.serving.service_manager import ServiceManager
+    from pegboard.config import HostConfig
+
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+
+STDIO_GRACE_SECONDS = 1.0
+"""How long calls in flight may run after SIGTERM. Clients over stdio kill the process after 2 seconds."""
+STDIO_STOP_SECONDS = 0.5
+"""How long lifespans may take to end. Clients over stdio do not wait longer."""
+STOP_SECONDS = 5.0
+"""How long lifespans may take to end in other hosts, for example to send telemetry."""
+
+_COLLECTION_THRESHOLD = 50_000
+"""New objects before a collection of the youngest generation. The default of 700 costs a fifth of the time per call."""
+
+
+def run_stdio(options: Namespace) -> int:
+    """Serve one client over standard input and output."""
+    make = partial(host_from_options, options, ["stdio"], serving=True, on_untrusted=skip_untrusted)
+    return serve_stdio(make, partial(config_again, options, ["stdio"]))
+
+
+def run_serve(options: Namespace) -> int:
+    """Serve by the configured transports."""
+    return serve(host_from_options(options, serving=True), partial(config_again, options))
+
+
+def serve_stdio(make: Callable[[], Host], read_config: Callable[[], HostConfig] | None = None) -> int:
+    """Make a host and serve one client over standard input and output. Other code cannot write to the client.
+
+    `read_config` reads the configuration again, for reloads. None if the host cannot reload.
+    """
+    output = OutputDiversion()
+    output.divert()
+    host = make()
+    return _run(host, STDIO_GRACE_SECONDS, output, reloads=_reload_requests(host, read_config))
+
+
+def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> int:
+    """Serve by the transports of a host's configuration. `read_config` is as for `serve_stdio`."""
+    if not host.config.host.transports:
+        raise ConfigError([NO_TRANSPORT])
+    manager = _service_manager()
+    host.on_opened = partial(_announce, host, _admit_operator(host), manager)
+    # standard streams gain nothing from uvloop, and its import delays the start
+    loop = None if "stdio" in host.config.host.transports else _fast_loop()
+    reloads = _reload_requests(host, read_config)
+    return _run(host, host.config.host.grace_seconds, loop=loop, manager=manager, reloads=reloads)
+
+
+def _service_manager() -> ServiceManager | None:
+    """Return the service manager that started this process, such as systemd."""
+    if "NOTIFY_SOCKET" not in os.environ:
+        return None
+    from pegboard.cli.serving.service_manager import service_manager
+
+    return service_manager(os.environ)
+
+
+def _admit_operator(host: Host) -> str | None:
+    """Let the host recognize the operator token. Return its file, or None with a warning if there is no token."""
+    from pegboard.config.state import path_and_reason
+    from pegboard.routing.operator_token import operator_token, token_file
+
+    try:
+        host.admit_operator(operator_token(os.environ))
+    except OSError as error:
+        why = "set PEGBOARD_STATE_DIR to a writable folder"
+        logging.getLogger("pegboard").warning("there is no operator token: %s; %s", path_and_reason(error), why)
+        return None
+    return token_file(os.environ)
+
+
+def _fast_loop() -> LoopFactory | None:
+    """Return the factory of uvloop's event loops if the extra `fast` is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _announce(
+    host: Host, token_file: str | None, manager: ServiceManager | None, address: str, tools: Sequence[str]
+) -> None:
+    """Print the address of the host, its toolkits and the next step."""
+    from pegboard.catalogue.lists import operator_only_tools
+
+    owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
+    routes = host.assembly.routes.items()
+    endpoint = next((path for path, on in routes if "POST" in on and on["POST"].auth == DEFAULT_POLICY), "")
+    url = f"{address}{endpoint}" if address.startswith("http") else address
+    name = f"{host.identity.name} {host.identity.version}"
+    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
+    served = f"serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}"
+    say(f"{name} {served}")
+    if manager is not None:
+        manager.ready(served)
+    if token_file is not None and endpoint and (guarded := operator_only_tools(host.assembly)):
+        some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
+        say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
+        say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")
+    if "://" in url:
+        say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
+    elif address.startswith("unix:"):
+        import shlex
+
+        path = shlex.quote(address.removeprefix("unix:"))
+        say(f"next: MCP is at {endpoint} of that socket; try: curl --unix-socket {path} http://localhost/healthz")
+
+
+def _log_access(host: Host) -> None:
+    """Log the files that were read and, as a warning, the settings that widen access, in one line."""
+    from pegboard.cli.serving.access_settings import access_of, files_read, settings_line
+
+    logger, files = logging.getLogger("pegboard"), ", ".join(files_read(host))
+    if settings := access_of(host):
+        logger.warning("started with %s; settings that widen access: %s", files, settings_line(settings))
+    else:
+        logger.info("started with %s; no setting widens access", files)
+
+
+def _has_terminal() -> bool:
+    """Return True if standard input or standard error is a terminal."""
+    return os.isatty(0) or os.isatty(2)
+
+
+def _run(
+    host: Host,
+    grace: float,
+    output: OutputDiversion | None = None,
+    loop: LoopFactory | None = None,
+    manager: ServiceManager | None = None,
+    reloads: ReloadRequests | None = None,
+) -> int:
+    """Run a host until it stops. Return the exit code."""
+    serving = _serve(host, grace, output or OutputDiversion(), manager, reloads)
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return run_to_end(runner.get_loop(), serving)
+
+
+async def _serve(
+    host: Host,
+    grace: float,
+    output: OutputDiversion,
+    manager: ServiceManager | None,
+    reloads: ReloadRequests | None,
+) -> int:
+    # SIGHUP means that the client over stdio or the terminal is gone; a service reloads
+    threads = set(threading.enumerate())
+    by_stdio = "stdio" in host.config.host.transports
+    ends_on_hang_up = by_stdio or _has_terminal()
+    stopping = stop_on_signals(and_on_hang_up=ends_on_hang_up)
+    if reloads is not None:
+        reload_on_signals(reloads.request, and_on_hang_up=not ends_on_hang_up)
+    if not await _start(host, stopping):
+        return OK
+    _log_access(host)
+    report_new_toolkits(host, os.environ)
+    gc.freeze()
+    gc.set_threshold(_COLLECTION_THRESHOLD, 20, 100)
+    gc.enable()
+    if by_stdio:
+        # descriptor 1 never leads to the client again, so that late output cannot reach it
+        host.standard_output = output.divert()
+        output.restore_stream()
+    serving = asyncio.create_task(host.run())
+    code = OK
+    try:
+        await (_first if reloads is None else reloads.run_until)((serving, stopping))
+        if manager is not None:
+            manager.stopping()
+        if stopping.done():
+            await host.drain(grace)
+        else:
+            serving.result()
+    except MCPError as error:
+        from pegboard.cli.command_failures import report_error  # most servers end without an error
+
+        code = report_error(error)
+    finally:
+        stopping.cancel()
+        serving.cancel()
+        seconds = STDIO_STOP_SECONDS if by_stdio else STOP_SECONDS
+        await asyncio.wait((serving,), timeout=seconds)
+        output.divert()
+        await _stop(host, seconds)
+    if len(asyncio.all_tasks()) > 1 or has_new_threads(threads):
+        # a function in a thread or a task that ignores its cancellation would keep the process alive
+        end_process(code)
+    return code
+
+
+async def _first(ends: Sequence[asyncio.Future[Any]]) -> None:
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _reload_requests(host: Host, read_config: Callable[[], HostConfig] | None) -> ReloadRequests | None:
+    """Return the reloads of a host, None if it cannot reload. A client over stdio starts its host again instead."""
+    by_stdio = "stdio" in host.config.host.transports
+    if read_config is None and host.config.host.reload:
+        text = "[host] reload has no effect in a program: run `pegboard serve FILE --reload`"
+        logging.getLogger("pegboard").warning("%s", text)
+    if read_config is None or (by_stdio and not host.config.host.reload):
+        return None
+    from pegboard.cli.serving.reload_requests import ReloadRequests
+
+    return ReloadRequests(host, read_config, announced=not by_stdio)
+
+
+async def _start(host: Host, stopping: asyncio.Future[None]) -> bool:
+    """Start the host. Return False if a signal ended the start; lifespans that were entered are then closed."""
+    starting = asyncio.current_task()
+    assert starting is not None
+    begun = False
+
+    def give_up(_: asyncio.Future[None]) -> None:
+        if not begun:
+            starting.cancel()
+
+    stopping.add_done_callback(give_up)
+    try:
+        await host.start()
+    except asyncio.CancelledError:
+        if not stopping.done():
+            raise
+        starting.uncancel()
+        return False
+    finally:
+        begun = True
+    return True
+
+
+async def _stop(host: Host, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await host.stop()
+    except TimeoutError:
+        logging.getLogger("pegboard").warning("a lifespan did not end within %s s", seconds)

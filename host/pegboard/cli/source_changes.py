@@ -1,0 +1,100 @@
+"""Changes of source files, for `--reload` and `pegboard dev`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Collection
+from contextlib import aclosing, suppress
+from typing import NamedTuple
+
+MAX_WATCHED_FOLDERS = 500
+SETTLE_MS = 100
+"""The time for which files must stay unchanged, because an editor or an installer writes more than once."""
+
+logger = logging.getLogger("pegboard")
+
+
+class WatchedPlaces(NamedTuple):
+    """The files whose changes count.
+
+    Attributes:
+        folders: folders whose Python files count.
+        files: other files.
+        installed: folders of the module path, whose distributions count.
+    """
+
+    folders: Collection[str]
+    files: Collection[str]
+    installed: Collection[str] = frozenset()
+
+    def has(self, path: str) -> bool:
+        """Return True if a change of a path counts."""
+        folder, name = os.path.split(path)
+        if name.endswith(".py"):
+            return folder in self.folders
+        return path in self.files or (name.endswith(".dist-info") and folder in self.installed)
+
+    def watched(self) -> set[str]:
+        """Return the folders to watch. They are watched without the folders below them."""
+        return {
+            one for one in (*self.folders, *self.installed, *map(os.path.dirname, self.files)) if os.path.isdir(one)
+        }
+
+
+def with_packages(folders: Collection[str]) -> frozenset[str]:
+    """Return folders, and the folders with modules below them. Skip hidden folders and environments."""
+    found, waiting = set(folders), deque(sorted(folders))
+    for _ in range(MAX_WATCHED_FOLDERS):
+        if not waiting:
+            break
+        folder = waiting.popleft()
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    found.add(folder)
+                elif entry.is_dir(follow_symlinks=False) and _may_have_modules(entry.name):
+                    waiting.append(entry.path)
+    return frozenset(found)
+
+
+def _may_have_modules(name: str) -> bool:
+    return name.isidentifier() and name not in ("__pycache__", "node_modules")
+
+
+async def watch_sources(find: Callable[[], WatchedPlaces], changed: Callable[[], None]) -> None:
+    """Call a function once the places are watched, and after each change, until this is cancelled.
+
+    Args:
+        find: returns the places. New folders are found after a change.
+        changed: the function.
+    """
+    from watchfiles import Change, awatch
+
+    def counts(change: Change, path: str) -> bool:
+        return places.has(path) or (change is Change.added and os.path.isdir(path))
+
+    loop = asyncio.get_running_loop()
+    while True:
+        places = await asyncio.to_thread(find)
+        loop.call_soon(changed)  # it runs when the watch has begun, so that no change is missed
+        try:
+            async with aclosing(
+                awatch(
+                    *places.watched(),
+                    watch_filter=counts,
+                    step=SETTLE_MS,
+                    recursive=False,
+                    ignore_permission_denied=True,
+                )
+            ) as batches:
+                async for changes in batches:
+                    if await asyncio.to_thread(find) != places:
+                        break
+                    if any(places.has(path) for _, path in changes):
+                        changed()
+        except OSError as error:
+            logger.error("changes of files are not noticed: %s; set WATCHFILES_FORCE_POLLING=true", error)
+            return

@@ -1,0 +1,42 @@
+"""Changes of the configuration, and of other files that plugins have read, since a host was started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.config import HostConfig
+from pegboard.config.problems import KeyPath, dotted
+from pegboard.loading.own_modules import is_newer
+from pegboard.loading.plugins import LoadedPlugin
+
+
+def changed_keys(before: HostConfig, now: HostConfig, path: KeyPath) -> list[str]:
+    """Return the keys of a table that differ, or a key itself, each with the file and line of its new value."""
+    old, new = (_leaves(config.sources.tree, path) for config in (before, now))
+    return [_placed(now, key) for key in {**new, **old} if old.get(key) != new.get(key)]
+
+
+def files_behind(plugin: LoadedPlugin) -> list[str]:
+    """Return the files that the contributions of a plugin have read: secrets and locks."""
+    found = (getattr(one, "files_read", ()) for given in plugin.contributions.values() for one in given)
+    return [*dict.fromkeys(str(file) for files in found for file in files)]
+
+
+def changed_files(plugin: LoadedPlugin) -> list[str]:
+    """Return those of these files that have changed since the plugin was loaded."""
+    return [file for file in files_behind(plugin) if is_newer(file, plugin.loaded_at)]
+
+
+def _leaves(tree: Any, path: KeyPath) -> dict[KeyPath, Any]:
+    """Return the values below a path of a tree that are not tables, each with its path."""
+    for part in path:
+        tree = tree.get(part, {})
+    if not isinstance(tree, Mapping):
+        return {path: tree}
+    return {(*path, *below): one for key in tree for below, one in _leaves(tree, (key,)).items()}
+
+
+def _placed(config: HostConfig, path: KeyPath) -> str:
+    source = config.source(path)
+    return f"{dotted(path)} ({source})" if source.file else dotted(path)

@@ -1,0 +1,98 @@
+"""Toolkits that are imported after the start: their settings before the import, and the import."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from pegboard.authoring.late_toolkit import LateToolkit
+from pegboard.config import ConfigProblem, HostConfig
+from pegboard.config.references import references, resolve
+from pegboard.errors import PluginError
+from pegboard.hookspecs import register_prompts, register_resources, register_tools
+from pegboard.loading.failure_text import failure_location, failure_text
+from pegboard.loading.hook_manager import HookManager
+from pegboard.loading.plugins import LoadedPlugin
+from pegboard.plugin.origin import Origin
+from pegboard.plugin.toolkit_loading import FoundToolkit
+
+logger = logging.getLogger("pegboard.loading.loader")
+
+_ITEM_HOOKS = frozenset(one.__name__ for one in (register_tools, register_resources, register_prompts))
+
+
+def found_toolkit_of(origin: Origin, config: HostConfig, remark: Callable[[str], None]) -> FoundToolkit:
+    """Return the description of a toolkit for loaders."""
+    from pegboard.lockfile.settings_digests import host_digest, settings_digest
+
+    found = origin.found or FoundToolkit(origin.name, origin.target, origin.load, origin.distribution, origin.version)
+    return found._replace(
+        settings_digest=settings_digest(config, "toolkits", origin.name),
+        host_digest="" if config.host.tools else host_digest(config),
+        remark=remark,
+    )
+
+
+def is_late(target: object) -> bool:
+    """Return True if the object of a loader is a toolkit that is imported later."""
+    return isinstance(target, LateToolkit)
+
+
+def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] | None) -> list[ConfigProblem]:
+    """Return the problems of a toolkit's settings by their JSON Schema. No toolkit is imported."""
+    section, path = config.section("toolkits", name), ("toolkits", name)
+    if schema is None:
+        return [config.problem("takes no settings", (*path, key)) for key in section]
+    if not section and not schema.get("required"):
+        return []
+    unset = [
+        config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
+        for place, ref in references(section, path)
+        if ref.value is None
+    ]
+    if unset:
+        return unset
+    from jsonschema_rs import Draft202012Validator
+
+    from pegboard.messages.schema_errors import problems
+
+    value = resolve(section)
+    found = [one for error in Draft202012Validator(dict(schema)).iter_errors(value) for one in problems(error, value)]
+    return [config.problem(text, (*path, *map(str, place))) for place, text in found]
+
+
+def other_hooks(plugin: LoadedPlugin) -> tuple[str, ...]:
+    """Return the hooks with which a plugin contributes more than tools, resources and prompts, sorted."""
+    given = {name for name, found in plugin.contributions.items() if not all(map(_is_nothing, found))}
+    return tuple(sorted(given - _ITEM_HOOKS))
+
+
+def _is_nothing(contribution: object) -> bool:
+    """Return True for the lifespan of a toolkit without one."""
+    return isinstance(contribution, nullcontext)
+
+
+def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin]) -> LoadedPlugin:
+    """Import a toolkit that is served by its definitions, and return it with its contributions.
+
+    Args:
+        plugin: the toolkit as it was loaded at the start.
+        load: loads the toolkit completely.
+
+    Raises:
+        PluginError: the toolkit failed, or contributes more than tools, resources and prompts.
+    """
+    try:
+        fresh = load(HookManager())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        logger.debug("%s failed", plugin.origin, exc_info=True)
+        entry = plugin.origin.entry_point
+        place = failure_location(error, entry.module) if entry is not None else ""
+        raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
+    if others := other_hooks(fresh):
+        raise PluginError(f"{plugin.origin} now has {', '.join(others)}: run `pegboard lock --update`")
+    return fresh

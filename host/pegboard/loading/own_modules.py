@@ -1,0 +1,175 @@
+"""The modules of one distribution or of one Python file in this process: changes of their files, and their removal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import cache_from_source
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from pegboard.wire.codec import decode
+
+HOST_PACKAGES = ("pegboard", "pegboard_plugins")
+_INSTALLED = ("site-packages", "dist-packages")
+
+Modules = Mapping[str, ModuleType]
+
+
+def modules_in(folders: Collection[str]) -> Modules:
+    """Return the modules in folders: Python files that were run, and modules that were imported from the folders."""
+
+    def is_own(name: str, path: str) -> bool:
+        if name.startswith("__") and os.path.dirname(path) in folders:
+            return True
+        stem = os.path.splitext(path)[0].removesuffix(f"{os.sep}__init__")
+        relative = os.path.join(*name.split("."))
+        return any(stem == os.path.join(folder, relative) for folder in folders)
+
+    return _selected(is_own)
+
+
+def modules_of_distribution(distribution: Any, module: str | None) -> Modules:
+    """Return the imported modules of a distribution.
+
+    Args:
+        distribution: the distribution. Its RECORD lists its files; an editable installation has a folder of sources.
+        module: the module of an entry point. The modules of its package belong to the distribution as well.
+    """
+    files, folder = _recorded(distribution), _editable_folder(distribution)
+    package = (module or "").partition(".")[0]
+    if module and getattr(sys.modules.get(package), "__file__", None) is None:
+        package = module  # a namespace package has modules of several distributions
+
+    def is_own(name: str, path: str) -> bool:
+        if path in files or (package and (name == package or name.startswith(f"{package}."))):
+            return True
+        return folder is not None and path.startswith(folder) and not set(_INSTALLED) & set(path.split(os.sep))
+
+    return _selected(is_own)
+
+
+def folders_of(modules: Modules) -> set[str]:
+    """Return the folders of packages, without the folders into which installers write."""
+    found = {os.path.dirname(_path_of(module)) for module in modules.values()} - {""}
+    return {folder for folder in found if os.path.basename(folder) not in _INSTALLED}
+
+
+def host_modules() -> Modules:
+    """Return the modules of pegboard."""
+    return {name: module for name, module in _modules() if name.partition(".")[0] in HOST_PACKAGES}
+
+
+def changed_since(modules: Modules, time_ns: int) -> bool:
+    """Return True if the file of a module was changed, replaced or removed after a time."""
+    return any(is_newer(path, time_ns) for path in {_path_of(module) for module in modules.values()} if path)
+
+
+def extension_of(modules: Modules) -> str | None:
+    """Return the name of a module in C among modules, or None. Python cannot import such a module again."""
+    return next((name for name, one in modules.items() if _path_of(one).endswith(tuple(EXTENSION_SUFFIXES))), None)
+
+
+def importer_of(modules: Modules) -> tuple[str, str] | None:
+    """Return the name of another module that has imported one of these modules, and the imported module, or None."""
+    parents = {name.rpartition(".")[0] for name in modules}
+    for other, module in _modules():
+        if other in modules or other in parents or other == "__main__":
+            continue
+        for value in [*vars(module).values()]:
+            try:
+                name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            except Exception:  # noqa: BLE001, S112 - a lazy object may raise anything
+                continue
+            if isinstance(name, str) and name in modules:
+                return other, name
+    return None
+
+
+def take_out(modules: Modules) -> Callable[[], None]:
+    """Remove modules from `sys.modules`, and their compiled files. Return a function that undoes the removal.
+
+    Compiled files are removed because their time stamps have a resolution of one second.
+    """
+    attributes: list[tuple[ModuleType, str, Any]] = []
+    for name, module in modules.items():
+        parent, _, child = name.rpartition(".")
+        if parent in sys.modules and parent not in modules and hasattr(sys.modules[parent], child):
+            attributes.append((sys.modules[parent], child, getattr(sys.modules[parent], child)))
+            delattr(sys.modules[parent], child)
+        sys.modules.pop(name, None)
+        forget_compiled(_path_of(module))
+
+    def undo() -> None:
+        for name in _selected_below(modules):
+            del sys.modules[name]
+        sys.modules.update(modules)
+        for parent, child, value in attributes:
+            setattr(parent, child, value)
+
+    return undo
+
+
+def forget_compiled(path: str) -> None:
+    """Remove the compiled file of a source file."""
+    if path.endswith(".py"):
+        with suppress(OSError, NotImplementedError):
+            os.unlink(cache_from_source(path))
+
+
+def _selected_below(modules: Modules) -> Iterable[str]:
+    """Return the names in `sys.modules` of the packages of these modules, which a failed import may have added."""
+    tops = {name for name in modules if name.rpartition(".")[0] not in modules}
+    return [name for name in sys.modules if any(name == top or name.startswith(f"{top}.") for top in tops)]
+
+
+def _selected(is_own: Callable[[str, str], bool]) -> Modules:
+    return {
+        name: module
+        for name, module in _modules()
+        if name.partition(".")[0] not in HOST_PACKAGES and _path_of(module) and is_own(name, _path_of(module))
+    }
+
+
+def _modules() -> Iterator[tuple[str, ModuleType]]:
+    found: Mapping[str, Any] = sys.modules
+    return ((name, module) for name, module in [*found.items()] if isinstance(module, ModuleType))
+
+
+def _path_of(module: ModuleType) -> str:
+    path = getattr(module, "__file__", None)
+    return os.path.realpath(path) if isinstance(path, str) else ""
+
+
+def is_newer(path: str, time_ns: int) -> bool:
+    """Return True if a file was changed, replaced or removed after a time."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return True
+    # an installer may set an old time of modification, but not the time of the change of the inode
+    changed = status.st_mtime_ns if os.name == "nt" else max(status.st_mtime_ns, status.st_ctime_ns)
+    return changed > time_ns
+
+
+def _recorded(distribution: Any) -> frozenset[str]:
+    try:
+        return frozenset(os.path.realpath(one.locate()) for one in distribution.files or () if one.suffix != ".pyc")
+    except Exception:  # noqa: BLE001 - a damaged RECORD may raise anything
+        return frozenset()
+
+
+def _editable_folder(distribution: Any) -> str | None:
+    """Return the folder of the sources of an editable installation, with a separator at its end, or None."""
+    try:
+        direct: Any = decode((distribution.read_text("direct_url.json") or "{}").encode())
+        if direct["dir_info"]["editable"]:
+            return os.path.join(os.path.realpath(url2pathname(urlsplit(direct["url"]).path)), "")
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None

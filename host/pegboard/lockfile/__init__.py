@@ -1,0 +1,1 @@
+"""`pegboard.lock`: the definitions that an operator has accepted, their digests, and differences."""

@@ -1,0 +1,102 @@
+"""Definitions as JSON objects: the members of MCP, and the members that only the host knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.plugin.definition_checks import CatalogueItem
+from pegboard.types.authorization import ToolRequirements
+from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool, ToolAnnotations
+from pegboard.types.content import Annotations, Icon
+
+_OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSchema", "uri", "uriTemplate", "_meta"))
+"""The members of another server's object that clients do not receive from it."""
+
+
+def definition_object(item: CatalogueItem) -> dict[str, Any]:
+    """Return an item as a JSON object. Members without a value are omitted.
+
+    The members are those of the newest revision of MCP. A tool also has `version`, `deprecated` and `requires`. The
+    members of another server's object (`raw`) are included, even if no revision defines them.
+    """
+    own: dict[str, Any] = {
+        "name": item.name,
+        "title": item.title,
+        "description": item.description,
+        "icons": [_icon(icon) for icon in item.icons],
+        "_meta": item.meta,
+    }
+    if isinstance(item, Tool):
+        own |= _tool_members(item)
+    elif isinstance(item, Prompt):
+        own["arguments"] = [_given(one._asdict()) for one in item.arguments]
+    else:
+        own |= _resource_members(item)
+    known = _given(own)
+    if item.raw is None:
+        return known
+    return known | {name: one for name, one in item.raw.items() if name not in _OF_HOST}
+
+
+def _tool_members(tool: Tool) -> dict[str, Any]:
+    return {
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "annotations": _hints(tool.annotations) if tool.annotations else None,
+        "version": tool.version,
+        "deprecated": tool.deprecated,
+        "requires": _requirements(tool.requires) if tool.requires else None,
+    }
+
+
+def _resource_members(item: Resource | ResourceTemplate) -> dict[str, Any]:
+    place = {"uri": item.uri, "size": item.size} if isinstance(item, Resource) else {"uriTemplate": item.uri_template}
+    return {
+        **place,
+        "mimeType": item.mime_type,
+        "annotations": _annotations(item.annotations) if item.annotations else None,
+    }
+
+
+def _hints(hints: ToolAnnotations) -> dict[str, Any]:
+    known = {
+        "title": hints.title,
+        "readOnlyHint": hints.read_only,
+        "destructiveHint": hints.destructive,
+        "idempotentHint": hints.idempotent,
+        "openWorldHint": hints.open_world,
+    }
+    return {**hints.extra, **_given(known)}
+
+
+def _annotations(hints: Annotations) -> dict[str, Any]:
+    changed = hints.last_modified
+    time = changed if isinstance(changed, str | None) else changed.isoformat()
+    return _given({"audience": hints.audience, "priority": hints.priority, "lastModified": time})
+
+
+def _icon(icon: Icon) -> dict[str, Any]:
+    return _given({"src": icon.src, "mimeType": icon.mime_type, "sizes": icon.sizes, "theme": icon.theme})
+
+
+def _requirements(required: ToolRequirements) -> dict[str, Any]:
+    token = required.authorization
+    named = None
+    if token is not None:
+        named = _given(
+            {"provider": token.provider_id, "type": token.provider_type, "id": token.id, "scopes": token.scopes}
+        )
+    return _given(
+        {
+            "authorization": named,
+            "scopes": required.scopes,
+            "secrets": required.secrets,
+            "metadata": required.metadata,
+        }
+    )
+
+
+def _given(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that have a value. Empty strings, lists and objects have no value, but false and 0 do."""
+    return {name: one for name, one in members.items() if one or one is False or one == 0}

@@ -1,0 +1,68 @@
+"""Reading and writing of `pegboard.lock`, which lies beside the configuration file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pegboard.config import ConfigProblem, files
+from pegboard.lockfile.catalogue_lock import CatalogueLock, LockFileError, parse_lock
+
+LOCK_FILE_NAME = "pegboard.lock"
+MAX_LOCK_BYTES = 64 * 1024 * 1024
+"""The maximum size of a lock file."""
+RESTORE = "restore the file, or remove it and run `pegboard lock`"
+
+
+def lock_path(directory: str | Path | None) -> Path:
+    """Return the path of the lock file.
+
+    Args:
+        directory: the directory of the configuration file; None without a configuration file.
+
+    Raises:
+        LockFileError: no configuration file is in use.
+    """
+    if directory is None:
+        fix = "create hostconfig.toml, or name a file with --config"
+        raise LockFileError(f"{LOCK_FILE_NAME} must lie beside a configuration file, but the host uses none: {fix}")
+    return Path(directory) / LOCK_FILE_NAME
+
+
+def read_lock(directory: str | Path | None) -> CatalogueLock:
+    """Return the lock beside the configuration file. Any problem with it is an error, so that the host fails closed.
+
+    Args:
+        directory: the directory of the configuration file, as in `PluginContext`.
+
+    Raises:
+        LockFileError: the lock is missing, other users could change it, or it cannot be read.
+    """
+    path = lock_path(directory)
+    if not path.exists():
+        raise LockFileError(f"{path} does not exist: create it with `pegboard lock`")
+    content = files.read_file(files.Candidate(path), path.parent, MAX_LOCK_BYTES + 1)
+    if isinstance(content, ConfigProblem):
+        raise LockFileError(f"{path} {content.message}")
+    if content.risk is not None:
+        raise LockFileError(f"{path} is refused because {content.risk}; change its owner or permissions")
+    if len(content.data) > MAX_LOCK_BYTES:
+        raise LockFileError(f"{path} has more than {MAX_LOCK_BYTES:,} bytes; {RESTORE}")
+    try:
+        return parse_lock(content.data)
+    except LockFileError as error:
+        raise LockFileError(f"{path} {error}; {RESTORE}") from None
+
+
+def write_lock(lock: CatalogueLock, path: Path, configuration: Path | None) -> None:
+    """Write a lock. A new file gets the permissions and the owner of the configuration file.
+
+    Raises:
+        LockFileError: the file cannot be written.
+    """
+    from pegboard.config.file_replacement import replace_file  # only one command writes
+    from pegboard.lockfile.lock_text import lock_text
+
+    try:
+        replace_file(path, lock_text(lock), like=None if path.exists() else configuration)
+    except OSError as error:
+        raise LockFileError(f"{path} cannot be written: {error.strerror}") from error

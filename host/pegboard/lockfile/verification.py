@@ -1,0 +1,39 @@
+"""The comparison of definitions with a lock."""
+
+from __future__ import annotations
+
+from pegboard.lockfile.catalogue_lock import CatalogueLock
+from pegboard.lockfile.definition_objects import definition_object
+from pegboard.plugin.definition_checks import CheckedDefinition
+from pegboard.wire.codec import encode
+
+_FIX = "`pegboard lock --update` shows the difference and accepts it"
+
+
+def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | None:
+    """Return the reason why a definition is not the one in the lock, with the fix. Return None if it is.
+
+    Raises:
+        TypeError: JSON cannot express the definition.
+    """
+    owner = lock.owners.get(checked.owner)
+    locked = owner.items(checked.kind).get(checked.name) if owner is not None else None
+    if owner is None or locked is None:
+        return f"pegboard.lock has no such definition from {checked.owner}; {_FIX}"
+    if (checked.distribution, checked.version) != (owner.distribution, owner.version):
+        now, then = f"{checked.distribution} {checked.version}", f"{owner.distribution} {owner.version}"
+        return f"it comes from {now.strip() or 'no distribution'}, pegboard.lock has {then.strip() or 'none'}; {_FIX}"
+    definition = definition_object(checked.item)
+    if encode(definition) != encode(locked.definition):  # faster than the canonical form
+        from pegboard.lockfile.canonical import digest_of
+        from pegboard.lockfile.definition_difference import definition_difference
+        from pegboard.lockfile.lock_files import RESTORE
+
+        if digest_of(locked.definition) != locked.digest:
+            return f"its digest in pegboard.lock does not match its definition there; {RESTORE}"
+        if difference := definition_difference(locked.definition, definition):
+            return f"it differs from pegboard.lock: {difference}; {_FIX}"
+    described = getattr(checked.item, "owner_description", None) or ""
+    if checked.kind == "tools" and described != owner.description:
+        return f"the description of its toolkit differs from pegboard.lock; {_FIX}"
+    return None

@@ -1,0 +1,49 @@
+"""Toolkits that plugins find, and plugins that decide how toolkits are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+
+def _ignore(remark: str) -> None:
+    """Ignore a remark. Used outside of a host."""
+
+
+class FoundToolkit(NamedTuple):
+    """A toolkit that is not imported yet.
+
+    Attributes:
+        name: its name, which is also the name of its section `[toolkits.NAME]`.
+        target: the place of its code, such as "weather.py:kit", for people.
+        load: a function that imports the toolkit and returns it: a `Toolkit`, or a module with hooks.
+        distribution: the distribution that contains it; "" for none.
+        version: the version of the distribution.
+        folders: folders from which its code imports modules. The host adds them at the end of the module path.
+        settings_digest: a digest of its section `[toolkits.NAME]`, secrets masked. The host sets it for loaders.
+        host_digest: a digest of the keys of `[host]` that change definitions; "" if `[host.tools]` changes some. The
+            host sets it for loaders.
+        remark: a function to which a loader passes a sentence for `pegboard plugins`.
+    """
+
+    name: str
+    target: str
+    load: Callable[[], Any]
+    distribution: str = ""
+    version: str = ""
+    folders: tuple[str, ...] = ()
+    settings_digest: str = ""
+    host_digest: str = ""
+    remark: Callable[[str], None] = _ignore
+
+
+class ToolkitLoader(Protocol):
+    """Loads toolkits in another way than by an import in this process at the start of the host."""
+
+    def load(self, toolkit: FoundToolkit) -> Any | None:
+        """Return an object that serves the toolkit: a `Toolkit`, a `LateToolkit`, a `Plugin` or a module with hooks.
+
+        Return None to leave the toolkit to the next loader, and finally to the host, which calls `toolkit.load`. An
+        exception disables the toolkit.
+        """
+        ...

@@ -1,0 +1,57 @@
+"""A lifespan in its own task. Task groups and cancel scopes must be left in the task that has entered them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from pegboard.plugin.base import Lifespan
+
+logger = logging.getLogger("pegboard")
+
+
+class LifespanTask(AbstractAsyncContextManager[Any]):
+    """Enters a lifespan and leaves it in the same task, although a reload or another task ends it.
+
+    Args:
+        lifespan: the lifespan.
+        owner: its plugin, for the log.
+    """
+
+    def __init__(self, lifespan: Lifespan, owner: str) -> None:
+        self._lifespan, self._owner = lifespan, owner
+        self._leaving = asyncio.Event()
+
+    async def __aenter__(self) -> Any:
+        entered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._run(entered), name=f"lifespan of {self._owner}")
+        try:
+            return await entered
+        except asyncio.CancelledError:
+            self._task.cancel()
+            await asyncio.wait((self._task,))
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._leaving.set()
+        error = await self._task
+        if error is not None:
+            raise error
+
+    async def _run(self, entered: asyncio.Future[Any]) -> BaseException | None:
+        """Return the error of the end. A task that raised `SystemExit` would stop the event loop."""
+        try:
+            async with self._lifespan as state:
+                if not entered.done():
+                    entered.set_result(state)
+                await self._leaving.wait()
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if not entered.done():
+                entered.set_exception(error)
+            elif self._leaving.is_set() or entered.cancelled():
+                return error
+            else:
+                logger.error("the lifespan of %s failed while the host ran", self._owner, exc_info=error)
+        return None

@@ -1,0 +1,221 @@
+"""A reload of a running host: changed plugins are loaded, started and published as one new assembly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
+
+from pegboard.calls.failures import is_cancelled
+from pegboard.catalogue.assembly import assemble
+from pegboard.catalogue.binding import Binder
+from pegboard.catalogue.registry import Registry
+from pegboard.config import HostConfig
+from pegboard.errors import MCPError
+from pegboard.loading.changed_settings import changed_keys
+from pegboard.loading.discovery import ProgramPlugins, Selection
+from pegboard.loading.plugins import LoadedPlugin, LoadReport, refuse_fatal
+from pegboard.loading.reloading import Reloading, Served, Unit
+from pegboard.messages.error_fields import describe_error
+from pegboard.plugin.origin import PROGRAM
+from pegboard.runtime.call_counter import CallCounter
+from pegboard.runtime.lifespans import Entered, enter_all, leave_all
+from pegboard.secrets.redaction import Redactor, redacted
+from pegboard.types.reloads import ReloadResult
+
+_RESTART_KEYS = (
+    "reload",
+    *("name", "version", "title", "description", "instructions", "website_url", "icons", "transports", "log_level"),
+    *("token_seconds", "page_size", "tool_timeout", "threads", "blocked_loop_seconds", "grace_seconds"),
+)
+"""The keys of `[host]` that only a new process applies."""
+
+
+MAX_INTERRUPTION_SECONDS = 1.0
+"""The time limit for the end of the thread of a cancelled reload."""
+
+
+class Reloader(AbstractAsyncContextManager["Reloader"]):
+    """The reloads of one host, one after the other. The host leaves it when it stops.
+
+    Args:
+        served: the host before the first reload.
+        selection: the command line's selection.
+        registry: the catalogues of the plugins.
+        redactor: masks secrets.
+        entered: the contexts that the host leaves when it stops.
+        calls: the calls in flight.
+
+    Attributes:
+        served: the host after the last reload.
+    """
+
+    def __init__(
+        self,
+        served: tuple[HostConfig, ProgramPlugins, LoadReport],
+        selection: Selection,
+        registry: Registry,
+        redactor: Redactor,
+        entered: Entered,
+        calls: CallCounter,
+    ) -> None:
+        self.served = Served(*served)
+        self._selection, self._registry, self._redactor = selection, registry, redactor
+        self._entered, self._calls = entered, calls
+        self._lock = asyncio.Lock()
+        self._leaving: set[asyncio.Task[None]] = set()
+        entered.append(("reloads", self))
+
+    async def reload(self, config: HostConfig, names: Collection[str]) -> Sequence[ReloadResult]:
+        """Apply changes. See `Host.reload`."""
+        if config is not self.served.config:
+            self._redactor.learn(config.secret_values)
+        async with self._lock:
+            change = _Reload(self.served, self._selection, self._registry, self._redactor, self._entered)
+            try:
+                await change.run(config, names)
+            finally:
+                self.served = change.served
+        if change.retired:
+            task = asyncio.create_task(self._leave(self._calls.begin_epoch(), change.retired))
+            self._leaving.add(task)
+            task.add_done_callback(self._leaving.discard)
+        return change.results
+
+    async def _leave(self, calls: asyncio.Event, lifespans: Entered) -> None:
+        """Leave the lifespans of old versions after the calls that may use them."""
+        await calls.wait()
+        for one in lifespans:
+            self._entered.remove(one)
+        await leave_all(lifespans)
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop leaving the lifespans of old versions. The host leaves the remaining ones when it stops."""
+        for task in self._leaving:
+            task.cancel()
+
+
+class _Reload:
+    """One reload of a started host.
+
+    Attributes:
+        served: the host after the reload.
+        results: the result for each distribution or file that has changed.
+        retired: the lifespans of old versions.
+    """
+
+    def __init__(
+        self, before: Served, selection: Selection, registry: Registry, redactor: Redactor, entered: Entered
+    ) -> None:
+        self.served, self._selection, self._registry = before, selection, registry
+        self._redactor, self._entered = redactor, entered
+        self.results: list[ReloadResult] = []
+        self.retired: Entered = []
+
+    async def run(self, config: HostConfig, names: Collection[str]) -> None:
+        """Reload what has changed, and the plugins with these names.
+
+        Raises:
+            PluginError: no plugin, toolkit or distribution has one of the names.
+        """
+        before = self.served
+        config, restart, host_keys = _applicable(before.config, config)
+        running = [one for one in self._registry.plugins if one.instance is not None]
+        reloading = Reloading(before, config, self._selection, running, self._registry.context)
+        try:
+            await _in_thread(partial(reloading.load, names), reloading.interrupt)
+            applied = [unit for unit in reloading.units if unit.result is not None and unit.result.is_applied]
+            self._registry.join([one for unit in applied for one in unit.fresh])
+            for unit in applied:
+                await self._start(unit)
+            if any(unit.fresh or unit.old for unit in applied) or config.host != before.config.host:
+                await self._publish(reloading, applied)
+        except BaseException:
+            if self.served is before:
+                await self._undo(reloading.units, "the reload was interrupted")
+            raise
+        finally:
+            self._registry.join(())
+        if self.served is not before:
+            self.results += [ReloadResult(one, "reloaded") for one in host_keys]
+        self.results += [ReloadResult(one, "restart needed") for one in restart]
+        self.results += [unit.result for unit in reloading.units if unit.result is not None]
+        self.results = [one._replace(reason=redacted(one.reason, self._redactor)) for one in self.results]
+
+    async def _start(self, unit: Unit) -> None:
+        """Enter the lifespans of new plugins. If one fails, keep the old version."""
+        for plugin in unit.fresh:
+            error = await enter_all(plugin, self._entered)
+            if error is not None:
+                await self._undo([unit], f"lifespan: {describe_error(error)}")
+                return
+
+    async def _publish(self, reloading: Reloading, applied: Sequence[Unit]) -> None:
+        """Serve the new assembly. If it has a fatal problem, keep the old versions."""
+        try:
+            await _in_thread(partial(self._assemble, reloading))
+        except (Exception, SystemExit) as error:
+            if is_cancelled(error, None):
+                raise
+            reason = str(error) if isinstance(error, MCPError) else describe_error(error)
+            await self._undo(applied, reason)
+            if not applied:
+                self.results.append(ReloadResult("the configuration", "kept", reason))
+            return
+        now = {id(one) for one in self._registry.plugins}
+        old = [one for unit in applied for one in unit.old if id(one) not in now]
+        self.retired = _lifespans(old, self._entered)
+
+    def _assemble(self, reloading: Reloading) -> None:
+        served = reloading.served()
+        config, report = served.config, served.report
+        refuse_fatal(report.problems, self._redactor)
+        program = [one for one in self._registry.plugins if one.origin is PROGRAM]
+        plugins = (*report.plugins, *program)
+        binder = Binder(config, plugins, report.choices, self._redactor)
+        absent, check_order = report.absent(plugins), not self._selection.safe
+        make = partial(assemble, config, plugins, binder, absent, check_order=check_order)
+        self._registry.replace(config, plugins, binder, make)
+        self.served = served
+
+    async def _undo(self, units: Sequence[Unit], reason: str) -> None:
+        """Keep the old versions of units, and leave the lifespans of the new ones."""
+        for unit in units:
+            started = _lifespans(unit.fresh, self._entered)
+            for one in started:
+                self._entered.remove(one)
+            if unit.result is not None and unit.result.is_applied:
+                unit.fail(reason)
+            await leave_all(started)
+
+
+async def _in_thread(work: Callable[[], None], interrupt: Callable[[], None] = lambda: None) -> None:
+    """Run a function in a thread. If the task is cancelled, interrupt the function and wait for its end."""
+    running = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        interrupt()
+        await asyncio.wait((running,), timeout=MAX_INTERRUPTION_SECONDS)
+        raise
+
+
+def _lifespans(plugins: Sequence[LoadedPlugin], entered: Entered) -> Entered:
+    """Return the entered lifespans of plugins."""
+    own = {id(lifespan) for plugin in plugins for lifespan in plugin.contributions["lifespan"]}
+    return [one for one in entered if id(one[1]) in own]
+
+
+def _applicable(before: HostConfig, config: HostConfig) -> tuple[HostConfig, list[str], list[str]]:
+    """Return the configuration with the old values of the keys that need a restart, these keys, and the other ones."""
+    old, new = before.host, config.host
+    changed = [name for name in type(new).model_fields if getattr(old, name) != getattr(new, name)]
+    restart = [name for name in changed if name in _RESTART_KEYS]
+    described = {name: changed_keys(before, config, ("host", name)) or [f"host.{name}"] for name in changed}
+    applied = [text for name in changed if name not in _RESTART_KEYS for text in described[name]]
+    if restart:
+        kept = {name: getattr(old, name) for name in restart}
+        config = replace(config, host=new.model_copy(update=kept))
+    return config, [text for name in restart for text in described[name]], applied

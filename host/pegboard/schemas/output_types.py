@@ -1,0 +1,147 @@
+"""The type of a function's result: its JSON Schema, and the validation of values.
+
+Most results are plain JSON. A strict validator checks and copies them in one pass. Any other value is converted by
+pydantic, which compiles the type when it is first needed.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import cache, partial
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError
+
+from pegboard.schemas import plain_types
+from pegboard.schemas.functions import MISSING
+from pegboard.schemas.plain_types import NotPlainError
+from pegboard.types.calls import MEDIA_TYPES, ToolResult
+from pegboard.wire.codec import is_finite, with_base64
+
+_CONTENT = "pegboard.types.content"
+"""The module of the content types. It is imported only when a tool returns content."""
+_TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, MISSING)
+"""The types of results without a schema."""
+_LISTS = (list, tuple, Sequence)
+"""The types of results that are lists."""
+_AWAITED = (Awaitable, Coroutine)
+
+
+class Conversion(NamedTuple):
+    """The validator and the serializer of results of any type.
+
+    Attributes:
+        is_open: True for dicts with values of any type.
+    """
+
+    validator: Any
+    serializer: Any
+    is_open: bool
+
+
+class Output(NamedTuple):
+    """The validation of a result.
+
+    Attributes:
+        plain: the strict validator of values that are JSON already; None if the type has none.
+        conversion: returns the conversion of all other values.
+        sound: values of exactly this type are valid without validation.
+    """
+
+    plain: SchemaValidator | None
+    conversion: Callable[[], Conversion]
+    sound: type | None = None
+
+    def converted(self, value: Any) -> Any:
+        """Validate a result and return it as JSON-ready data.
+
+        Raises:
+            ValidationError, ValueError: the result is invalid.
+        """
+        if type(value) is self.sound:
+            return value
+        if self.plain is not None:
+            try:
+                return self.plain.validate_python(value, strict=True)
+            except ValidationError:
+                pass
+        validator, serializer, is_open = self.conversion()
+        checked = validator.validate_python(with_base64(value) if is_open else value)
+        plain = serializer.to_python(checked, mode="json", by_alias=True)
+        if not is_finite(plain):
+            raise ValueError("JSON cannot express NaN and infinities")
+        return plain
+
+
+def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | None]:
+    """Compile the type of a result. Return its validation and its schema, or None for types without a schema.
+
+    Raises:
+        ToolOutputSchemaError: the result has no schema.
+    """
+    if get_origin(annotation) in _AWAITED:  # the function returns an awaitable without being async
+        annotation = get_args(annotation)[-1]
+    annotation, description = _described(annotation)
+    if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
+        return None, None
+    if any(annotation is text for text in _TEXT) and not (annotation is str and description):
+        return None, None
+    if _is_content(annotation) or _is_open_list(annotation):
+        return None, None
+    try:
+        core, schema = plain_types.plain_result(annotation)
+        sound = annotation if annotation is int or annotation is bool else None
+        output = Output(SchemaValidator(core), cache(partial(_compiled, annotation)), sound)
+    except (NotPlainError, SchemaError):
+        conversion, schema = _compile(annotation)
+        output = Output(None, lambda: conversion)
+    return output, schema if description is None else {**schema, "description": description}
+
+
+def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:
+    from pegboard.schemas import pydantic_types
+
+    validator, serializer, schema = pydantic_types.pydantic_result(annotation)
+    is_open = schema.get("type") == "object" and is_open_object(schema)
+    return Conversion(validator, serializer, is_open), schema
+
+
+def _compiled(annotation: Any) -> Conversion:
+    return _compile(annotation)[0]
+
+
+def _described(annotation: Any) -> tuple[Any, str | None]:
+    """Return the type of a result, and its description: the string in Annotated."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, None
+    inner, *extras = get_args(annotation)
+    texts = [extra for extra in extras if isinstance(extra, str)]
+    for extra in extras:
+        if not isinstance(extra, str):
+            inner = Annotated[inner, extra]
+    return inner, texts[-1] if texts else None
+
+
+def _is_content(annotation: Any) -> bool:
+    """Return True if the declared type of a result is content: a block, several blocks, or an MCP result."""
+    if get_origin(annotation) in (Annotated, Union, UnionType, list, tuple, Sequence):
+        return any(_is_content(part) for part in get_args(annotation))
+    if isinstance(annotation, type) and annotation in MEDIA_TYPES:
+        return True
+    return annotation is ToolResult or getattr(annotation, "__module__", "") == _CONTENT
+
+
+def _is_open_list(annotation: Any) -> bool:
+    """Return True for lists with items of any type. Such a list may hold content, so its tool has no output schema."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    items = get_args(annotation)
+    return (get_origin(annotation) or annotation) in _LISTS and all(one in (Any, object, ...) for one in items)
+
+
+def is_open_object(promised: Mapping[str, Any]) -> bool:
+    """Return True for the schema of a result that may be content or an MCP result."""
+    names = promised.get("additionalProperties", True)
+    return names is True and not (promised.get("properties") or promised.get("items") or "$ref" in promised)

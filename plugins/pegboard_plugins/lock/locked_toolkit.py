@@ -1,0 +1,124 @@
+"""A toolkit that is served from the lock, and the reasons to import a toolkit at the start instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pegboard import Context, MCPError
+from pegboard.plugin import (
+    CatalogueLock,
+    CheckedDefinition,
+    FoundToolkit,
+    LateToolkit,
+    LockedDefinition,
+    LockedOwner,
+    PromptDefinition,
+    RepeatCallError,
+    ResourceDefinition,
+    ToolDefinition,
+)
+from pegboard.types import AuthProvider, ToolAuthorization
+
+_VERSION = "pegboard/version"
+_TAGS = "pegboard/tags"
+_HOST_ONLY = ("version", "deprecated", "requires")
+"""The members of a locked definition that are not members of an MCP object."""
+
+
+def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
+    """Return the reason why a toolkit cannot be served from the lock, or None."""
+    owner = lock.owners.get(f"toolkit:{toolkit.name}")
+    if owner is None:
+        return "pegboard.lock does not have it"
+    if (owner.distribution, owner.version) != (toolkit.distribution, toolkit.version):
+        return f"pegboard.lock has it from {owner.distribution} {owner.version}".rstrip()
+    if owner.hooks:
+        return f"it has hooks that run at the start ({', '.join(owner.hooks)})"
+    if not toolkit.host_digest:
+        return "[host.tools] changes tools"
+    if toolkit.host_digest != lock.host_digest or toolkit.settings_digest != owner.settings_digest:
+        return "its settings differ from those of pegboard.lock"
+    return None
+
+
+def locked_toolkit(lock: CatalogueLock, toolkit: FoundToolkit) -> LateToolkit:
+    """Return the toolkit with the definitions of the lock."""
+    owner = lock.owners[f"toolkit:{toolkit.name}"]
+    return LateToolkit(
+        toolkit.name,
+        [*_tools(owner), *_resources(owner), *_prompts(owner)],
+        partial(_rejection, lock),
+        settings_schema=owner.settings_schema,
+        description=owner.description or None,
+        version=_own_version(owner),
+    )
+
+
+def _rejection(lock: CatalogueLock, item: CheckedDefinition) -> str | None:
+    from pegboard.plugin import unlocked_reason  # not needed before the import
+
+    return unlocked_reason(lock, item)
+
+
+def _own_version(owner: LockedOwner) -> str | None:
+    """Return the version of the toolkit if it differs from the version of its distribution."""
+    of_tools = [one.definition for one in owner.tools.values() if _VERSION not in one.definition.get("_meta", {})]
+    version = next(filter(None, (one.get("version") for one in of_tools)), None)
+    return None if version == owner.version else version
+
+
+async def _imported_first(arguments: dict[str, Any], context: Context) -> MCPError:
+    """Run the call again. It began with a definition of the lock while the import of the toolkit ended."""
+    raise RepeatCallError("The host has imported the toolkit: repeat the call.")
+
+
+async def _read_first(uri: str, context: Context) -> MCPError:
+    """Run the call again, as above."""
+    raise RepeatCallError("The host has imported the toolkit: repeat the call.")
+
+
+def _tools(owner: LockedOwner) -> Iterator[ToolDefinition]:
+    for name, locked in owner.tools.items():
+        given = locked.definition
+        requires = given.get("requires", {})
+        meta = given.get("_meta", {})
+        yield ToolDefinition(
+            _imported_first,
+            name=name,
+            version=meta.get(_VERSION),
+            tags=_tags(locked),
+            deprecated=given.get("deprecated"),
+            requires_auth=_authorization(requires.get("authorization")),
+            scopes=tuple(requires.get("scopes", ())),
+            requires_secrets=tuple(requires.get("secrets", ())),
+            requires_metadata=tuple(requires.get("metadata", ())),
+            raw={member: value for member, value in given.items() if member not in _HOST_ONLY},
+        )
+
+
+def _resources(owner: LockedOwner) -> Iterator[ResourceDefinition]:
+    for uri, locked in owner.resources.items():
+        yield ResourceDefinition(uri, _read_first, tags=_tags(locked), raw=locked.definition)
+
+
+def _prompts(owner: LockedOwner) -> Iterator[PromptDefinition]:
+    for name, locked in owner.prompts.items():
+        yield PromptDefinition(_imported_first, name=name, tags=_tags(locked), raw=locked.definition)
+
+
+def _tags(locked: LockedDefinition) -> Sequence[str]:
+    tags: Sequence[str] = locked.definition.get("_meta", {}).get(_TAGS, ())
+    return tags
+
+
+def _authorization(given: Mapping[str, Any] | None) -> ToolAuthorization | None:
+    """Return the required token as a class. The toolkit's own class replaces it after the import."""
+    if given is None:
+        return None
+    name = given.get("provider")
+    provider = AuthProvider(name, name or given.get("id", ""), type=given["type"])
+    required = type("LockedAuthorization", (ToolAuthorization,), {"provider": provider})
+    found: ToolAuthorization = required(id=given.get("id"), scopes=given.get("scopes"))
+    return found

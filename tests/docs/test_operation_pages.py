@@ -1,0 +1,69 @@
+"""The examples, settings and tables of the pages about discovery, diagnosis, reloads, the vault and logins."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from pegboard import Host, ToolResult
+from pegboard.cli.diagnosis.checks import CHECKS
+from pegboard.types import Call, ReloadResult
+from pegboard_plugins.local_files import LocalFilesConfig
+from pegboard_plugins.lock import LockConfig
+from pegboard_plugins.login.login_settings import LoginConfig
+from pegboard_plugins.tool_packages import ToolPackagesConfig
+from pegboard_plugins.vault.vault_settings import VaultConfig
+from tests.docs.pages import Page, pegboard
+
+DIAGNOSIS, DISCOVERY, RELOAD = (Page(f"docs/{name}.md") for name in ("diagnosis", "discovery", "reload"))
+MODELS: dict[str, Any] = {
+    "local_files": LocalFilesConfig,
+    "lock": LockConfig,
+    "login": LoginConfig,
+    "tool_packages": ToolPackagesConfig,
+    "vault": VaultConfig,
+}
+
+
+def test_the_file_of_the_page_is_served(tmp_path: Path) -> None:
+    listed = pegboard("list", "--file", ".", cwd=DISCOVERY.write(tmp_path))
+    assert (listed.code, listed.out.split()[0]) == (0, "demo_add")
+
+
+async def test_a_plugin_finds_a_toolkit() -> None:
+    plugin = DISCOVERY.module("greetings.py").GreetingsPlugin
+    async with Host({"host": {"autoload": False}, "plugins": {"greet": {}}}, plugins={"greet": plugin}) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "greetings_hello", "arguments": {"name": "Ada"}}))
+    assert outcome == ToolResult("Hello Ada")
+
+
+def test_a_failure_as_json(tmp_path: Path) -> None:
+    (tmp_path / "hostconfig.toml").write_text('[host]\nnmae = "shed"\n')
+    failed = pegboard("list", "--json", "--config", "hostconfig.toml", cwd=tmp_path)
+    assert (failed.code, json.loads(failed.out)) == (3, json.loads(DIAGNOSIS.blocks["json"]))
+
+
+def test_the_tables_are_complete() -> None:
+    checks = re.findall(r"^\| (?!check \|)([a-z' ]+) \|", DIAGNOSIS, re.M)
+    assert set(checks) >= {check.name for check in CHECKS}
+    outcomes = re.findall(r"`([^`]+)`", "".join(re.findall(r"^\| (`.*?) \| (?:the|only)", RELOAD, re.M)))
+    assert set(outcomes) >= set(get_args(get_type_hints(ReloadResult)["outcome"]))
+
+
+@pytest.mark.parametrize("page", ["discovery", "lock", "login", "vault"])
+def test_the_settings_are_valid(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tools").mkdir()
+    for path in ("tools/weather.py", "more"):
+        (tmp_path / path).touch()
+    blocks = re.findall(r"^ *```toml (?!file=)[^\n]*\n(.*?)^ *```$", Page(f"docs/{page}.md"), re.M | re.S)
+    for block in blocks:
+        tree = tomllib.loads(re.sub(r'\{ env = "\w+" \}', f'"{"0f1e2d3c" * 4}"', block))
+        for name, section in tree.get("plugins", {}).items():
+            MODELS[name].model_validate(section)
+    assert blocks

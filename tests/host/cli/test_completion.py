@@ -1,0 +1,106 @@
+"""The scripts of `pegboard completion`, in the shells that they are for."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.host.cli.conftest import Command
+from tests.support.peer import WAIT
+
+BASH = """
+source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
+[[ "$2" == *" " ]] && { COMP_WORDS+=(""); COMP_CWORD=$((COMP_CWORD+1)); }
+_pegboard; printf '%s\\n' "${COMPREPLY[@]}"
+"""
+LINES = [
+    ("pegboard compl", {"completion"}, {"config"}),
+    ("pegboard config ", {"check", "trust"}, {"list"}),
+    ("pegboard --json config s", {"set", "show", "schema"}, {"check", "serve"}),
+    ("pegboard serve --po", {"--port"}, {"--host"}),
+    ("pegboard call demo_e", {"demo_echo", "demo_evil"}, {"demo_add"}),
+    ("pegboard --config ", set(), {"list", "--json"}),
+    ("pegboard serve --log-level ", {"debug", "error"}, {"--port", "list"}),
+    ("pegboard enable tim", {"timing"}, {"demo_echo"}),
+]
+
+
+@pytest.fixture
+def script(pegboard: Command, request: pytest.FixtureRequest) -> Path:
+    """Return the script for a shell. The command `pegboard` of the tests is first on the PATH."""
+    shell = request.param
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    command = pegboard.write(f'#!/bin/sh\nexec {sys.executable} -m pegboard "$@"\n', "pegboard")
+    command.chmod(0o755)
+    return pegboard.write(pegboard("completion", shell).out, f"completion.{shell}")
+
+
+def environment(pegboard: Command) -> dict[str, str]:
+    """Return the variables of a shell that finds the command."""
+    own = pegboard.environment({"TERM": "dumb", "ZDOTDIR": str(pegboard.folder)})
+    return {**own, "PATH": f"{pegboard.folder}:{own['PATH']}"}
+
+
+@pytest.mark.parametrize(("line", "offered", "left_out"), LINES)
+@pytest.mark.parametrize("script", ["bash", "fish"], indirect=True)
+def test_a_shell_offers_commands_options_and_tools(
+    script: Path, line: str, offered: set[str], left_out: set[str], pegboard: Command
+) -> None:
+    command = (
+        ["bash", "--norc", "-c", BASH, "bash", str(script), line]
+        if script.suffix == ".bash"
+        else ["fish", "--no-config", "-c", f"source {script}; complete --do-complete '{line}'"]
+    )
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=pegboard.folder,
+        env=environment(pegboard),
+        timeout=WAIT,
+        check=True,
+    )
+    found = {one.split("\t")[0] for one in done.stdout.splitlines()}
+    assert (done.returncode, offered <= found, found & left_out, done.stderr) == (0, True, set(), "")
+
+
+@pytest.mark.parametrize("script", ["zsh"], indirect=True)
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        (b"pegboard compl\t", b"pegboard completion "),
+        (b"pegboard config untr\t", b"pegboard config untrust "),
+        (b"pegboard serve --po\t", b"pegboard serve --port "),
+        (b"pegboard call demo_ec\t", b"pegboard call demo_echo "),
+    ],
+)
+def test_zsh_completes_at_a_terminal(script: Path, typed: bytes, completed: bytes, pegboard: Command) -> None:
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(pegboard.folder)
+        os.execvpe("zsh", ["zsh", "-f", "-i"], environment(pegboard))
+    try:
+        setup = f"PS1=; autoload -Uz compinit; compinit -D -u; source {script}; echo rea''dy\n"
+        os.write(terminal, setup.encode())
+        read_until(terminal, b"ready")
+        os.write(terminal, typed)
+        read_until(terminal, completed)
+    finally:
+        os.close(terminal)
+        os.waitpid(process, 0)
+
+
+def read_until(terminal: int, wanted: bytes) -> None:
+    """Read what the terminal shows until a text appears."""
+    seen = b""
+    while wanted not in seen:
+        assert select.select([terminal], [], [], WAIT)[0], seen
+        seen += os.read(terminal, 4096)

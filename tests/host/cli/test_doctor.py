@@ -1,0 +1,189 @@
+"""`pegboard doctor`: each check finds its problem, and `--fix` corrects what is safe to correct."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.host.cli.conftest import Command
+
+SLOW = """
+import time
+from pegboard import Toolkit
+started = time.monotonic()
+while time.monotonic() - started < 0.6: pass
+kit = Toolkit("slow")
+"""
+TOOLS = '''
+from typing import Any
+from pegboard import Toolkit
+kit = Toolkit("odd")
+
+@kit.tool(input_schema={"type": "object", "properties": {"a": {"type": "array"}}, "anyOf": [{"required": ["a"]}]})
+def either(**values: Any) -> str:
+    """Take either."""
+    return ""
+
+@kit.tool(name="x" * 53)
+def long() -> str:
+    """Have a long name."""
+    return ""
+'''
+
+
+def found(
+    pegboard: Command, check: str, *options: str, env: dict[str, str | None] | None = None
+) -> list[dict[str, Any]]:
+    """Return the findings of a check."""
+    state: dict[str, str | None] = {"XDG_STATE_HOME": str(pegboard.folder / "state")}
+    done = pegboard("doctor", "--json", *options, env={**state, **(env or {})})
+    assert done.code == (0 if done.data["ok"] else 3)
+    return [one for one in done.data["findings"] if one["check"] == check]
+
+
+def certificate(file: Path, days: int) -> None:
+    """Write a self-signed certificate with its key, which expires after some days."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - timedelta(days=99)).not_valid_after(now + timedelta(days=days))
+    form = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pem = serialization.Encoding.PEM
+    file.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(pem) + key.private_bytes(pem, *form))
+
+
+@pytest.mark.parametrize(
+    ("check", "host", "sections", "env", "level", "told"),
+    [
+        ("configuration", "nmae = 1", "", {}, "error", "host.nmae"),
+        ("environment", "", "", {"MCP_SERVER_NAM": "x"}, "warning", "MCP_SERVER_NAME"),
+        ("plugins", "", "[toolkits.demo]\nword = 1", {}, "error", "toolkits.demo.word"),
+        ("secrets", "", "", {"DEMO_KEY": None}, "warning", "DEMO_KEY"),
+        ("transports", "transports = []", "", {}, "error", "transports is empty"),
+        (
+            "tokens",
+            "",
+            "[plugins.auth_token]\ntoken = 'weak'",
+            {},
+            "warning",
+            "token of [plugins.auth_token] is weak: others can guess it",
+        ),
+    ],
+)
+def test_a_problem_of_the_settings_is_found(
+    check: str, host: str, sections: str, env: dict[str, str | None], level: str, told: str, pegboard: Command
+) -> None:
+    assert found(pegboard, check) == []
+    pegboard.configure(host, sections)
+    (one,) = found(pegboard, check, env=env)
+    assert (one["level"], told in one["message"]) == (level, True), one["message"]
+
+
+def test_a_port_in_use_is_found(pegboard: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        pegboard.configure(sections=f"[plugins.http]\nport = {port}")
+        (one,) = found(pegboard, "ports")
+    owner = f"(process {os.getpid()})" if sys.platform == "linux" else "a process"
+    assert f"{owner} listens at 127.0.0.1:{port}" in one["message"]
+    assert found(pegboard, "ports") == []
+
+
+@pytest.mark.parametrize(("days", "level"), [(-1, "error"), (7, "warning"), (90, None)])
+def test_the_expiry_of_a_certificate_is_found(days: int, level: str | None, pegboard: Command) -> None:
+    certificate(pegboard.folder / "tls.pem", days)
+    pegboard.configure(sections="[plugins.http]\nport = 0\ncertificate = 'tls.pem'")
+    assert [one["level"] for one in found(pegboard, "certificates")] == ([level] if level else [])
+
+
+def test_names_and_schemas_that_clients_reject_are_found_with_their_source(pegboard: Command) -> None:
+    pegboard.install("odd", TOOLS)
+    rules = found(pegboard, "clients' rules")
+    assert [one["message"].partition(" may reject the tool ")[0] for one in rules] == [
+        "clients of models of Anthropic and OpenAI",
+        "Visual Studio Code",
+        "Claude Code",
+        "Cursor",
+    ]
+    assert all(one["source"].startswith("https://") and one["fix"] for one in rules)
+
+
+def test_too_many_tools_and_a_slow_import_are_found(pegboard: Command) -> None:
+    more = "\nfor number in range(101):\n    kit.tool(name=f't{number}', description='One.')(lambda: 'x')\n"
+    pegboard.install("slow", SLOW + more)
+    assert "takes" in found(pegboard, "import times")[0]["message"]
+    assert [one["message"].split()[0] for one in found(pegboard, "clients' rules")] == ["Windsurf"]
+
+
+def test_a_store_that_cannot_be_opened_is_found(pegboard: Command) -> None:
+    store = (
+        "from pegboard.plugin import Plugin, hookimpl\nclass Broken:\n    name = 'broken'\n"
+        "    def get(self, name):\n        raise OSError('the disk is away')\n"
+        "class P(Plugin):\n    @hookimpl\n    def register_secret_stores(self):\n        return [Broken()]\n"
+    )
+    pegboard.install("broken", store, group="pegboard.plugins", target="P")
+    pegboard.configure('plugins = ["broken"]')
+    (one,) = found(pegboard, "stores")
+    assert "the disk is away" in one["message"]
+
+
+def test_modes_and_the_state_directory_are_fixed(pegboard: Command) -> None:
+    state = pegboard.folder / "state" / "pegboard"
+    (missing,) = found(pegboard, "state directory")
+    assert (missing["fixable"], missing["fixed"], state.exists()) == (True, "", False)
+    assert found(pegboard, "state directory", "--fix")[0]["fixed"] == f"created {state}"
+    file = state / "token"
+    file.write_text("x")
+    file.chmod(0o644)
+    state.chmod(0o755)
+    config = pegboard.folder / "hostconfig.toml"
+    config.chmod(0o666)
+    assert [one["level"] for one in found(pegboard, "file modes")] == ["error"]
+    assert [one["fixed"] != "" for one in found(pegboard, "state directory", "--fix")] == [True, True]
+    assert [oct(path.stat().st_mode & 0o777) for path in (file, state, config)] == ["0o600", "0o700", "0o644"]
+    assert found(pegboard, "state directory") + found(pegboard, "file modes") == []
+
+
+def test_a_lock_that_others_can_change_is_reported_and_not_fixed(pegboard: Command) -> None:
+    pegboard("lock")
+    assert found(pegboard, "file modes") == []
+    file = pegboard.folder / "pegboard.lock"
+    file.chmod(0o666)
+    (one,) = found(pegboard, "file modes", "--fix")
+    assert one["message"] == f"{file} is refused because other users can write it"
+    assert file.stat().st_mode & 0o777 == 0o666
+
+
+def test_a_file_of_secrets_that_others_can_read_is_fixed(pegboard: Command) -> None:
+    file = pegboard.write("DEMO_KEY=x\n", ".env")
+    file.chmod(0o644)
+    (one,) = found(pegboard, "file modes", "--fix", env={"DEMO_KEY": None})
+    assert (one["level"], file.stat().st_mode & 0o777) == ("warning", 0o600)
+
+
+def test_a_client_with_a_missing_command_is_found(pegboard: Command) -> None:
+    entry = {"mcpServers": {"mine": {"command": "/none/pegboard", "args": ["stdio"]}, "other": {"command": "/none/x"}}}
+    (pegboard.folder / ".mcp.json").write_text(json.dumps(entry))
+    (one,) = found(pegboard, "clients")
+    assert one["message"].startswith("Claude Code starts the server 'mine' with /none/pegboard, which does not exist")
+    assert one["fix"] == "write the entry again: pegboard configure claude-code --name mine"
+
+
+def test_the_text_names_each_check_and_the_fix(pegboard: Command) -> None:
+    (pegboard.folder / ".mcp.json").write_text('{"mcpServers": {"mine": {"command": "/none/pegboard"}}}')
+    done = pegboard("doctor", env={"DEMO_KEY": None})
+    assert (done.code, done.err) == (3, "")
+    assert "\nok       configuration\n" in done.out
+    assert "\nwarning  secrets: toolkit 'demo'" in done.out
+    assert "\n         write the entry again: pegboard configure claude-code --name mine\n" in done.out

@@ -1,0 +1,99 @@
+"""The output of commands with `--json` has the published JSON Schema."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pegboard.cli.completion.completed_words import completed_words
+from pegboard.cli.output.json_records import OUTPUTS
+from tests.host.cli.conftest import Command
+from tools.install import ROOT
+
+LINES = {
+    "": "",
+    "--version": "--version",
+    "demo": "demo",
+    "list": "list",
+    "show": "show demo_echo",
+    "call": "call demo_add a:=1",
+    "operator-token": "operator-token",
+    "plugins": "plugins",
+    "why": "why demo",
+    "doctor": "doctor",
+    "cost": "cost",
+    "completion": "completion bash",
+    "new": "new toolkit weather",
+    "enable": "enable timing",
+    "disable": "disable timing",
+    "config check": "config check",
+    "config show": "config show",
+    "config set": "config set host.name shed",
+    "config trust": "config trust hostconfig.toml",
+    "config untrust": "config untrust hostconfig.toml",
+    "configure CLIENT": "configure claude-code --project",
+    "configure list": "configure list",
+    "configure remove": "configure remove claude-code --project --name mine",
+    "lock": "lock",
+    "secret list": "secret list",
+    "secret set": "secret set DEMO_KEY",
+    "secret unset": "secret unset DEMO_KEY",
+}
+WITHOUT_SCHEMA = {"stdio", "serve", "dev", "demo", "config schema", "configure"}
+"""Commands that serve or converse, and those with the output of another format: JSON Schema, entries of clients."""
+FAILURES = ("list --jsno", "list --config none.toml", "call demo_again", "why nothing-like-it", "call demo_crash")
+
+
+def problems(name: str, value: Any) -> list[str]:
+    """Return how a value breaks the published schema of a name, or has members that the schema lacks."""
+    published = json.loads((ROOT / "docs/output.schema.json").read_text("utf-8"))
+    for schema in published["$defs"].values():
+        if schema.get("type") == "object" and "properties" in schema:
+            schema["additionalProperties"] = False
+    validator = Draft202012Validator({"$defs": published["$defs"], "$ref": f"#/$defs/{name.replace(' ', '%20')}"})
+    return [error.message for error in validator.iter_errors(value)]
+
+
+@pytest.mark.parametrize("command", OUTPUTS.keys() - {"reload"})
+def test_the_output_of_a_command_has_its_schema(command: str, pegboard: Command) -> None:
+    pegboard.write('{"mcpServers": {"mine": {"command": "sh"}}}', ".mcp.json")
+    env = {"XDG_STATE_HOME": str(pegboard.folder / "state"), "DEMO_KEY": None}
+    if command == "secret unset":
+        pegboard(*LINES["secret set"].split(), env=env, typed="value")
+    done = pegboard(*LINES[command].split(), "--json", env=env, typed="value")
+    assert done.code == 0
+    assert problems(f"pegboard {command}".rstrip(), done.data) == []
+    assert problems("failure", done.data)
+
+
+def test_the_output_of_a_reload_has_its_schema(pegboard: Command) -> None:
+    line = pegboard.arguments("serve", "--port", "0")
+    env = pegboard.environment()
+    with subprocess.Popen(line, cwd=pegboard.folder, env=env, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr
+        assert any("next: " in said for said in server.stderr)
+        (pegboard.site / "demo_kit.py").write_text("raise OSError('no such disk')")
+        done = pegboard("reload", "--json")
+        server.terminate()
+    assert problems("pegboard reload", done.data) == []
+    assert (done.code, done.data[0]["results"][0]["outcome"]) == (1, "kept")
+
+
+def test_every_command_has_a_schema() -> None:
+    places = completed_words()
+    commands = {
+        place[1:].replace("/", " ") for place in places if not any(one.startswith(f"{place}/") for one in places)
+    }
+    missing = commands - OUTPUTS.keys() - WITHOUT_SCHEMA
+    assert {one for one in missing if one.partition(" ")[0] not in {"configure", "completion"}} == set()
+
+
+@pytest.mark.parametrize("line", FAILURES)
+def test_a_failure_has_its_schema(line: str, pegboard: Command) -> None:
+    done = pegboard(*line.split(), "--json")
+    assert done.code > 0
+    assert problems("failure", done.data) == []

@@ -1,0 +1,27 @@
+"""Requests for a reload, without a process; `tests/protocol/test_reload.py` has the processes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pegboard import Host
+from pegboard.cli.serving.reload_requests import ReloadRequests
+from pegboard.config import HostConfig
+from tests.host.hosting import until
+
+
+async def test_an_unexpected_error_ends_only_its_reload(caplog: pytest.LogCaptureFixture) -> None:
+    def read_config() -> HostConfig:
+        raise ValueError("odd")
+
+    async with Host() as host:
+        requests = ReloadRequests(host, read_config, announced=False)
+        for count in (1, 2):
+
+            def has_failed(times: int = count) -> bool:
+                return caplog.text.count("ValueError: odd") == times
+
+            requests.request()
+            await requests.run_until([asyncio.create_task(until(has_failed))])

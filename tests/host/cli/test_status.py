@@ -1,0 +1,48 @@
+"""`pegboard` without a command, and `pegboard cost`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.host.cli.conftest import Command
+
+
+def test_the_status_shows_what_is_enabled_from_where_and_the_next_command(pegboard: Command) -> None:
+    pegboard.configure('plugins = ["timing"]', '[plugins.http]\n[toolkits.demo]\nword = "moin"')
+    done = pegboard()
+    lines = done.out.splitlines()
+    assert (done.code, done.err) == (0, "")
+    assert lines[0].endswith(f", {pegboard.folder / 'hostconfig.toml'}")
+    named = [line for line in lines if line.startswith("  plugin ")]
+    assert named == ["  plugin http (hostconfig.toml:4)", "  plugin timing (hostconfig.toml:3)"]
+    (demo,) = [line for line in lines if line.startswith("  toolkit demo: ")]
+    assert demo.endswith(" tokens (hostconfig.toml:5)")
+    assert lines[-1].startswith("next: `pegboard configure CLIENT` ")
+    state = pegboard("--json").data
+    assert f"{state['tools']} tools, about {state['tokens']} tokens" in lines[1]
+    assert (state["problems"], state["next"]) == ([], "pegboard configure CLIENT")
+
+
+def test_the_status_of_a_broken_or_empty_host_names_the_next_command(bare: Command) -> None:
+    assert "next: `pegboard new server notes`" in bare().out
+    bare.write("[host")
+    assert "problem: hostconfig.toml:1:" in bare().out
+    bare.configure("nmae = 1")
+    done = bare()
+    assert done.code == 0
+    assert "problem: hostconfig.toml:3: host.nmae: " in done.out
+    assert "next: `pegboard doctor`" in done.out
+
+
+@pytest.mark.parametrize(("budget", "code"), [(100_000, 0), (100, 1)])
+def test_the_cost_is_compared_with_the_budget(budget: int, code: int, pegboard: Command) -> None:
+    done = pegboard("cost", "--budget", str(budget))
+    assert done.code == code
+    told = pegboard("cost", "--budget", str(budget), "--json").data
+    assert told["ok"] is (code == 0)
+    assert told["tokens"] == sum(one["tokens"] for one in told["tools"]) == told["toolkits"]["demo"]
+    assert done.out.splitlines()[-1].split() == ["total", str(told["tokens"])]
+    largest = told["tools"][0]
+    warned = f"  {largest['name']} ({largest['tokens']}): {largest['longest_part']}"
+    assert (warned in done.err) is (code == 1)
+    assert largest["tokens"] >= told["tools"][1]["tokens"]

@@ -1,0 +1,128 @@
+"""Reloads of a process that serves: by `--reload`, by `pegboard reload`, and over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugins.worker.conftest import SECRET, Engine, token
+from tests.support.distributions import make_distribution
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
+from tests.support.peer import WAIT
+from tests.support.pool import CONFIG
+from tests.support.wire import PEGBOARD, Wire, client_environment, naming_config
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CHANGED = "notifications/tools/list_changed"
+SETTINGS = http_config(more='[plugins.mcp.profiles.all]\ntools = ["*"]\n[plugins.mcp]\nchange_delay_ms = 0\n')
+
+
+def install(site: Path, tool: str, *, before: str = "") -> Path:
+    """Install a toolkit with one tool. Return its module."""
+    code = f"from pegboard import Toolkit\nkit = Toolkit('shop')\n@kit.tool\ndef {tool}() -> str:\n    'Name it.'\n"
+    points = {"pegboard.toolkits": {"shop": "reloaded_shop:kit"}}
+    module = "reloaded_shop.py"
+    make_distribution(site, "toolkit-shop", "1.0", points, {module: f"{before}{code}    return {tool!r}\n"})
+    return site / module
+
+
+async def run(served: Served, site: Path, command: str) -> tuple[int | None, Any]:
+    """Run a command beside a server. Return its exit code and the JSON that it prints."""
+    env = client_environment(served.home, naming_config(served.cwd) | {"PYTHONPATH": str(site)})
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(PEGBOARD, command, "--json", stdout=pipe, env=env, cwd=served.cwd)
+    output, _ = await asyncio.wait_for(process.communicate(), WAIT)
+    return process.returncode, json.loads(output)
+
+
+async def reload_command(served: Served, site: Path) -> tuple[int | None, list[str]]:
+    """Run `pegboard reload`. Return its exit code and the outcomes."""
+    code, (host,) = await run(served, site, "reload")
+    assert host["pid"] == served.pid
+    return code, [one["outcome"] for one in host["results"]]
+
+
+async def served_by_all(served: Served, session: Session) -> set[str]:
+    """Return the tools that the endpoint, a profile and the worker protocol list, in both eras."""
+    one = modern(message("tools/list"))
+    profile = await served.request("POST", "/mcp/all", mirrored(one), json.dumps(one).encode())
+    answers = [(await session.post(message("tools/list"))).result, (await ask(served, one)).result]
+    lists = [[tool["name"] for tool in answer["tools"]] for answer in (*answers, profile.json["result"])]
+    worker = await Engine(served, f"Bearer {token()}").ask("GET", "tools")
+    (found,) = {tuple(names) for names in lists}
+    assert [f"shop_{tool['name'].lower()}" for tool in worker.body] == [*found]
+    return set(found)
+
+
+@pytest.mark.parametrize("watches", [True, False])
+async def test_a_change_of_a_toolkit_reaches_all_clients(tmp_path: Path, watches: bool) -> None:
+    """With `--reload` by itself, otherwise with `pegboard reload`. The session lives on."""
+    file = install(tmp_path, "one")
+    command = [str(PEGBOARD), "serve", *(["--reload"] if watches else [])]
+    async with Served(tmp_path, SETTINGS, command=command, env={"ARCADE_WORKER_SECRET": SECRET}) as served:
+
+        async def applied(outcome: str, times: int = 1) -> None:
+            if not watches:
+                code = 0 if outcome in ("reloaded", "added", "removed") else 1
+                assert await reload_command(served, tmp_path) == (code, [outcome])
+            await served.said(rf"(?s)(toolkit-shop 1.0: {outcome}.*){{{times}}}")
+
+        session = Session(served)
+        await session.open()
+        listening = await session.listen()
+        assert await served_by_all(served, session) == {"shop_one"}
+        install(tmp_path, "two")
+        if not watches:
+            _, plugins = await run(served, tmp_path, "plugins")
+            assert {one["name"]: one["outdated"] for one in plugins if one["outdated"]} == {"shop": [served.pid]}
+        await applied("reloaded")
+        assert (await listening.next())["method"] == CHANGED
+        assert await served_by_all(served, session) == {"shop_two"}
+        file.write_text("kit = (\n")
+        await applied("kept: SyntaxError" if watches else "kept")
+        called = await session.post(call("shop_two"))
+        assert called.result["content"][0]["text"] == "two"
+        shutil.rmtree(tmp_path / "toolkit_shop-1.0.dist-info")
+        await applied("removed")
+        assert await served_by_all(served, session) == set()
+        install(tmp_path, "three")
+        await applied("added")
+        assert await served_by_all(served, session) == {"shop_three"}
+
+
+async def test_a_client_over_stdio_notices_a_change(tmp_path: Path) -> None:
+    """Code that prints while it is imported does not reach the client."""
+    install(tmp_path, "one")
+    async with Wire(arguments=["--reload"], config=CONFIG, site=tmp_path) as wire:
+        await wire.initialize()
+        install(tmp_path, "two", before="print('noise')\n")
+        assert (await wire.receive())["method"] == CHANGED
+        assert (await wire.call("shop_two"))["content"][0]["text"] == "two"
+        await wire.said("toolkit-shop 1.0: reloaded")
+
+
+async def test_settings_that_others_can_change_are_not_applied(tmp_path: Path) -> None:
+    install(tmp_path, "one")
+    file = tmp_path / "pegboard/hostconfig.toml"
+    file.parent.mkdir()
+    served = Served(tmp_path, cwd=file.parent, env={"XDG_CONFIG_HOME": str(tmp_path), "PEGBOARD_CONFIG": ""})
+
+    async def listed() -> list[str]:
+        return [one["name"] for one in (await ask(served, message("tools/list"))).result["tools"]]
+
+    async with served:
+        file.write_text(http_config(host='disabled_tools = ["shop_one"]'))
+        file.chmod(0o666)
+        assert await reload_command(served, tmp_path) == (1, ["kept"])
+        await served.said("the configuration: kept: .*other users can write it")
+        assert await listed() == ["shop_one"]
+        file.chmod(0o600)
+        assert await reload_command(served, tmp_path) == (0, ["reloaded"])
+        assert await listed() == []

@@ -1,0 +1,46 @@
+"""An OpenID provider on loopback that logs in the user of each browser without a page."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from tests.support.issuer import Issuer
+
+
+class LoginIssuer(Issuer):
+    """The provider: `async with LoginIssuer() as issuer`.
+
+    Attributes:
+        user: the subject of the browser that logs in next.
+        changed: claims of ID tokens to change.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.user = "ann"
+        self.changed: dict[str, Any] = {}
+        self._codes: dict[str, dict[str, str]] = {}
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self.metadata |= {
+            "authorization_endpoint": f"{self.origin}/authorize",
+            "token_endpoint": f"{self.origin}/token",
+            "code_challenge_methods_supported": ["S256"],
+        }
+        return self
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        if request.path == "/authorize":
+            code = f"code-{len(self._codes)}"
+            self._codes[code] = {**request.query, "sub": self.user}
+            answer = urlencode({"code": code, "state": request.query["state"]})
+            return web.Response(status=302, headers={"Location": f"{request.query['redirect_uri']}?{answer}"})
+        if request.path == "/token":
+            asked = self._codes.pop(str((await request.post())["code"]))
+            claims = {"sub": asked["sub"], "aud": asked["client_id"], "nonce": asked["nonce"], **self.changed}
+            return web.json_response({"access_token": "a", "token_type": "Bearer", "id_token": self.token(**claims)})
+        return await super()._handle(request)

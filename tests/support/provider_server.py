@@ -1,0 +1,95 @@
+"""A scripted provider on loopback, with an authorization server, a device flow and an API of one account."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from aiohttp import web
+
+from tests.support.loopback_server import LoopbackServer
+
+
+class ProviderServer(LoopbackServer):
+    """The provider: `async with ProviderServer() as provider`. Tests change its responses.
+
+    Attributes:
+        url: its address.
+        pages: the queries of the page for logins.
+        forms: the token requests, with `basic` for credentials in the header and `json` for a JSON body.
+        answer: members of the authorization response to change; "" removes one.
+        replies: the next responses of the token endpoint; without one it issues "access-1", "access-2", and so on.
+        reply: members that it adds to every token.
+        revoked: the tokens that were revoked.
+        before_token: awaited before each response of the token endpoint.
+    """
+
+    def __init__(self) -> None:
+        self.pages: list[dict[str, str]] = []
+        self.forms: list[dict[str, str]] = []
+        self.answer: dict[str, str] = {}
+        self.replies: list[tuple[int, dict[str, Any]]] = []
+        self.reply: dict[str, Any] = {"expires_in": 3600}
+        self.revoked: list[str] = []
+        self.before_token: Callable[[], Awaitable[None]] | None = None
+
+    def application(self) -> web.Application:
+        application = web.Application()
+        application.router.add_get("/authorize", self._authorize)
+        application.router.add_post("/token", self._token)
+        application.router.add_post("/device", self._device)
+        application.router.add_post("/revoke", self._revoke)
+        application.router.add_get("/user", self._user)
+        return application
+
+    def started(self) -> None:
+        self.url = self.origin
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """Return the section of a registration here."""
+        endpoints = ("authorize", "token", "revoke", "device", "user")
+        names = ("authorization", "token", "revocation", "device", "account")
+        own = {f"{name}_endpoint": f"{self.url}/{path}" for name, path in zip(names, endpoints, strict=True)}
+        return {"client_id": "pegboard", "client_secret": "client-secret-canary", **own, **more}
+
+    async def _authorize(self, request: web.Request) -> web.Response:
+        query = dict(request.query)
+        self.pages.append(query)
+        answer = {"code": f"code-{len(self.pages)}-canary", "state": query["state"], **self.answer}
+        target = f"{query['redirect_uri']}?{urlencode({name: text for name, text in answer.items() if text})}"
+        return web.Response(status=302, headers={"Location": target})
+
+    async def _token(self, request: web.Request) -> web.Response:
+        text = await request.text()
+        is_json = request.content_type == "application/json"
+        form: dict[str, str] = json.loads(text) if is_json else dict(parse_qsl(text))
+        if given := request.headers.get("Authorization"):
+            form["basic"] = b64decode(given.removeprefix("Basic ")).decode()
+        self.forms.append({**form, **({"json": "yes"} if is_json else {})})
+        if self.before_token is not None:
+            await self.before_token()
+        if "code_challenge" in (self.pages[-1] if self.pages and "code" in form else {}):
+            digest = sha256(form.get("code_verifier", "").encode()).digest()
+            challenge = self.pages[int(form["code"].split("-")[1]) - 1]["code_challenge"]
+            if urlsafe_b64encode(digest).rstrip(b"=").decode() != challenge:
+                return web.json_response({"error": "invalid_grant"}, status=400)
+        number = len(self.forms)
+        issued = {"access_token": f"access-{number}-canary", "refresh_token": f"refresh-{number}-canary", **self.reply}
+        status, body = self.replies.pop(0) if self.replies else (200, issued)
+        return web.json_response(body, status=status)
+
+    async def _device(self, request: web.Request) -> web.Response:
+        codes = {"device_code": "device-canary", "user_code": "ABCD-EFGH", "interval": 0, "expires_in": 60}
+        return web.json_response({**codes, "verification_uri": f"{self.url}/enter"})
+
+    async def _revoke(self, request: web.Request) -> web.Response:
+        self.revoked.append((await request.post())["token"])  # type: ignore[arg-type]  # a field, not a file
+        return web.Response()
+
+    async def _user(self, request: web.Request) -> web.Response:
+        known = request.headers.get("Authorization", "").startswith("Bearer access-")
+        return web.json_response({"login": "octocat", "sub": "7"} if known else {}, status=200 if known else 401)
