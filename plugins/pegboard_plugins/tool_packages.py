@@ -1,0 +1,101 @@
+"""Toolkits of installed distributions that the operator names, with or without entry points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+import importlib_metadata
+
+from pegboard import PluginConfig
+from pegboard.plugin import FoundToolkit, Plugin, PluginError, found_toolkits, hookimpl
+
+NAME_PREFIXES = ("", "toolkit-", "arcade-")
+"""The beginnings of names of distributions, in the order of the search."""
+
+GROUP = "pegboard.toolkits"
+
+
+class ToolPackagesConfig(PluginConfig):
+    """`[plugins.tool_packages]`.
+
+    Attributes:
+        names: names of installed distributions, such as "toolkit-github". "github" means "toolkit-github" or
+            "arcade-github" if no distribution is called "github". A distribution without toolkits as entry points is
+            searched for modules that define tools.
+    """
+
+    names: tuple[str, ...] = ()
+
+
+class ToolPackagesPlugin(Plugin):
+    """Finds the toolkits of distributions."""
+
+    Config = ToolPackagesConfig
+
+    @hookimpl
+    def register_toolkits(self) -> Iterable[FoundToolkit]:
+        """Return the toolkits of the configured distributions."""
+        found = {one.name: one for one in map(_distribution, self.config.names)}
+        return [toolkit for one in found.values() for toolkit in _toolkits(one)]
+
+
+def _distribution(name: str) -> importlib_metadata.Distribution:
+    wanted = [prefix + re.sub(r"[-_.]+", "-", name.strip()).lower() for prefix in NAME_PREFIXES]
+    for one in filter(None, wanted):
+        try:
+            distribution: importlib_metadata.Distribution = importlib_metadata.Distribution.from_name(one)
+            return distribution
+        except importlib_metadata.PackageNotFoundError:
+            continue
+        except ValueError:  # an empty name
+            break
+    raise PluginError(f"no distribution {' or '.join(wanted)} is installed: install one, or correct the name {name!r}")
+
+
+def _toolkits(distribution: importlib_metadata.Distribution) -> list[FoundToolkit]:
+    """Return the toolkits of a distribution: its entry points, or else those in its modules."""
+    name, version = distribution.name, distribution.version
+    entries = [entry for entry in distribution.entry_points if entry.group == GROUP]
+    if entries:
+        return [FoundToolkit(entry.name, entry.value, entry.load, name, version) for entry in entries]
+    modules = dict(_modules(distribution))
+
+    def load(file: Path) -> ModuleType:
+        return import_module(modules[file])
+
+    own = re.sub(r"[-_.]+", "_", name).lower()
+    named = own.removeprefix("toolkit_").removeprefix("arcade_")
+    found = found_toolkits(modules, load, named=named)
+    if not found:
+        raise PluginError(f"the distribution {name} defines no tools: remove it from [plugins.tool_packages] names")
+    return [one._replace(distribution=name, version=version, folders=()) for one in found]
+
+
+def _modules(distribution: importlib_metadata.Distribution) -> Iterator[tuple[Path, str]]:
+    """Yield the file and the name of each module of a distribution that is not a test. No module is imported."""
+    for package in _packages(distribution):
+        spec = find_spec(package)
+        if spec is None:
+            continue
+        if spec.submodule_search_locations is None and spec.origin:
+            yield Path(spec.origin), package
+        for folder in map(Path, spec.submodule_search_locations or ()):
+            for file in sorted(folder.rglob("*.py")):
+                parts = file.relative_to(folder).with_suffix("").parts
+                is_test = fnmatch(file.name, "test_*.py") or fnmatch(file.name, "*_test.py")
+                if not is_test and all(map(str.isidentifier, parts)):
+                    yield file, ".".join((package, *parts)).removesuffix(".__init__")
+
+
+def _packages(distribution: importlib_metadata.Distribution) -> list[str]:
+    """Return the names of a distribution's packages, from its files or, for an editable installation, its name."""
+    files = [file for file in distribution.files or () if file.suffix == ".py"]
+    tops = {file.parts[0].removesuffix(".py") for file in files if len(file.parts) <= 2}
+    own = re.sub(r"[-_.]+", "_", distribution.name).lower()
+    return sorted(top for top in tops if top.isidentifier()) or [own]
