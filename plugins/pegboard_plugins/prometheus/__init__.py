@@ -1,0 +1,124 @@
+"""Metrics for Prometheus, with the library `prometheus-client` (the extra `prometheus`). Docs: `docs/telemetry.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import asynccontextmanager
+from functools import cached_property
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, SecretStr, field_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import (
+    SECRET_BYTES,
+    Authenticator,
+    Lifespan,
+    Middleware,
+    Observer,
+    Plugin,
+    PluginError,
+    Route,
+    WidensAccess,
+    hookimpl,
+    is_bearer_token,
+    is_weak_secret,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pegboard_plugins.prometheus.metrics_endpoint import MetricsEndpoint
+
+POLICY = "metrics"
+"""The policy of the route on the port of the HTTP server."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can connect to an address."""
+    return host == "localhost" or ip_address(host).is_loopback
+
+
+class PrometheusConfig(PluginConfig):
+    """`[plugins.prometheus]`.
+
+    Attributes:
+        host: the address of the port for metrics.
+        port: the port for metrics; 0 for any free port, which the log names.
+        token: the bearer token of Prometheus. With it, the HTTP server serves the metrics, and no other port is opened.
+        path: the path of the metrics on the HTTP server.
+    """
+
+    host: Annotated[str, WidensAccess("shows metrics beyond this machine", unless=is_loopback)] = "127.0.0.1"
+    port: int = Field(9464, ge=0, le=65535)
+    token: SecretStr | None = None
+    path: str = Field("/metrics", pattern="^/")
+
+    @field_validator("token")
+    @classmethod
+    def _check_token(cls, token: SecretStr | None) -> SecretStr | None:
+        text = None if token is None else token.get_secret_value()
+        if text is not None and (not is_bearer_token(text) or is_weak_secret(text)):
+            raise ValueError(
+                f"use {SECRET_BYTES} random letters and digits or more, for example from `openssl rand -hex 32`"
+            )
+        return token
+
+
+class PrometheusPlugin(Plugin):
+    """Counts calls and sessions, and serves the counts and all gauges."""
+
+    Config = PrometheusConfig
+
+    def __init__(self, config: PrometheusConfig) -> None:
+        super().__init__(config)
+        if find_spec("prometheus_client") is None:
+            raise PluginError(
+                "the library prometheus-client is not installed; install it with: pip install 'pegboard[prometheus]'"
+            )
+
+    @cached_property
+    def _endpoint(self) -> MetricsEndpoint:
+        from pegboard_plugins.prometheus.metrics_endpoint import MetricsEndpoint
+
+        return MetricsEndpoint(self.config)
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return middleware that counts requests."""
+        return [self._endpoint.calls]
+
+    @hookimpl
+    def register_telemetry(self) -> Iterable[Observer]:
+        """Return the observer of gauges and sessions."""
+        return [self._endpoint.state]
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """Return the route of the metrics, if there is a token for it."""
+        if self.config.token is None:
+            return []
+        return [Route(method="GET", path=self.config.path, handler=self._endpoint.answer, auth=POLICY)]
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Return the authenticator of that route."""
+        return [] if self.config.token is None else [self._endpoint]
+
+    @hookimpl
+    def lifespan(self) -> Lifespan:
+        """Open the port of the metrics, unless the HTTP server serves them."""
+        return self._run()
+
+    @asynccontextmanager
+    async def _run(self) -> AsyncIterator[Any]:
+        if self.config.token is not None:
+            yield None
+            return
+        close = self._endpoint.listen()
+        try:
+            yield None
+        finally:
+            close()
