@@ -1,0 +1,127 @@
+"""Tokens of the vault, renewed before they expire: one renewal at a time for each token, also between processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from time import time
+from typing import TypeVar
+
+from pegboard.client import LoginFailedError
+from pegboard.plugin import encode, state_lock
+from pegboard_plugins.vault.provider_client import REFUSED_REFRESH, ProviderClient, ProviderRefusedError
+from pegboard_plugins.vault.vault_store import TokenKey, VaultStore, VaultToken
+
+LOCK_POLL_SECONDS = 0.1
+"""The interval at which a process asks whether another process has renewed a token."""
+_UNREPORTED = frozenset(("offline_access", "openid"))
+"""Scopes that providers grant without reporting them."""
+
+T = TypeVar("T")
+
+
+class KeptTokens:
+    """The tokens of all owners.
+
+    Args:
+        open_store: opens the file. It may block.
+        clients: the registrations at providers, by name.
+    """
+
+    def __init__(self, open_store: Callable[[], VaultStore], clients: Mapping[str, ProviderClient]) -> None:
+        self._open_store = open_store
+        self._store: VaultStore | None = None
+        self._clients = clients
+        self._renewals: dict[TokenKey, asyncio.Task[VaultToken | None]] = {}
+
+    async def fresh(self, key: TokenKey, scopes: Iterable[str] = ()) -> VaultToken | None:
+        """Return a valid token with these scopes, or None if its owner must log in.
+
+        Raises:
+            LoginFailedError: the provider cannot be reached.
+            VaultError: the vault cannot be used.
+        """
+        token = await self.load(key)
+        if token is None or not covers(token, scopes):
+            return None
+        return token if not _has_expired(token) else await self._renewed(key)
+
+    async def load(self, key: TokenKey) -> VaultToken | None:
+        """Return a token as it is kept."""
+        return await self._in_thread(lambda store: store.load(key))
+
+    async def save(self, key: TokenKey, token: VaultToken) -> None:
+        """Keep a token."""
+        await self._in_thread(lambda store: store.save(key, token))
+
+    async def remove(self, key: TokenKey) -> None:
+        """Forget a token."""
+        await self._in_thread(lambda store: store.remove(key))
+
+    async def keys(self) -> list[TokenKey]:
+        """Return the owners and providers of all tokens."""
+        return await self._in_thread(VaultStore.keys)
+
+    async def _renewed(self, key: TokenKey) -> VaultToken | None:
+        """Renew a token. Cancelling a call does not cancel the renewal: the provider may have replaced the token."""
+        task = self._renewals.get(key)
+        if task is None:
+            task = self._renewals[key] = asyncio.get_running_loop().create_task(self._renew(key))
+            task.add_done_callback(lambda ended: self._end(key, ended))
+        return await asyncio.shield(task)
+
+    def _end(self, key: TokenKey, task: asyncio.Task[VaultToken | None]) -> None:
+        del self._renewals[key]
+        if not task.cancelled():
+            task.exception()  # the calls may have ended
+
+    async def _renew(self, key: TokenKey) -> VaultToken | None:
+        name = f"vault-{sha256(encode(list(key))).hexdigest()[:32]}"
+        while True:
+            with state_lock(name, os.environ) as is_ours:
+                token = await self.load(key)
+                if token is None or not _has_expired(token):
+                    return token  # another process has renewed or removed it
+                if is_ours:
+                    return await self._use_refresh_token(key, token)
+            await asyncio.sleep(LOCK_POLL_SECONDS)
+
+    async def _use_refresh_token(self, key: TokenKey, token: VaultToken) -> VaultToken | None:
+        if token.refresh_token is None:
+            return None
+        try:
+            fresh = await self._clients[key.provider].refresh(token)
+        except ProviderRefusedError as error:
+            if error.code not in REFUSED_REFRESH:
+                raise
+            await self.save(key, token._replace(refresh_token=None))
+            return None
+        await self.save(key, fresh)
+        return fresh
+
+    async def _in_thread(self, use: Callable[[VaultStore], T]) -> T:
+        def run() -> T:
+            if self._store is None:
+                self._store = self._open_store()
+            return use(self._store)
+
+        return await asyncio.to_thread(run)
+
+    async def revoke(self, key: TokenKey, token: VaultToken) -> bool:
+        """Revoke a token at its provider. Return False if that is not possible."""
+        client = self._clients.get(key.provider)
+        with suppress(LoginFailedError):
+            return client is not None and await client.revoke(token)
+        return False
+
+
+def covers(token: VaultToken, scopes: Iterable[str]) -> bool:
+    """Return True if a token has all these scopes."""
+    return set(scopes) - _UNREPORTED <= set(token.scopes)
+
+
+def _has_expired(token: VaultToken) -> bool:
+    return token.expires_at is not None and time() >= token.expires_at

@@ -1,0 +1,188 @@
+"""`pegboard login`, `logins`, `logout` and `whoami`. Tokens are never printed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pegboard.client import LoginFailedError
+from pegboard.plugin import Command, ToolRuntimeError, encode
+from pegboard_plugins.vault.login_flows import LoginFlows
+from pegboard_plugins.vault.vault_store import TokenKey, VaultToken
+
+T = TypeVar("T")
+
+
+class LoginCommandError(ToolRuntimeError):
+    """A login is not possible."""
+
+
+def login_commands(logins: Callable[[], LoginFlows]) -> Sequence[Command]:
+    """Return the commands.
+
+    Args:
+        logins: returns the logins of this process.
+    """
+    commands = LoginCommands(logins)
+    provider = ("provider", {"metavar": "PROVIDER", "help": "the name of a section [plugins.vault.providers.NAME]"})
+    scopes = {
+        "nargs": "+",
+        "default": [],
+        "metavar": "SCOPE",
+        "help": "scopes to request, in the words of the provider",
+    }
+    device = {"action": "store_true", "help": "log in with a code on any device, not with a browser here"}
+    return [
+        Command(
+            name="login",
+            summary="log in at a provider, so that tools can use your account there",
+            run=commands.log_in,
+            arguments=[provider, ("--scopes", scopes), ("--device", device)],
+            examples=("pegboard login github --scopes repo", "pegboard login github --device"),
+        ),
+        Command(
+            name="logins",
+            summary="list the logins at providers",
+            run=commands.list_logins,
+            examples=("pegboard logins",),
+        ),
+        Command(
+            name="logout",
+            summary="revoke and forget the token of a provider",
+            run=commands.log_out,
+            arguments=[provider],
+            examples=("pegboard logout github",),
+        ),
+        Command(
+            name="whoami",
+            summary="ask each provider for the account that tools act for",
+            run=commands.list_accounts,
+            examples=("pegboard whoami",),
+        ),
+    ]
+
+
+class LoginCommands:
+    """The functions of the commands.
+
+    Args:
+        logins: returns the logins of this process.
+    """
+
+    def __init__(self, logins: Callable[[], LoginFlows]) -> None:
+        self._logins = logins
+
+    def log_in(self, options: Any) -> str:
+        """Log in, and return the outcome."""
+        return _run(self._log_in(options.provider, options.scopes, device=options.device or None))
+
+    async def _log_in(self, provider: str, scopes: Sequence[str], *, device: bool | None) -> str:
+        flows = self._logins()
+        if provider not in flows.clients:
+            known = ", ".join(flows.clients) or "none"
+            raise LoginCommandError(
+                f"there is no provider {provider!r}: add [plugins.vault.providers.{provider}] with its client_id; "
+                f"providers: {known}"
+            )
+        flow = await flows.start(TokenKey("", "", provider), scopes, device=device)
+        code = f" and enter the code {flow.user_code}" if flow.user_code else ""
+        sys.stderr.write(f"pegboard: open this page{code}: {flow.url}\n")
+        sys.stderr.flush()
+        if sys.stderr.isatty():
+            import webbrowser
+
+            await asyncio.to_thread(webbrowser.open, flow.url)
+        outcome = await asyncio.shield(flow.done)
+        if flow.task is not None:
+            await flow.task
+        return f"{outcome}."
+
+    def list_logins(self, options: Any) -> str:
+        """Return the logins with their accounts and scopes."""
+        rows = _run(self._rows())
+        if options.json:
+            return encode(rows).decode()
+        if not rows:
+            return "There are no logins. Log in with `pegboard login PROVIDER`."
+        return "\n".join(_line(row) for row in rows)
+
+    async def _rows(self) -> list[dict[str, Any]]:
+        tokens = self._logins().tokens
+        found = [(key, await tokens.load(key)) for key in await tokens.keys() if not key.subject]
+        return [_row(key, token) for key, token in found if token is not None]
+
+    def log_out(self, options: Any) -> str:
+        """Revoke and forget a token."""
+        return _run(self._log_out(options.provider))
+
+    async def _log_out(self, provider: str) -> str:
+        flows, key = self._logins(), TokenKey("", "", provider)
+        if key not in await flows.tokens.keys():
+            raise LoginCommandError(f"there is no login at {provider!r}: `pegboard logins` lists all")
+        try:
+            token = await flows.tokens.load(key)
+        except ToolRuntimeError:
+            token = None  # its key is lost
+        revoked = token is not None and await flows.tokens.revoke(key, token)
+        await flows.tokens.remove(key)
+        rest = "" if revoked else " The provider did not revoke it: remove the access in your account at the provider."
+        return f"The token of {provider} is removed.{rest}"
+
+    def list_accounts(self, options: Any) -> str:
+        """Return the account at each provider."""
+        accounts = _run(self._accounts())
+        if options.json:
+            return encode(accounts).decode()
+        lines = [
+            f"{name}: {account or 'logged in; the provider does not name the account'}"
+            for name, account in accounts.items()
+        ]
+        return "\n".join(lines) or "There are no logins. Log in with `pegboard login PROVIDER`."
+
+    async def _accounts(self) -> dict[str, str]:
+        flows, found = self._logins(), {}
+        for key in await flows.tokens.keys():
+            client = flows.clients.get(key.provider)
+            if client is None or key.subject:
+                continue
+            try:
+                token = await flows.tokens.fresh(key)
+                found[key.provider] = (
+                    "the login has ended: log in again" if token is None else await client.account(token)
+                )
+            except LoginFailedError as error:
+                found[key.provider] = f"unknown: {error}"
+        return found
+
+
+def _run(work: Awaitable[T]) -> T:
+    async def run() -> T:
+        return await work
+
+    try:
+        return asyncio.run(run())
+    except LoginFailedError as error:
+        raise LoginCommandError(f"the login failed: {error}") from None
+
+
+def _row(key: TokenKey, token: VaultToken) -> dict[str, Any]:
+    until = (
+        None if token.expires_at is None else datetime.fromtimestamp(token.expires_at, UTC).isoformat("T", "seconds")
+    )
+    return {
+        "provider": key.provider,
+        "account": token.account,
+        "scopes": list(token.scopes),
+        "expires_at": until,
+        "renewable": token.refresh_token is not None,
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    until = "does not expire" if row["expires_at"] is None else f"expires {row['expires_at']}"
+    renewed = ", is renewed" if row["renewable"] else ""
+    account = f" as {row['account']}" if row["account"] else ""
+    return f"{row['provider']}{account}: {' '.join(row['scopes']) or 'no scopes'}; {until}{renewed}"

@@ -1,0 +1,150 @@
+"""The pages of logins on this machine: the link of a login, and the redirect at its end (RFC 8252, section 7.3).
+
+The link sets a cookie and leads to the provider. Only the browser with the cookie can end the login.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from hmac import compare_digest
+from html import escape
+from secrets import token_urlsafe
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from pegboard.client import AuthorizationRequest, LoginFailedError
+
+MAX_PAGE_SECONDS = 60.0
+"""The limit of the time in which the last page waits for the token."""
+MAX_CLOSE_SECONDS = 1.0
+"""The limit of the time in which the last page is sent."""
+MAX_REQUEST_HEAD_BYTES = 16 * 1024
+DEFAULT_REDIRECT = "http://127.0.0.1:0/callback"
+LOGIN_PAGE_HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class PagedLogin(Protocol):
+    """A login in a browser.
+
+    Attributes:
+        id: the id in its link.
+        request: the authorization request.
+        response: the parameters of the response.
+        done: the outcome of the login.
+    """
+
+    id: str
+    request: AuthorizationRequest | None
+    response: asyncio.Future[Mapping[str, str]]
+    done: asyncio.Future[str]
+
+
+class LoopbackPages:
+    """The server of the pages, for any number of logins with one redirect URI.
+
+    Args:
+        redirect_uri: the redirect URI of the registration; None for a free port.
+    """
+
+    def __init__(self, redirect_uri: str | None) -> None:
+        self._redirect = urlsplit(redirect_uri or DEFAULT_REDIRECT)
+        self._logins: dict[str, tuple[PagedLogin, str]] = {}
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> str:
+        """Listen, and return the redirect URI.
+
+        Raises:
+            LoginFailedError: the port cannot be opened.
+        """
+        if self._runner is None:
+            application = web.Application()
+            application.router.add_get("/login/{id}", self._open)
+            application.router.add_get(self._redirect.path, self._receive)
+            runner = web.AppRunner(
+                application, access_log=None, shutdown_timeout=MAX_CLOSE_SECONDS, max_line_size=MAX_REQUEST_HEAD_BYTES
+            )
+            await runner.setup()
+            try:
+                await web.TCPSite(runner, self._redirect.hostname, self._redirect.port or 0).start()
+            except OSError:
+                await runner.cleanup()
+                raise LoginFailedError(
+                    f"the port of {self._redirect.geturl()} cannot be opened: another program uses it."
+                ) from None
+            self._runner = runner
+        host = f"[{self._redirect.hostname}]" if ":" in (self._redirect.hostname or "") else self._redirect.hostname
+        return self._redirect._replace(netloc=f"{host}:{self._runner.addresses[0][1]}").geturl()
+
+    def add(self, login: PagedLogin, redirect_uri: str) -> str:
+        """Serve a login, and return its link."""
+        self._logins[login.id] = (login, token_urlsafe(32))
+        return urlsplit(redirect_uri)._replace(path=f"/login/{login.id}").geturl()
+
+    async def remove(self, login: PagedLogin) -> None:
+        """End the pages of a login. Stop listening after the last one."""
+        self._logins.pop(login.id, None)
+        if not self._logins:
+            await self.close()
+
+    async def close(self) -> None:
+        """Stop listening."""
+        self._logins.clear()
+        if self._runner is not None:
+            runner, self._runner = self._runner, None
+            await runner.cleanup()
+
+    async def _open(self, request: web.Request) -> web.Response:
+        login, secret = self._logins.get(request.match_info["id"], (None, ""))
+        if login is None or login.request is None or login.response.done():
+            return _page(404, "This login has ended. Start it again")
+        answer = web.Response(status=303, headers={**LOGIN_PAGE_HEADERS, "Location": login.request.url})
+        answer.set_cookie(_cookie(login), secret, httponly=True, samesite="Lax", path=self._redirect.path)
+        return answer
+
+    async def _receive(self, request: web.Request) -> web.Response:
+        fields = dict(request.query)
+        login, secret = self._with_state(fields.get("state", ""))
+        if login is None:
+            return _page(400, "This page belongs to no login that waits")
+        if not compare_digest(request.cookies.get(_cookie(login), "").encode(), secret.encode()):
+            return _page(403, "This login was started in another browser. Open its link in this browser")
+        if len(fields) != len(request.query) or login.response.done():
+            return _page(400, "This page belongs to no login that waits")
+        login.response.set_result(fields)
+        try:
+            async with asyncio.timeout(MAX_PAGE_SECONDS):
+                return _page(200, f"{await asyncio.shield(login.done)}. You can close this page")
+        except LoginFailedError as error:
+            return _page(400, f"The login failed: {str(error).removesuffix('.')}")
+        except TimeoutError:
+            return _page(504, "The provider does not respond")
+
+    def _with_state(self, state: str) -> tuple[PagedLogin | None, str]:
+        """Return the login with a state, and the secret of its browser."""
+        for login, secret in self._logins.values():
+            if login.request is not None and compare_digest(state.encode(), login.request.state.encode()):
+                return login, secret
+        return None, ""
+
+
+def _cookie(login: PagedLogin) -> str:
+    return f"pegboard-login-{login.id}"
+
+
+def _page(status: int, text: str) -> web.Response:
+    return web.Response(status=status, text=page_body(text), content_type="text/html", headers=LOGIN_PAGE_HEADERS)
+
+
+def page_body(text: str) -> str:
+    """Return a page with one sentence."""
+    title = escape(text)
+    return f'<!doctype html><meta charset="utf-8"><title>{title}</title><p>{title}.</p>'

@@ -1,0 +1,254 @@
+"""The 24 named providers: addresses and deviations from OAuth 2.0, each with its documentation.
+
+Data only. docs/vault.md says which entries were compared with the provider's public documentation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class NamedProvider(NamedTuple):
+    """A provider as its documentation describes it.
+
+    Attributes:
+        title: its name for people.
+        documentation: its page about authorization.
+        authorization_endpoint: the page for logins.
+        token_endpoint: the address for tokens.
+        issuer: the issuer that it sends with its response (RFC 9207); "" if it sends none.
+        revocation_endpoint: the address for revocation; "" for none.
+        device_endpoint: the address for device authorization; "" for none.
+        account_endpoint: an address that describes the user of a token; "" for none.
+        account_member: the member of that description that names the user.
+        parameters: fixed parameters of the page for logins.
+        scopes: scopes that every login requests.
+        scope_separator: the characters between scopes.
+        scope_parameter: the parameter for scopes.
+        auth_method: the way in which a client with a secret authenticates.
+        sends_json: True if token requests are JSON objects.
+        pkce: True if it supports PKCE.
+        token_member: the member of the response that has the token; "" if the response itself has it.
+        reports_scopes: True if the response names the granted scopes in the words of the request.
+    """
+
+    title: str
+    documentation: str
+    authorization_endpoint: str = ""
+    token_endpoint: str = ""
+    issuer: str = ""
+    revocation_endpoint: str = ""
+    device_endpoint: str = ""
+    account_endpoint: str = ""
+    account_member: str = ""
+    parameters: tuple[tuple[str, str], ...] = ()
+    scopes: tuple[str, ...] = ()
+    scope_separator: str = " "
+    scope_parameter: str = "scope"
+    auth_method: str = "client_secret_post"
+    sends_json: bool = False
+    pkce: bool = True
+    token_member: str = ""
+    reports_scopes: bool = False
+
+
+_BASIC = "client_secret_basic"
+_MICROSOFT = "https://login.microsoftonline.com/common/oauth2/v2.0"
+
+NAMED_PROVIDERS: dict[str, NamedProvider] = {
+    "airtable": NamedProvider(
+        "Airtable",
+        "https://airtable.com/developers/web/api/oauth-reference",
+        "https://airtable.com/oauth2/v1/authorize",
+        "https://airtable.com/oauth2/v1/token",
+        auth_method=_BASIC,
+    ),
+    "asana": NamedProvider(
+        "Asana",
+        "https://developers.asana.com/docs/oauth",
+        "https://app.asana.com/-/oauth_authorize",
+        "https://app.asana.com/-/oauth_token",
+        revocation_endpoint="https://app.asana.com/-/oauth_revoke",
+    ),
+    "atlassian": NamedProvider(
+        "Atlassian",
+        "https://developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps/",
+        "https://auth.atlassian.com/authorize",
+        "https://auth.atlassian.com/oauth/token",
+        parameters=(("audience", "api.atlassian.com"), ("prompt", "consent")),
+        scopes=("offline_access",),
+        sends_json=True,
+        pkce=False,
+    ),
+    "attio": NamedProvider(
+        "Attio",
+        "https://docs.attio.com/docs/oauth/authorize",
+        "https://app.attio.com/authorize",
+        "https://app.attio.com/oauth/token",
+        pkce=False,
+    ),
+    "calendly": NamedProvider(
+        "Calendly",
+        "https://developer.calendly.com/authentication",
+        "https://auth.calendly.com/oauth/authorize",
+        "https://auth.calendly.com/oauth/token",
+        revocation_endpoint="https://auth.calendly.com/oauth/revoke",
+        auth_method=_BASIC,
+    ),
+    "clickup": NamedProvider(
+        "ClickUp",
+        "https://developer.clickup.com/docs/authentication",
+        "https://app.clickup.com/api",
+        "https://api.clickup.com/api/v2/oauth/token",
+        pkce=False,
+    ),
+    "discord": NamedProvider(
+        "Discord",
+        "https://discord.com/developers/docs/topics/oauth2",
+        "https://discord.com/oauth2/authorize",
+        "https://discord.com/api/oauth2/token",
+        issuer="https://discord.com",
+        revocation_endpoint="https://discord.com/api/oauth2/token/revoke",
+    ),
+    "dropbox": NamedProvider(
+        "Dropbox",
+        "https://developers.dropbox.com/oauth-guide",
+        "https://www.dropbox.com/oauth2/authorize",
+        "https://api.dropboxapi.com/oauth2/token",
+        parameters=(("token_access_type", "offline"),),
+    ),
+    "figma": NamedProvider(
+        "Figma",
+        "https://developers.figma.com/docs/rest-api/authentication/",
+        "https://www.figma.com/oauth",
+        "https://api.figma.com/v1/oauth/token",
+        auth_method=_BASIC,
+    ),
+    "github": NamedProvider(
+        "GitHub",
+        "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
+        "https://github.com/login/oauth/authorize",
+        "https://github.com/login/oauth/access_token",
+        device_endpoint="https://github.com/login/device/code",
+        account_endpoint="https://api.github.com/user",
+        account_member="login",
+    ),
+    "google": NamedProvider(
+        "Google",
+        "https://developers.google.com/identity/protocols/oauth2",
+        "https://accounts.google.com/o/oauth2/v2/auth",
+        "https://oauth2.googleapis.com/token",
+        issuer="https://accounts.google.com",
+        revocation_endpoint="https://oauth2.googleapis.com/revoke",
+        device_endpoint="https://oauth2.googleapis.com/device/code",
+        parameters=(("access_type", "offline"), ("prompt", "consent"), ("include_granted_scopes", "true")),
+    ),
+    "hubspot": NamedProvider(
+        "HubSpot",
+        "https://developers.hubspot.com/docs/api/working-with-oauth",
+        "https://app.hubspot.com/oauth/authorize",
+        "https://api.hubapi.com/oauth/v1/token",
+        pkce=False,
+    ),
+    "linear": NamedProvider(
+        "Linear",
+        "https://linear.app/developers/oauth-2-0-authentication",
+        "https://linear.app/oauth/authorize",
+        "https://api.linear.app/oauth/token",
+        revocation_endpoint="https://api.linear.app/oauth/revoke",
+        scope_separator=",",
+    ),
+    "linkedin": NamedProvider(
+        "LinkedIn",
+        "https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
+        "https://www.linkedin.com/oauth/v2/authorization",
+        "https://www.linkedin.com/oauth/v2/accessToken",
+        pkce=False,
+    ),
+    "microsoft": NamedProvider(
+        "Microsoft",
+        "https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow",
+        f"{_MICROSOFT}/authorize",
+        f"{_MICROSOFT}/token",
+        device_endpoint=f"{_MICROSOFT}/devicecode",
+        scopes=("offline_access",),
+    ),
+    "microsoft-powerbi": NamedProvider(
+        "Microsoft Power BI",
+        "https://learn.microsoft.com/en-us/power-bi/developer/embedded/register-app",
+        f"{_MICROSOFT}/authorize",
+        f"{_MICROSOFT}/token",
+        device_endpoint=f"{_MICROSOFT}/devicecode",
+        scopes=("offline_access",),
+    ),
+    "notion": NamedProvider(
+        "Notion",
+        "https://developers.notion.com/docs/authorization",
+        "https://api.notion.com/v1/oauth/authorize",
+        "https://api.notion.com/v1/oauth/token",
+        parameters=(("owner", "user"),),
+        auth_method=_BASIC,
+        sends_json=True,
+        pkce=False,
+    ),
+    "pagerduty": NamedProvider(
+        "PagerDuty",
+        "https://developer.pagerduty.com/docs/oauth-functionality",
+        "https://identity.pagerduty.com/oauth/authorize",
+        "https://identity.pagerduty.com/oauth/token",
+    ),
+    "reddit": NamedProvider(
+        "Reddit",
+        "https://github.com/reddit-archive/reddit/wiki/OAuth2",
+        "https://www.reddit.com/api/v1/authorize",
+        "https://www.reddit.com/api/v1/access_token",
+        revocation_endpoint="https://www.reddit.com/api/v1/revoke_token",
+        parameters=(("duration", "permanent"),),
+        auth_method=_BASIC,
+        pkce=False,
+    ),
+    "slack": NamedProvider(
+        "Slack",
+        "https://docs.slack.dev/authentication/installing-with-oauth/",
+        "https://slack.com/oauth/v2/authorize",
+        "https://slack.com/api/oauth.v2.access",
+        scope_separator=",",
+        scope_parameter="user_scope",
+        auth_method=_BASIC,
+        token_member="authed_user",  # noqa: S106 - the name of a member
+        reports_scopes=True,
+    ),
+    "spotify": NamedProvider(
+        "Spotify",
+        "https://developer.spotify.com/documentation/web-api/concepts/authorization",
+        "https://accounts.spotify.com/authorize",
+        "https://accounts.spotify.com/api/token",
+        auth_method=_BASIC,
+    ),
+    "twitch": NamedProvider(
+        "Twitch",
+        "https://dev.twitch.tv/docs/authentication/",
+        "https://id.twitch.tv/oauth2/authorize",
+        "https://id.twitch.tv/oauth2/token",
+        revocation_endpoint="https://id.twitch.tv/oauth2/revoke",
+        device_endpoint="https://id.twitch.tv/oauth2/device",
+        pkce=False,
+    ),
+    "x": NamedProvider(
+        "X",
+        "https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code",
+        "https://x.com/i/oauth2/authorize",
+        "https://api.x.com/2/oauth2/token",
+        revocation_endpoint="https://api.x.com/2/oauth2/revoke",
+        scopes=("offline.access",),
+        auth_method=_BASIC,
+    ),
+    "zoom": NamedProvider(
+        "Zoom",
+        "https://developers.zoom.us/docs/integrations/oauth/",
+        "https://zoom.us/oauth/authorize",
+        "https://zoom.us/oauth/token",
+        revocation_endpoint="https://zoom.us/oauth/revoke",
+        auth_method=_BASIC,
+    ),
+}

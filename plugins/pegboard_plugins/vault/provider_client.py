@@ -1,0 +1,292 @@
+"""OAuth requests to one provider: the page for logins, tokens, their renewal and their revocation."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from secrets import token_urlsafe
+from typing import Any, NamedTuple
+
+from pegboard.client import (
+    AuthorizationRequest,
+    JsonRequests,
+    LoginFailedError,
+    OAuthClient,
+    ServerMetadata,
+    at_server,
+    authorization_request,
+    credentials,
+    find_server,
+    names_this_machine,
+    oauth_error,
+    received_code,
+    refusal,
+    renewal_time,
+    scope_fields,
+    with_offline_access,
+)
+from pegboard.plugin import decode
+from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS, NamedProvider
+from pegboard_plugins.vault.vault_settings import ProviderSettings
+from pegboard_plugins.vault.vault_store import VaultToken
+
+DEFAULT_DEVICE_SECONDS = 5.0
+"""The interval of requests for the token of a device login (RFC 8628, section 3.5)."""
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+REFUSED_REFRESH = frozenset(("invalid_grant", "bad_refresh_token", "invalid_refresh_token", "token_expired"))
+"""The error codes for a refresh token that is no longer valid: of RFC 6749, GitHub and Slack."""
+_ACCOUNT_CLAIMS = ("email", "preferred_username", "sub")
+
+
+class ProviderRefusedError(LoginFailedError):
+    """The provider refuses a token.
+
+    Args:
+        message: the problem.
+        code: its error code, such as "invalid_grant".
+    """
+
+    code: str = ""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class DeviceLogin(NamedTuple):
+    """A login on another device (RFC 8628).
+
+    Attributes:
+        device_code: the code that the host presents.
+        user_code: the code that the person enters.
+        page: the page on which the person enters the code.
+        seconds: the interval between requests for the token.
+    """
+
+    device_code: str
+    user_code: str
+    page: str
+    seconds: float
+
+    def __repr__(self) -> str:
+        """Return the page. The codes must not reach logs."""
+        return f"DeviceLogin(page={self.page!r})"
+
+
+class ProviderClient:
+    """A registration at a provider.
+
+    Args:
+        name: the name of the section, which is the name of its tokens.
+        settings: the section.
+    """
+
+    def __init__(self, name: str, settings: ProviderSettings) -> None:
+        named = NAMED_PROVIDERS.get(settings.provider or name)
+        self.settings = settings
+        self.facts = _with_settings(named or NamedProvider(name, "", reports_scopes=True), settings)
+        self._metadata: ServerMetadata | None = None
+        secret = settings.client_secret
+        self._client = OAuthClient(settings.client_id, None if secret is None else secret.get_secret_value())
+
+    # --- logins
+
+    async def authorization(self, redirect_uri: str, scopes: Sequence[str]) -> AuthorizationRequest:
+        """Return the request for the person's consent."""
+        async with self._requests() as requests:
+            server = await self._server(requests)
+        wanted = self.wanted(scopes)
+        fields = scope_fields(with_offline_access(wanted, server))
+        if "scope" in fields:
+            fields[self.facts.scope_parameter] = self.facts.scope_separator.join(fields.pop("scope").split())
+        fields |= dict(self.facts.parameters) | dict(self.settings.parameters)
+        return authorization_request(
+            server, self._client.client_id, redirect_uri, token_urlsafe(32), fields, requires_pkce=self.facts.pkce
+        )
+
+    def wanted(self, scopes: Sequence[str]) -> tuple[str, ...]:
+        """Return the scopes of a login: those that are needed, and those that every login requests."""
+        return tuple(dict.fromkeys([*self.facts.scopes, *self.settings.scopes, *scopes]))
+
+    async def redeem(
+        self, request: AuthorizationRequest, response: Mapping[str, str], scopes: Sequence[str]
+    ) -> VaultToken:
+        """Return the token for the response to an authorization request.
+
+        Raises:
+            LoginFailedError: the response is of another provider, or consent or the token was refused.
+        """
+        known = response if request.server.issuer else {**response, "iss": ""}
+        form = {
+            "grant_type": "authorization_code",
+            "code": received_code(request, known),
+            "redirect_uri": request.redirect_uri,
+            **({"code_verifier": request.verifier} if request.verifier else {}),
+        }
+        return await self._token(form, scopes)
+
+    async def start_device_login(self, scopes: Sequence[str]) -> DeviceLogin:
+        """Start a login on another device.
+
+        Raises:
+            LoginFailedError: the provider does not support that, or refuses it.
+        """
+        async with self._requests() as requests:
+            server = await self._server(requests)
+            if not server.device_endpoint:
+                raise LoginFailedError(f"{self.facts.title} has no device flow: log in with a browser instead.")
+            headers, own = credentials(at_server(self._client, server), server.issuer)
+            fields = {**scope_fields(self.wanted(scopes)), **own, "client_id": self._client.client_id}
+            status, document = await requests.post_form(server.device_endpoint, fields, headers)
+        found = document or {}
+        page = found.get("verification_uri_complete") or found.get("verification_uri") or found.get("verification_url")
+        codes = found.get("device_code"), found.get("user_code"), page
+        if status != 200 or not all(isinstance(text, str) and text for text in codes):
+            raise LoginFailedError(refusal(f"{self.facts.title} refuses the device flow", status, document))
+        interval = found.get("interval")
+        seconds = float(interval) if isinstance(interval, int | float) else DEFAULT_DEVICE_SECONDS
+        return DeviceLogin(str(codes[0]), str(codes[1]), str(page), seconds)
+
+    async def device_token(self, login: DeviceLogin, scopes: Sequence[str]) -> VaultToken:
+        """Return the token of a login on another device.
+
+        Raises:
+            ProviderRefusedError: "authorization_pending" and "slow_down" mean that the person has not agreed yet.
+        """
+        return await self._token({"grant_type": DEVICE_GRANT, "device_code": login.device_code}, scopes)
+
+    # --- tokens
+
+    async def refresh(self, token: VaultToken) -> VaultToken:
+        """Return the token that replaces an expired one.
+
+        Raises:
+            ProviderRefusedError: the refresh token is not valid.
+            LoginFailedError: the provider cannot be reached.
+        """
+        form = {"grant_type": "refresh_token", "refresh_token": token.refresh_token or ""}
+        fresh = await self._token(form, token.scopes)
+        return fresh._replace(
+            refresh_token=fresh.refresh_token or token.refresh_token,  # without rotation the earlier one stays valid
+            account=fresh.account or token.account,
+        )
+
+    async def revoke(self, token: VaultToken) -> bool:
+        """Revoke a token (RFC 7009). Return False if the provider does not offer that.
+
+        Raises:
+            LoginFailedError: the provider refuses, or cannot be reached.
+        """
+        async with self._requests() as requests:
+            server = await self._server(requests)
+            if not server.revocation_endpoint:
+                return False
+            headers, own = credentials(at_server(self._client, server), server.issuer)
+            fields = {"token": token.refresh_token or token.access_token, **own}
+            status, document = await requests.post_form(server.revocation_endpoint, fields, headers)
+            if status >= 400:
+                raise LoginFailedError(self._refusal("refuses to revoke the token", status, document, fields))
+            return True
+
+    async def account(self, token: VaultToken) -> str:
+        """Return the name of the user of a token, "" if the provider has no address for that."""
+        if not self.facts.account_endpoint:
+            return token.account
+        async with self._requests() as requests:
+            headers = {"Authorization": f"Bearer {token.access_token}"}
+            document = await requests.get(self.facts.account_endpoint, headers) or {}
+        members = (self.facts.account_member,) if self.facts.account_member else _ACCOUNT_CLAIMS
+        return next((str(document[name]) for name in members if document.get(name)), token.account)
+
+    async def _token(self, form: Mapping[str, str], scopes: Sequence[str]) -> VaultToken:
+        async with self._requests() as requests:
+            server = await self._server(requests)
+            headers, own = credentials(at_server(self._client, server), server.issuer)
+            if form["grant_type"] == DEVICE_GRANT:
+                own = {**own, "client_id": self._client.client_id}
+            send = requests.post_json if self.facts.sends_json else requests.post_form
+            status, document = await send(server.token_endpoint, {**form, **own}, headers)
+        found = (document or {}).get(self.facts.token_member) if self.facts.token_member else document
+        found = found if isinstance(found, dict) else {}
+        found = found if found.get("access_token") else document or {}  # a renewed token of Slack is at the top
+        access_token = found.get("access_token")
+        # some providers send errors with status 200
+        if (
+            status != 200
+            or not isinstance(access_token, str)
+            or not access_token.isascii()
+            or not access_token.isprintable()
+        ):
+            problem = self._refusal("refuses a token", status, document, {**form, **own})
+            raise ProviderRefusedError(problem, oauth_error(document) if status < 500 else "")
+        refresh_token = found.get("refresh_token")
+        return VaultToken(
+            access_token=access_token,
+            refresh_token=refresh_token if isinstance(refresh_token, str) and refresh_token else None,
+            expires_at=renewal_time(found.get("expires_in")),
+            scopes=self._granted(found.get("scope"), scopes),
+            account=_account(found.get("id_token")),
+        )
+
+    def _granted(self, reported: object, requested: Sequence[str]) -> tuple[str, ...]:
+        if not self.facts.reports_scopes or not isinstance(reported, str):
+            return tuple(requested)
+        return tuple(dict.fromkeys(reported.replace(",", " ").split()))
+
+    def _refusal(self, problem: str, status: int, document: Mapping[str, Any] | None, sent: Mapping[str, str]) -> str:
+        """Return a problem with the provider's reason, without a value that the host sent."""
+        text = refusal(f"{self.facts.title} {problem}", status, document)
+        secret = self._client.client_secret
+        for name, value in {**sent, "client_secret": secret or ""}.items():
+            if len(value) > 5 and name not in ("grant_type", "redirect_uri"):
+                text = text.replace(value, "***")
+        return text
+
+    # --- the provider
+
+    async def _server(self, requests: JsonRequests) -> ServerMetadata:
+        if self._metadata is None:
+            facts, issuer = self.facts, self.settings.issuer
+            found = await find_server(requests, issuer) if issuer else ServerMetadata(facts.issuer, "")
+            supports = found.challenge_methods if issuer else ("S256",)
+            self._metadata = found._replace(
+                authorization_endpoint=facts.authorization_endpoint or found.authorization_endpoint,
+                token_endpoint=facts.token_endpoint or found.token_endpoint,
+                revocation_endpoint=facts.revocation_endpoint or found.revocation_endpoint,
+                device_endpoint=facts.device_endpoint or found.device_endpoint,
+                auth_methods=found.auth_methods or (facts.auth_method,),
+                challenge_methods=supports if facts.pkce else (),
+            )
+        return self._metadata
+
+    @asynccontextmanager
+    async def _requests(self) -> AsyncIterator[JsonRequests]:
+        from pegboard.client import AiohttpExchange  # a start of the host does not need it
+
+        exchange = AiohttpExchange()
+        try:
+            base = self.settings.issuer or self.facts.token_endpoint
+            yield JsonRequests(exchange, allows_loopback=names_this_machine(base))
+        finally:
+            await exchange.close()
+
+
+def _with_settings(facts: NamedProvider, settings: ProviderSettings) -> NamedProvider:
+    names = ("authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_endpoint", "account_endpoint")
+    own = {name: value for name in (*names, "issuer") if (value := getattr(settings, name))}
+    return facts._replace(**own, pkce=facts.pkce if settings.pkce is None else settings.pkce)
+
+
+def _account(id_token: object) -> str:
+    """Return the user that an ID token names. It comes from the token endpoint, so its signature is not needed."""
+    if not isinstance(id_token, str) or id_token.count(".") != 2:
+        return ""
+    body = id_token.split(".")[1]
+    try:
+        claims = decode(urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    except ValueError:
+        return ""
+    if not isinstance(claims, dict):
+        return ""
+    return next((str(claims[name]) for name in _ACCOUNT_CLAIMS if claims.get(name)), "")

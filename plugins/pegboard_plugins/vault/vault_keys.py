@@ -1,0 +1,46 @@
+"""The keys that encrypt tokens: of the settings, of the keyring, or of a file in the state directory."""
+
+from __future__ import annotations
+
+import os
+from secrets import token_hex
+
+from pegboard.plugin import create_state
+from pegboard_plugins.vault.vault_settings import VaultConfig
+from pegboard_plugins.vault.vault_store import VaultError
+
+KEY_BYTES = 32
+KEY_NAME = "vault-key"
+KEYRING_SERVICE = "pegboard"
+
+
+def vault_keys(config: VaultConfig) -> list[str]:
+    """Return the keys. The first encrypts, all decrypt. Create a key in the keyring or in the file if there is none.
+
+    Raises:
+        VaultError: the keyring or the file cannot be used.
+    """
+    if config.keys:
+        return [key.get_secret_value() for key in config.keys]
+    if config.keyring:
+        return [_of_keyring()]
+    try:
+        return [create_state(KEY_NAME, token_hex(KEY_BYTES).encode(), os.environ).decode("ascii").strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise VaultError(f"the key of the vault cannot be read: {error}") from error
+
+
+def _of_keyring() -> str:
+    try:
+        import keyring
+    except ImportError:
+        raise VaultError("the library keyring is not installed: install pegboard[keyring]") from None
+    try:
+        if keyring.get_password(KEYRING_SERVICE, KEY_NAME) is None:
+            keyring.set_password(KEYRING_SERVICE, KEY_NAME, token_hex(KEY_BYTES))
+        found = keyring.get_password(KEYRING_SERVICE, KEY_NAME)
+    except Exception as error:
+        raise VaultError(f"the keyring raised {type(error).__name__}: check it with `keyring diagnose`") from error
+    if not found:
+        raise VaultError("the keyring did not keep the key of the vault: set [plugins.vault] keys instead")
+    return found

@@ -1,0 +1,131 @@
+"""The settings of the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import WidensAccess, is_weak_secret
+from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS
+
+
+class ProviderSettings(PluginConfig):
+    """`[plugins.vault.providers.NAME]`: a registration at a provider.
+
+    Attributes:
+        client_id: the id of the registration.
+        client_secret: its secret; None for a public client.
+        provider: the named provider, such as "github", if the section has another name.
+        issuer: the issuer of another provider that has metadata (OpenID Connect Discovery, RFC 8414).
+        authorization_endpoint: the page for logins, of a provider without metadata.
+        token_endpoint: the address for tokens, of a provider without metadata.
+        revocation_endpoint: the address for revocation (RFC 7009).
+        device_endpoint: the address for device authorization (RFC 8628).
+        account_endpoint: an address that describes the user of a token.
+        scopes: scopes that every login requests, in addition to those of the tool.
+        parameters: more parameters of the page for logins.
+        pkce: False for a provider that rejects PKCE.
+        device: True to log in with a code on any device (RFC 8628) instead of a browser on this machine.
+        redirect_uri: the redirect URI of the registration, on this machine and with a port. By default a free port.
+    """
+
+    client_id: str = Field(min_length=1)
+    client_secret: SecretStr | None = None
+    provider: str | None = None
+    issuer: str | None = None
+    authorization_endpoint: str | None = None
+    token_endpoint: str | None = None
+    revocation_endpoint: str | None = None
+    device_endpoint: str | None = None
+    account_endpoint: str | None = None
+    scopes: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = {}
+    pkce: bool | None = None
+    device: bool = False
+    redirect_uri: str | None = None
+
+    @field_validator("provider")
+    @classmethod
+    def _is_named(cls, name: str | None) -> str | None:
+        if name is not None and name not in NAMED_PROVIDERS:
+            raise ValueError(f"it is not a named provider: use {', '.join(NAMED_PROVIDERS)}")
+        return name
+
+    @field_validator("redirect_uri")
+    @classmethod
+    def _is_of_this_machine(cls, url: str | None) -> str | None:
+        from urllib.parse import urlsplit
+
+        try:
+            parts = urlsplit(url or "http://127.0.0.1:1/")
+            valid = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost") and bool(parts.port)
+        except ValueError:
+            valid = False
+        if not valid or (url is not None and len(urlsplit(url).path) < 2):
+            raise ValueError("use an address of this machine with a port and a path: http://127.0.0.1:3000/callback")
+        return url
+
+
+class CallerSettings(PluginConfig):
+    """`[plugins.vault.callers]`: the login of callers from the network, who use their own accounts.
+
+    Attributes:
+        url: the public address of the host, such as "https://tools.example.com". The redirect URI at each provider is
+            this address with the path /vault/callback.
+        issuer: the issuer of the callers' access tokens, an OpenID provider. Its subjects must be the same for the
+            tokens and for the `client_id`.
+        client_id: the id of the host at the issuer. Its redirect URI is `url` with the path /vault/identity.
+        client_secret: the secret of the host there; None for a public client.
+    """
+
+    url: str
+    issuer: str = Field(min_length=1)
+    client_id: str = Field(min_length=1)
+    client_secret: SecretStr | None = None
+
+    @field_validator("url")
+    @classmethod
+    def _is_origin(cls, url: str) -> str:
+        from pegboard.client import names_this_machine
+
+        scheme, _, rest = url.rstrip("/").partition("://")
+        if "/" in rest or not (scheme == "https" or (scheme == "http" and names_this_machine(url))):
+            raise ValueError("use an https address without a path, such as https://tools.example.com")
+        return url
+
+
+class VaultConfig(PluginConfig):
+    """`[plugins.vault]`.
+
+    Attributes:
+        providers: registrations at providers, by provider id such as "github", or by the `id` of a tool's requirement.
+        keys: the secrets that encrypt tokens; `{ env = "NAME" }` takes one from a variable. The first encrypts, all
+            decrypt. By default a key in the state directory, which the first login creates.
+        callers: the login of callers from the network; without it they receive neither tokens nor links.
+        keyring: True to keep that key in the keyring of the operating system instead. It needs `pegboard[keyring]`.
+    """
+
+    providers: Annotated[
+        Mapping[str, ProviderSettings],
+        WidensAccess("gives tools the tokens of the operator's accounts at these providers"),
+    ] = {}
+    keys: tuple[SecretStr, ...] = ()
+    callers: Annotated[CallerSettings | None, WidensAccess("gives tools the tokens of callers from the network")] = None
+    keyring: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name, one in self.providers.items():
+            is_known = (one.provider or name) in NAMED_PROVIDERS
+            if not is_known and not one.issuer and not (one.authorization_endpoint and one.token_endpoint):
+                raise ValueError(
+                    f"{name} is not a named provider: set its issuer, or its authorization_endpoint and token_endpoint"
+                )
+        if any(is_weak_secret(key.get_secret_value()) for key in self.keys):
+            raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
+        if self.keys and self.keyring:
+            raise ValueError("keys and keyring are both set: remove one of them")
+        return self

@@ -1,0 +1,53 @@
+"""The token source of the vault."""
+
+from __future__ import annotations
+
+from pegboard import Authorization
+from pegboard.plugin import AuthorizationRequiredError
+from pegboard.types import Call, TokenRequest
+from pegboard_plugins.vault.login_flows import LoginFlows
+from pegboard_plugins.vault.vault_store import TokenKey
+
+
+class VaultSource:
+    """Supplies the tokens of the operator and of known callers. A call without one starts a login and
+    fails with its link.
+
+    Args:
+        flows: the logins.
+        issuer: the issuer whose users may log in from the network; None for none.
+    """
+
+    def __init__(self, flows: LoginFlows, issuer: str | None = None) -> None:
+        self._flows = flows
+        self._issuer = issuer
+
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        """Return the token for a requirement. Callers from the network receive only their own.
+
+        Raises:
+            AuthorizationRequiredError: the user must log in.
+        """
+        required = request.required
+        client = self._flows.clients.get(required.name)
+        owner = self._owner(request.call)
+        if client is None or owner is None:
+            return None
+        key = TokenKey(*owner, required.name)
+        if (found := await self._flows.tokens.fresh(key, required.scopes)) is not None:
+            return Authorization(found.access_token, {"name": found.account} if found.account else {}, found.scopes)
+        flow = await self._flows.start(key, required.scopes)
+        title = client.facts.title + (f" (enter the code {flow.user_code})" if flow.user_code else "")
+        raise AuthorizationRequiredError(
+            required.name, title=title, scopes=required.scopes, url=flow.url, authorization_id=flow.id
+        )
+
+    def _owner(self, call: Call) -> tuple[str, str] | None:
+        """Return the issuer and the subject of a caller in the vault, or None. Both are "" for the operator."""
+        caller = call.caller
+        if call.supplied is not None and call.supplied.user_id is not None:
+            return None  # a program names the user, and no login proves the name
+        if caller.subject is None:
+            return ("", "") if caller.trusted else None
+        is_known = self._issuer is not None and caller.issuer == self._issuer
+        return (caller.issuer or "", caller.subject) if is_known else None

@@ -1,0 +1,156 @@
+"""Tokens in one SQLite file, encrypted with AES-256-GCM. The owner of a row is authenticated, not encrypted."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pegboard.plugin import ToolRuntimeError, decode, encode
+
+MAX_BUSY_SECONDS = 10
+"""The limit of the time in which another process may hold the file."""
+NONCE_BYTES = 12
+_TABLE = """
+CREATE TABLE IF NOT EXISTS tokens (
+    issuer TEXT NOT NULL, subject TEXT NOT NULL, provider TEXT NOT NULL, sealed BLOB NOT NULL,
+    PRIMARY KEY (issuer, subject, provider)
+)
+"""
+
+
+class TokenKey(NamedTuple):
+    """The owner of a token, and its provider.
+
+    Attributes:
+        issuer: the issuer of the owner; "" for the operator.
+        subject: the owner's subject at the issuer; "" for the operator.
+        provider: the name of the registration at the provider.
+    """
+
+    issuer: str
+    subject: str
+    provider: str
+
+
+class VaultToken(NamedTuple):
+    """A token of a provider.
+
+    Attributes:
+        access_token: the token.
+        refresh_token: the token that renews it; None if there is none.
+        expires_at: the time from which it must be renewed, in seconds since 1970; None if it does not expire.
+        scopes: the scopes that it has.
+        account: the name of the user at the provider; "" if it is unknown.
+    """
+
+    access_token: str
+    refresh_token: str | None = None
+    expires_at: float | None = None
+    scopes: tuple[str, ...] = ()
+    account: str = ""
+
+    def __repr__(self) -> str:
+        """Return the scopes. Tokens must not reach logs."""
+        return f"VaultToken(scopes={self.scopes!r})"
+
+
+class VaultError(ToolRuntimeError):
+    """The vault cannot be read."""
+
+
+class VaultStore:
+    """The file. Every method is one transaction, and may run in any thread.
+
+    Args:
+        path: the file, which is created with mode 0600.
+        keys: secrets. The first encrypts, all decrypt.
+    """
+
+    def __init__(self, path: Path, keys: Sequence[str]) -> None:
+        self._path = path
+        self._ciphers = [AESGCM(_derived(key.encode())) for key in keys]
+
+    def load(self, key: TokenKey) -> VaultToken | None:
+        """Return a token, or None if there is none.
+
+        Raises:
+            VaultError: the token is encrypted with another key, or other users can read the file.
+        """
+        with self._file() as file:
+            row = file.execute(
+                "SELECT sealed FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?", key
+            ).fetchone()
+        return None if row is None else self._opened(key, row[0])
+
+    def save(self, key: TokenKey, token: VaultToken) -> None:
+        """Replace a token. It is on the disk when this method returns."""
+        with self._file() as file:
+            file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, self._sealed(key, token)))
+
+    def remove(self, key: TokenKey) -> None:
+        """Remove a token."""
+        with self._file() as file:
+            file.execute("DELETE FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?", key)
+
+    def keys(self) -> list[TokenKey]:
+        """Return the owners and providers of all tokens."""
+        with self._file() as file:
+            rows = file.execute("SELECT issuer, subject, provider FROM tokens ORDER BY 1, 2, 3").fetchall()
+        return [TokenKey(*row) for row in rows]
+
+    def rotate(self) -> None:
+        """Encrypt all tokens with the first key, so that the other keys are no longer needed."""
+        with self._file() as file:
+            for *key, sealed in file.execute("SELECT issuer, subject, provider, sealed FROM tokens").fetchall():
+                own = TokenKey(*key)
+                fresh = self._sealed(own, self._opened(own, sealed))
+                file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*own, fresh))
+
+    @contextmanager
+    def _file(self) -> Iterator[sqlite3.Connection]:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        if os.name == "posix" and os.stat(self._path).st_mode & 0o077:
+            raise VaultError(f"other users can read {self._path}: change its mode with chmod 600")
+        file = sqlite3.connect(self._path, timeout=MAX_BUSY_SECONDS, isolation_level=None)
+        try:
+            file.execute("PRAGMA synchronous = EXTRA")
+            file.execute("PRAGMA secure_delete = ON")
+            file.execute("BEGIN IMMEDIATE")
+            file.execute(_TABLE)
+            yield file
+            file.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise VaultError(f"the vault {self._path} cannot be used: {error}") from error
+        finally:
+            file.close()  # rolls back what is not committed
+
+    def _sealed(self, key: TokenKey, token: VaultToken) -> bytes:
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        return nonce + self._ciphers[0].encrypt(nonce, encode(token._asdict()), encode(list(key)))
+
+    def _opened(self, key: TokenKey, sealed: bytes) -> VaultToken:
+        for cipher in self._ciphers:
+            try:
+                fields = decode(cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], encode(list(key))))
+            except InvalidTag:
+                continue
+            return VaultToken(**{**fields, "scopes": tuple(fields["scopes"])})
+        raise VaultError(
+            f"the token of {key.provider} is encrypted with another key: add that key to [plugins.vault] keys, "
+            f"or log in again after `pegboard logout {key.provider}`"
+        )
+
+
+def _derived(key: bytes) -> bytes:
+    return HKDF(SHA256(), length=32, salt=None, info=b"pegboard vault").derive(key)

@@ -1,0 +1,62 @@
+"""`pegboard login`, `logins`, `whoami` and `logout`, as processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
+
+CONFIG = """
+[plugins.vault.providers.acme]
+{settings}
+"""
+
+
+async def pegboard(site: Path, *arguments: str, person: Person | None = None) -> tuple[int | None, str, str]:
+    """Run a command, with a person who opens the page that it prints. Return its code, output and messages."""
+    pipes: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
+    config = ["--config", str(site / "hostconfig.toml")]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pegboard", *arguments, *config, **pipes, env=dict(os.environ)
+    )
+    assert process.stderr is not None
+    messages = ""
+    if person is not None:
+        while "open this page" not in messages:
+            line = (await process.stderr.readline()).decode()
+            assert line, messages
+            messages += line
+        await person.open(messages.split()[-1])
+    out, rest = await process.communicate()
+    return process.returncode, out.decode(), messages + rest.decode()
+
+
+async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        code, out, said = await pegboard(tmp_path, "login", "acme", "--scopes", "read", person=person)
+        assert (code, out) == (0, "You are logged in at acme.\n"), said
+        code, listed, said = await pegboard(tmp_path, "logins", "--json")
+        assert code == 0, said
+        assert [(one["provider"], one["account"], one["scopes"]) for one in json.loads(listed)] == [
+            ("acme", "7", ["read"])
+        ]
+        told = await pegboard(tmp_path, "whoami")
+        assert told[:2] == (0, "acme: 7\n")
+        gone = await pegboard(tmp_path, "logout", "acme")
+        assert gone[:2] == (0, "The token of acme is removed.\n")
+        assert provider.revoked == ["refresh-1-canary"]
+        assert "canary" not in out + said + listed + str(told) + str(gone)
+        code, _, said = await pegboard(tmp_path, "logout", "acme")
+        assert code == 1
+        assert "there is no login at 'acme'" in said
+        code, _, said = await pegboard(tmp_path, "login", "gitlab")
+        assert code == 1
+        assert "add [plugins.vault.providers.gitlab] with its client_id" in said

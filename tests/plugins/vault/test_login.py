@@ -1,0 +1,191 @@
+"""Logins by a person: links, questions in both eras, device flow, step-up and their failures."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pegboard import Host, ToolResult
+from pegboard.plugin import AuthorizationRequiredError
+from pegboard.types import Caller, Client, InputRequired, Supplied
+from tests.host.hosting import WAIT, call, failure, value
+from tests.plugins.vault.conftest import KEY, logins, vault_host
+from tests.support.oidc import OidcProvider
+from tests.support.person import Person
+from tests.support.provider_server import ProviderServer
+from tests.support.rounds import Rounds
+
+SESSION = Client("test", "1", "2025-11-25", {"elicitation": {"url": {}}})
+OIDC = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
+
+
+async def link(host: Host, tool: str = "use") -> str:
+    """Return the link in the error of a call without a token."""
+    error = (await failure(host, tool)).error
+    assert isinstance(error, AuthorizationRequiredError)
+    assert error.url
+    assert error.url in error.message
+    assert error.status == "pending"
+    return error.url
+
+
+async def test_a_client_without_elicitation_receives_the_link() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+        url = await link(host)
+        assert await link(host) == url  # one login for both calls
+        await person.open(url)
+        assert person.shown[0] == 200
+        assert "You are logged in at acme" in person.shown[1]
+        assert await value(host, "use") == "access-1-canary"
+        assert provider.pages[0]["scope"] == "read"
+        assert provider.pages[0]["code_challenge_method"] == "S256"
+
+
+async def test_a_session_is_asked_to_open_the_page() -> None:
+    asked: list[dict[str, Any]] = []
+
+    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            asked.append({"method": method, **params})
+            await person.open(params["url"])
+            return {"action": "accept"}
+
+        assert await value(host, "use", client=SESSION, ask=ask) == "access-1-canary"
+        assert [(one["method"], one["mode"]) for one in asked] == [("elicitation/create", "url")]
+
+
+async def test_a_call_in_rounds_ends_with_the_page() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings(), "read") as host, Person() as person:
+        rounds = Rounds(host, "use")
+        outcome = await rounds.step()
+        assert isinstance(outcome, InputRequired)
+        [(name, question)] = outcome.questions.items()
+        repeated = asyncio.create_task(rounds.step({name: {"action": "accept"}}))  # before the login has ended
+        await asyncio.sleep(0)
+        await person.open(question.params["url"])
+        async with asyncio.timeout(WAIT):
+            found = await repeated
+        assert isinstance(found, ToolResult)
+        assert found.value == "access-1-canary"
+
+
+async def test_a_declined_page_fails_the_call() -> None:
+    async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {"action": "decline"}
+
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host:
+        error = (await failure(host, "use", client=SESSION, ask=ask)).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert provider.pages == []
+
+
+async def test_other_callers_than_the_operator_receive_no_token_and_no_link() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
+        await person.open(await link(host))
+        others = [Caller("ann"), Caller("ann", issuer="https://auth.example"), Caller("ann", trusted=True)]
+        fields: list[dict[str, Any]] = [{"caller": one} for one in others] + [{"supplied": Supplied(user_id="ann")}]
+        for one in fields:
+            error = (await failure(host, "use", **one)).error
+            assert isinstance(error, AuthorizationRequiredError)
+            assert error.url is None
+
+
+async def test_more_scopes_start_another_login_with_all_scopes() -> None:
+    more = ("write",)
+    async with (
+        ProviderServer() as provider,
+        vault_host(provider.settings(), "read", more=more) as host,
+        Person() as person,
+    ):
+        await person.open(await link(host))
+        await person.open(await link(host, "use_more"))
+        assert provider.pages[1]["scope"] == "read write"
+        assert await value(host, "use") == await value(host, "use_more") == "access-2-canary"
+
+
+async def test_a_scope_that_was_not_granted_starts_no_endless_logins() -> None:
+    async with ProviderServer() as provider, Person() as person:
+        provider.reply = {"scope": "read"}
+        asked = 0
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            nonlocal asked
+            asked += 1
+            await person.open(params["url"])
+            return {"action": "accept"}
+
+        async with vault_host(provider.settings(), "read", "write") as host:
+            error = (await failure(host, "use", client=SESSION, ask=ask)).error
+            assert isinstance(error, AuthorizationRequiredError)
+            assert asked == 1
+            assert "did not grant write" in person.shown[1]
+
+
+async def test_a_device_login_waits_for_the_person() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings(device=True)) as host:
+        provider.replies = [(400, {"error": "authorization_pending"}), (400, {"error": "authorization_pending"})]
+        messages = []
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            messages.append(params["message"])
+            return {"action": "accept"}
+
+        assert await value(host, "use", client=SESSION, ask=ask) == "access-3-canary"
+        assert "ABCD-EFGH" in messages[0]
+        assert provider.forms[0]["device_code"] == "device-canary"
+
+
+@pytest.mark.timeout(300)  # the first run installs the npm package
+async def test_oidc_provider_unmodified() -> None:
+    """Login, PKCE, `iss`, renewal with rotation, device flow and revocation at a foreign authorization server."""
+    async with OidcProvider("OPAQUE", vault=True) as provider, Person() as person:
+        flows = logins({**OIDC, "issuer": provider.url, "scopes": ["openid", "work"]})
+        flow = await flows.start(KEY, ["work"])
+        await person.open(flow.url)
+        await flow.done
+        assert "iss=" in next(url for url in person.visited if "code=" in url)
+        kept = await flows.tokens.fresh(KEY, ["work"])
+        assert kept is not None
+        assert kept.account == "ann"
+        assert set(kept.scopes) >= {"work"}
+        await flows.tokens.save(KEY, kept._replace(expires_at=0.0))
+        fresh = await flows.tokens.fresh(KEY)
+        assert fresh is not None
+        assert fresh.access_token != kept.access_token
+        assert fresh.refresh_token != kept.refresh_token
+        assert fresh.account == "ann"
+        assert await flows.tokens.revoke(KEY, fresh)
+        await flows.tokens.save(KEY, fresh._replace(expires_at=0.0))
+        assert await flows.tokens.fresh(KEY) is None
+
+        device = await flows.start(KEY, ["work"], device=True)
+        await person.open(device.url)
+        async with asyncio.timeout(WAIT):
+            assert await device.done == "You are logged in at acme"
+        await flows.close()
+
+
+async def test_calls_share_the_outcome_of_a_failed_login() -> None:
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
+        provider.answer = {"error": "access_denied", "code": ""}
+
+        async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:
+            await person.open(params["url"])
+            return {"action": "accept"}
+
+        outcome = await call(host, "use", client=SESSION, ask=ask)
+        assert "access_denied" in person.shown[1]
+        assert "access_denied" not in str(outcome)
+        assert person.shown[0] == 400
+
+
+async def test_an_unknown_account_does_not_fail_the_login() -> None:
+    async with ProviderServer() as provider, Person() as person:
+        flows = logins(provider.settings(account_endpoint="http://127.0.0.1:1/user"))
+        flow = await flows.start(KEY, [])
+        await person.open(flow.url)
+        assert await flow.done == "You are logged in at acme"
+        await flows.close()

@@ -1,0 +1,128 @@
+"""The renewal of tokens: once for concurrent calls and processes, and without a loss when a process is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard.client import LoginFailedError
+from pegboard_plugins.vault.login_flows import LoginFlows
+from pegboard_plugins.vault.vault_store import VaultToken
+from tests.host.hosting import WAIT
+from tests.plugins.vault.conftest import KEY, logins
+from tests.support.provider_server import ProviderServer
+
+EXPIRED = VaultToken("access-0-canary", "refresh-0-canary", 0.0, ("read",), "octocat")
+PROGRAM = """
+import asyncio, json, sys
+from tests.plugins.vault.conftest import KEY, logins
+token = asyncio.run(logins(json.loads(sys.argv[1])).tokens.fresh(KEY))
+print(token.access_token)
+"""
+
+
+async def expired(provider: ProviderServer) -> LoginFlows:
+    """Return logins with an expired token."""
+    flows = logins(provider.settings())
+    await flows.tokens.save(KEY, EXPIRED)
+    return flows
+
+
+async def renewing(provider: ProviderServer) -> asyncio.subprocess.Process:
+    """Start a process that renews the token."""
+    import json
+
+    settings = json.dumps(provider.settings())
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PROGRAM, settings, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3]
+    )
+
+
+async def test_concurrent_calls_share_one_renewal() -> None:
+    async with ProviderServer() as provider:
+        flows = await expired(provider)
+        found = await asyncio.gather(*(flows.tokens.fresh(KEY, ["read"]) for _ in range(10)))
+        assert {one.access_token for one in found if one} == {"access-1-canary"}
+        assert [form["refresh_token"] for form in provider.forms] == ["refresh-0-canary"]
+
+
+async def test_a_refresh_token_without_rotation_is_kept() -> None:
+    async with ProviderServer() as provider:
+        provider.reply = {"refresh_token": None, "expires_in": "3600"}
+        flows = await expired(provider)
+        fresh = await flows.tokens.fresh(KEY)
+        assert fresh is not None
+        assert (fresh.refresh_token, fresh.account) == ("refresh-0-canary", "octocat")
+
+
+async def test_an_invalid_refresh_token_is_used_once() -> None:
+    async with ProviderServer() as provider:
+        provider.replies = [(400, {"error": "invalid_grant"})]
+        flows = await expired(provider)
+        assert await flows.tokens.fresh(KEY) is None
+        assert await flows.tokens.fresh(KEY) is None
+        assert len(provider.forms) == 1
+
+
+@pytest.mark.parametrize("reply", [(503, {}), (429, {}), (401, {"error": "invalid_client"}), (200, {})])
+async def test_a_failure_of_the_provider_loses_no_refresh_token(reply: tuple[int, dict[str, str]]) -> None:
+    async with ProviderServer() as provider:
+        provider.replies = [reply]
+        flows = await expired(provider)
+        with pytest.raises(LoginFailedError):
+            await flows.tokens.fresh(KEY)
+        fresh = await flows.tokens.fresh(KEY)
+        assert fresh is not None
+        assert fresh.access_token == "access-2-canary"
+
+
+async def test_a_cancelled_call_does_not_cancel_the_renewal() -> None:
+    async with ProviderServer() as provider:
+        asked, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def wait() -> None:
+            asked.set()
+            await goes_on.wait()
+
+        provider.before_token = wait
+        flows = await expired(provider)
+        first = asyncio.create_task(flows.tokens.fresh(KEY))
+        await asked.wait()
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        second = asyncio.create_task(flows.tokens.fresh(KEY))
+        goes_on.set()
+        fresh = await second
+        assert fresh is not None
+        assert len(provider.forms) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it kills a process and needs locks of files")
+async def test_processes_renew_once_and_a_killed_one_loses_nothing() -> None:
+    async with ProviderServer() as provider:
+        asked, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def wait() -> None:
+            asked.set()
+            await goes_on.wait()
+
+        provider.before_token = wait
+        await expired(provider)
+        killed = await renewing(provider)
+        async with asyncio.timeout(WAIT):
+            await asked.wait()
+        killed.send_signal(signal.SIGKILL)
+        await killed.communicate()
+        asked.clear()
+        first, second = await renewing(provider), await renewing(provider)
+        async with asyncio.timeout(WAIT):
+            await asked.wait()
+        goes_on.set()
+        said = [await one.communicate() for one in (first, second)]
+        assert [out for out, _ in said] == [b"access-2-canary\n", b"access-2-canary\n"]
+        assert [form["refresh_token"] for form in provider.forms] == ["refresh-0-canary"] * 2
