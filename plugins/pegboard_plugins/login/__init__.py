@@ -1,0 +1,50 @@
+"""Login of people for MCP clients, with an identity provider that need not support MCP.
+
+The host is a small OAuth 2.1 authorization server for its own MCP endpoint. It delegates the login of people to an
+identity provider. This module only describes the plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pegboard.plugin import Authenticator, Plugin, Route, hookimpl
+from pegboard_plugins.login.login_settings import LoginConfig
+
+if TYPE_CHECKING:
+    from pegboard_plugins.login.grant_store import GrantStore
+    from pegboard_plugins.login.login_signing import LoginSigner
+
+
+class LoginPlugin(Plugin):
+    """An authenticator for the MCP endpoint, and the authorization server that issues its tokens."""
+
+    Config = LoginConfig
+
+    @cached_property
+    def _signer(self) -> LoginSigner:
+        from pegboard_plugins.login.login_signing import LoginSigner
+
+        return LoginSigner(self.config)
+
+    @cached_property
+    def _grants(self) -> GrantStore:
+        from pegboard_plugins.login.grant_store import GrantStore
+
+        return GrantStore(self.config.database)
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Return the authenticator for the access tokens."""
+        from pegboard_plugins.login.login_authenticator import LoginAuthenticator
+
+        return [LoginAuthenticator(self.config, self._signer, self._grants)]
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """Return the routes of the authorization server, and those of the metadata."""
+        from pegboard_plugins.login.login_routes import login_routes
+
+        return login_routes(self.config, self._signer, self._grants)

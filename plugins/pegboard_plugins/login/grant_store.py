@@ -1,0 +1,125 @@
+"""The logins of people, in one SQLite file that several processes may use. The file has no tokens.
+
+A grant has a number that increases with each use of its code and its refresh tokens. Only the token with the current
+number is valid, so each token is valid once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from secrets import token_urlsafe
+from time import time
+from typing import NamedTuple, TypeVar
+
+from pegboard.plugin import PluginError, decode, encode, state_directory
+from pegboard_plugins.login.login_settings import Person
+
+MAX_FILE_WAIT_SECONDS = 10
+"""The limit of the time in which another process may hold the file."""
+MAX_CODE_SECONDS = 60.0
+"""The lifetime of an authorization code."""
+_TABLE = """
+CREATE TABLE IF NOT EXISTS grants (
+    id TEXT PRIMARY KEY, number INTEGER NOT NULL, expires_at REAL NOT NULL, content TEXT NOT NULL
+)
+"""
+
+T = TypeVar("T")
+
+
+class LoginGrant(NamedTuple):
+    """The consent of a person to one client.
+
+    Attributes:
+        client: the label of the client.
+        redirect_uri: the redirect URI that received the code.
+        challenge: the PKCE code challenge.
+        scopes: the scopes.
+        person: the person.
+        id: the id of the grant.
+        number: the number of the valid token; 0 for the code.
+        expires_at: the end of the grant, in seconds since 1970.
+    """
+
+    client: str
+    redirect_uri: str
+    challenge: str
+    scopes: tuple[str, ...]
+    person: Person
+    id: str = ""
+    number: int = 0
+    expires_at: float = 0.0
+
+
+class GrantStore:
+    """The file.
+
+    Args:
+        path: the file, which is created with mode 0600; None for `login.db` in the state directory.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+
+    async def add(self, grant: LoginGrant) -> str:
+        """Keep a grant until its code expires, and return its id. Remove the grants that have expired."""
+        grant_id, now = token_urlsafe(16), time()
+        content = encode([*grant[:4], grant.person._asdict()]).decode()
+
+        def insert(file: sqlite3.Connection) -> None:
+            file.execute("DELETE FROM grants WHERE expires_at < ?", (now,))
+            file.execute("INSERT INTO grants VALUES (?, 0, ?, ?)", (grant_id, now + MAX_CODE_SECONDS, content))
+
+        await self._in_thread(insert)
+        return grant_id
+
+    async def load(self, grant_id: object) -> LoginGrant | None:
+        """Return a grant that has not expired, or None."""
+        query = "SELECT number, expires_at, content FROM grants WHERE id = ? AND expires_at >= ?"
+        row = await self._in_thread(lambda file: file.execute(query, (str(grant_id), time())).fetchone())
+        if row is None:
+            return None
+        client, redirect_uri, challenge, scopes, person = decode(row[2])
+        known = Person(**{**person, "groups": tuple(person["groups"])})
+        return LoginGrant(client, redirect_uri, challenge, tuple(scopes), known, str(grant_id), row[0], row[1])
+
+    async def advance(self, grant: LoginGrant, expires_at: float) -> bool:
+        """Use up the valid token of a grant. Return False if another request has used it."""
+        query = "UPDATE grants SET number = number + 1, expires_at = ? WHERE id = ? AND number = ?"
+        values = (expires_at, grant.id, grant.number)
+        return await self._in_thread(lambda file: file.execute(query, values).rowcount == 1)
+
+    async def remove(self, grant: LoginGrant) -> None:
+        """End a grant, and with it all its refresh tokens."""
+        await self._in_thread(lambda file: file.execute("DELETE FROM grants WHERE id = ?", (grant.id,)))
+
+    async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
+        def run() -> T:
+            with self._file() as file:
+                return use(file)
+
+        return await asyncio.to_thread(run)
+
+    @contextmanager
+    def _file(self) -> Iterator[sqlite3.Connection]:
+        path = self._place()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with closing(sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
+            file.execute("BEGIN IMMEDIATE")
+            file.execute(_TABLE)
+            yield file
+            file.execute("COMMIT")
+
+    def _place(self) -> Path:
+        if self._path is not None:
+            return Path(self._path)
+        directory = state_directory(os.environ)
+        if directory is None:
+            raise PluginError("there is no state directory for logins: set [plugins.login] database")
+        return directory / "login.db"

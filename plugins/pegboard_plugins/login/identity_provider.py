@@ -1,0 +1,210 @@
+"""Logins at the identity provider: an OpenID provider, or GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jwt
+
+from pegboard.client import (
+    AiohttpExchange,
+    AuthorizationRequest,
+    JsonRequests,
+    LoginFailedError,
+    OAuthClient,
+    ServerMetadata,
+    at_server,
+    authorization_request,
+    credentials,
+    find_server,
+    names_this_machine,
+    oauth_error,
+    received_code,
+)
+from pegboard_plugins.login.login_metadata import CALLBACK
+from pegboard_plugins.login.login_settings import GITHUB, Person
+
+if TYPE_CHECKING:
+    from pegboard_plugins.login.login_settings import LoginConfig
+
+OPENID_SCOPES: tuple[str, ...] = ("openid", "email", "profile")
+GITHUB_SCOPES: tuple[str, ...] = ("read:org",)
+MAX_PERSON_NAME_CHARACTERS = 100
+_DOMAIN_CLAIMS = {"https://accounts.google.com": "hd"}
+"""The claims with the domain that manages an account. The address of a Google account may be of another domain.
+
+https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload
+"""
+
+
+class ProviderLogin(NamedTuple):
+    """A login that waits for the person.
+
+    Attributes:
+        url: the page of the provider.
+        state: the value that the response must repeat.
+        verifier: the PKCE code verifier.
+        nonce: the value that the ID token must repeat.
+    """
+
+    url: str
+    state: str
+    verifier: str
+    nonce: str
+
+    def __repr__(self) -> str:
+        """Return the name. The values must not reach logs."""
+        return "ProviderLogin()"
+
+
+class IdentityProvider:
+    """The identity provider of the settings.
+
+    Args:
+        config: the plugin's settings.
+    """
+
+    def __init__(self, config: LoginConfig) -> None:
+        self._config = config
+        self._settings = config.provider
+        secret = self._settings.client_secret
+        self._client = OAuthClient(self._settings.client_id, None if secret is None else secret.get_secret_value())
+        self._metadata: ServerMetadata | None = None
+        self._redirect_uri = config.issuer + CALLBACK
+
+    async def start(self) -> ProviderLogin:
+        """Return a new login.
+
+        Raises:
+            LoginFailedError: the provider cannot be reached.
+        """
+        nonce = token_urlsafe(16)
+        wanted = " ".join(self._settings.scopes or self._scopes)
+        fields = {"nonce": nonce, **({"scope": wanted} if wanted else {}), **self._settings.parameters}
+        async with self._requests() as requests:
+            server = await self._server(requests)
+        request = authorization_request(server, self._client.client_id, self._redirect_uri, token_urlsafe(24), fields)
+        return ProviderLogin(request.url, request.state, request.verifier, nonce)
+
+    @property
+    def _scopes(self) -> tuple[str, ...]:
+        """The scopes for the identity of a person."""
+        if not self._settings.is_github:
+            return OPENID_SCOPES
+        return GITHUB_SCOPES if self._config.known_groups else ()
+
+    async def finish(self, login: ProviderLogin, response: Mapping[str, str]) -> Person:
+        """Return the person of a response.
+
+        Raises:
+            LoginFailedError: the response is of another provider, or the login was refused.
+        """
+        async with self._requests() as requests:
+            server = await self._server(requests)
+            request = AuthorizationRequest(login.url, login.state, login.verifier, self._redirect_uri, server)
+            form = {
+                "grant_type": "authorization_code",
+                "code": received_code(request, response),
+                "redirect_uri": self._redirect_uri,
+                "code_verifier": login.verifier,
+            }
+            headers, own = credentials(at_server(self._client, server), server.issuer)
+            status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
+            token = (document or {}).get("access_token")
+            if status != 200 or document is None or not isinstance(token, str) or not token.isascii():
+                raise LoginFailedError(f"the provider refuses the code: {oauth_error(document) or status}")
+            if self._settings.is_github:
+                return await self._github_person(requests, token)
+            return await self._openid_person(requests, server, document, login.nonce)
+
+    async def _openid_person(
+        self, requests: JsonRequests, server: ServerMetadata, document: Mapping[str, Any], nonce: str
+    ) -> Person:
+        claims = self._id_claims(document.get("id_token"), nonce)
+        if server.userinfo_endpoint:
+            headers = {"Authorization": f"Bearer {document['access_token']}"}
+            more = await requests.get(server.userinfo_endpoint, headers) or {}
+            if more.get("sub") == claims["sub"]:  # OpenID Connect Core, section 5.3.2
+                claims = {**more, **claims}
+        subject = claims.get(self._settings.subject_claim)
+        if not isinstance(subject, str) or not subject:
+            raise LoginFailedError(f"the provider sent no claim {self._settings.subject_claim}")
+        email = str(claims.get("email", "")).lower() if claims.get("email_verified") is True else ""
+        domain_claim = _DOMAIN_CLAIMS.get(self._settings.issuer)
+        domain = str(claims.get(domain_claim, "")) if domain_claim else email.rpartition("@")[2]
+        groups = claims.get(self._settings.groups_claim)
+        return Person(
+            subject=subject,
+            login=subject,
+            email=email,
+            domain=domain.lower(),
+            groups=self._known(groups if isinstance(groups, list) else []),
+            name=str(claims.get("name") or claims.get("preferred_username") or "")[:MAX_PERSON_NAME_CHARACTERS],
+        )
+
+    def _id_claims(self, token: object, nonce: str) -> dict[str, Any]:
+        """Return the claims of an ID token. TLS proves its issuer (OpenID Connect Core, section 3.1.3.7)."""
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                str(token),
+                options={
+                    "verify_signature": False,
+                    "verify_exp": True,
+                    "verify_aud": True,
+                    "verify_iss": True,
+                    "require": ["iss", "sub", "aud", "exp", "nonce"],
+                },
+                audience=self._client.client_id,
+                issuer=self._settings.issuer,
+                leeway=30,
+            )
+        except (jwt.PyJWTError, ValueError, TypeError):
+            raise LoginFailedError("the provider sent no valid ID token") from None
+        if claims["nonce"] != nonce:
+            raise LoginFailedError("the ID token belongs to another login")
+        return claims
+
+    async def _github_person(self, requests: JsonRequests, token: str) -> Person:
+        url = self._settings.issuer
+        api = "https://api.github.com" if url == GITHUB else f"{url}/api/v3"
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
+        user = await requests.get(f"{api}/user", headers) or {}
+        login = user.get("login")
+        if not isinstance(login, str) or not isinstance(user.get("id"), int):
+            raise LoginFailedError("GitHub sent no user")
+        groups = []
+        for group in self._config.known_groups:
+            organization, _, team = group.partition("/")
+            of_team = f"/orgs/{organization}/teams/{team}/memberships/{login}"
+            path = of_team if team else f"/user/memberships/orgs/{organization}"
+            if (await requests.get(api + path, headers) or {}).get("state") == "active":
+                groups.append(group)
+        name = str(user.get("name") or login)
+        return Person(subject=str(user["id"]), login=login.lower(), groups=tuple(groups), name=name)
+
+    def _known(self, groups: list[Any]) -> tuple[str, ...]:
+        """Return the groups that the settings name. The others are not kept."""
+        return tuple(group for group in self._config.known_groups if group in groups)
+
+    async def _server(self, requests: JsonRequests) -> ServerMetadata:
+        if self._metadata is None:
+            url = self._settings.issuer
+            if self._settings.is_github:
+                base = f"{url}/login/oauth"
+                found = ServerMetadata(base, f"{base}/access_token", f"{base}/authorize")
+            else:
+                found = await find_server(requests, url)
+            # some providers support PKCE without naming it; others ignore its parameters
+            self._metadata = found._replace(challenge_methods=("S256",))
+        return self._metadata
+
+    @asynccontextmanager
+    async def _requests(self) -> AsyncIterator[JsonRequests]:
+        exchange = AiohttpExchange()
+        try:
+            yield JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
+        finally:
+            await exchange.close()

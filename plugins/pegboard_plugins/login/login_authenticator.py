@@ -1,0 +1,102 @@
+"""The authenticator of the MCP endpoint: callers with an access token that this host issued."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import sha256
+from time import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from pegboard.plugin import BearerScheme
+from pegboard.types import Caller, Request, Response
+from pegboard_plugins.login.login_metadata import resource_metadata_url
+from pegboard_plugins.login.login_signing import ACCESS_KIND
+
+if TYPE_CHECKING:
+    from pegboard_plugins.login.grant_store import GrantStore
+    from pegboard_plugins.login.login_settings import LoginConfig
+    from pegboard_plugins.login.login_signing import LoginSigner
+
+
+MAX_KNOWN_CALLERS = 10_000
+"""The limit of the tokens that are remembered."""
+
+
+class KnownCaller(NamedTuple):
+    """The caller of a token.
+
+    Attributes:
+        caller: the caller.
+        until: the time until which the token is not checked again, in seconds since 1970.
+    """
+
+    caller: Caller
+    until: float
+
+
+class LoginAuthenticator:
+    """The authenticator.
+
+    Args:
+        config: the plugin's settings.
+        signer: reads the tokens.
+        grants: the logins of people.
+
+    Attributes:
+        public_hosts: the host of the resource.
+    """
+
+    policy = "mcp"
+
+    def __init__(self, config: LoginConfig, signer: LoginSigner, grants: GrantStore) -> None:
+        name = urlsplit(config.resource).hostname or ""
+        self.public_hosts = (f"[{name}]" if ":" in name else name,)
+        self._config = config
+        self._signer = signer
+        self._grants = grants
+        self._known: OrderedDict[bytes, KnownCaller] = OrderedDict()
+        scope = {"scope": " ".join(config.challenge_scopes)} if config.challenge_scopes else {}
+        self._scheme = BearerScheme({"resource_metadata": resource_metadata_url(config), **scope})
+
+    def complete(self, response: Response) -> Response:
+        """Add the location of the metadata to a refusal of the route."""
+        return self._scheme.complete(response)
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Return the caller, or a refusal with the location of the metadata."""
+        token = self._scheme.token(request)
+        if isinstance(token, Response):
+            return token
+        digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
+        known = self._known.get(digest)
+        if known is not None and known.until > time():
+            return known.caller
+        self._known.pop(digest, None)
+        caller = await self._caller(token)
+        if caller is None:
+            return self._scheme.invalid("The token is invalid or has expired.")
+        until = min(caller.expires_at or 0.0, time() + self._config.checked_seconds)
+        self._known[digest] = KnownCaller(caller=caller, until=until)
+        if len(self._known) > MAX_KNOWN_CALLERS:
+            self._known.popitem(last=False)
+        return caller
+
+    async def _caller(self, token: str) -> Caller | None:
+        """Return the caller of a valid token whose login has not ended, and whose person the settings still allow."""
+        claims = self._signer.read(ACCESS_KIND, token)
+        if claims is None or claims["aud"] != self._config.resource:
+            return None
+        grant = await self._grants.load(claims["grant"])
+        if grant is None or not self._config.admits(grant.person):
+            return None
+        return Caller(
+            claims["sub"],
+            scopes=frozenset(self._config.granted(tuple(claims["scope"].split()), grant.person)),
+            client_id=claims["client_id"],
+            expires_at=float(claims["exp"]),
+            resource=self._config.resource,
+            extra=MappingProxyType({name: claims[name] for name in ("email", "name") if name in claims}),
+            issuer=self._config.issuer,
+        )

@@ -1,0 +1,226 @@
+"""The client programs: dynamic registration (RFC 7591) and client id metadata documents.
+
+A registration is not stored: the client id is a signed token with the registration. So strangers cannot fill a store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import sha256
+from time import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from pegboard.client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError
+from pegboard.plugin import ProtocolContext, decode, encode
+from pegboard.types import Request, Response
+from pegboard_plugins.login.login_signing import CLIENT_KIND
+
+if TYPE_CHECKING:
+    from pegboard_plugins.login.login_settings import LoginConfig
+    from pegboard_plugins.login.login_signing import LoginSigner
+
+MAX_REDIRECT_URIS = 10
+MAX_REDIRECT_URI_CHARACTERS = 500
+MAX_CLIENT_NAME_CHARACTERS = 60
+MAX_ID_CHARACTERS = 2000
+"""The limit of the client id of a registration, which is in the URLs of logins."""
+MAX_DOCUMENT_SECONDS = 5.0
+"""The limit of the time for a client id metadata document."""
+MAX_DOCUMENT_AGE_SECONDS = 300.0
+MAX_DOCUMENTS = 100
+"""The limit of the documents that are kept."""
+MAX_CONCURRENT_DOCUMENTS = 20
+"""The limit of the documents that are fetched at the same time."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class ClientRefusedError(Exception):
+    """A client cannot be used.
+
+    Args:
+        problem: the problem, for the developer of the client.
+        code: the error code of a registration (RFC 7591, section 3.2.2).
+    """
+
+    def __init__(self, problem: str, code: str = "invalid_client_metadata") -> None:
+        super().__init__(problem)
+        self.code = code
+
+
+class LoginClient(NamedTuple):
+    """A client program.
+
+    Attributes:
+        id: its client id.
+        name: the name that it gives itself; "" for none. It may be invented.
+        redirect_uris: its redirect URIs.
+        host: the host of its metadata document; "" for a registration.
+    """
+
+    id: str
+    name: str
+    redirect_uris: tuple[str, ...]
+    host: str = ""
+
+    def accepts(self, redirect_uri: str) -> bool:
+        """Return True if the client has a redirect URI. The port of a loopback URI is free (RFC 8252, section 7.3)."""
+        return _split(redirect_uri) is not None and any(
+            one == redirect_uri or _without_loopback_port(one) == _without_loopback_port(redirect_uri)
+            for one in self.redirect_uris
+        )
+
+
+class LoginClients:
+    """All clients.
+
+    Args:
+        config: the plugin's settings.
+        signer: signs the registrations.
+        exchange: fetches documents; None for requests to public addresses only.
+    """
+
+    def __init__(self, config: LoginConfig, signer: LoginSigner, exchange: HttpExchange | None = None) -> None:
+        self._config = config
+        self._signer = signer
+        self._exchange = exchange
+        self._documents: OrderedDict[str, tuple[float, LoginClient]] = OrderedDict()
+        self._fetches = asyncio.Semaphore(MAX_CONCURRENT_DOCUMENTS)
+
+    async def find(self, client_id: str) -> LoginClient:
+        """Return the client of an id.
+
+        Raises:
+            ClientRefusedError: there is no such client, or its document is invalid.
+        """
+        if client_id.startswith("https://") and self._config.client_metadata_documents:
+            return await self._documented(client_id)
+        claims = self._signer.read(CLIENT_KIND, client_id)
+        if claims is None:
+            raise ClientRefusedError("the client is not registered here: remove its saved registration")
+        return LoginClient(client_id, claims["name"], tuple(filter(self._allows, claims["uris"])))
+
+    async def register(self, request: Request, host: ProtocolContext) -> Response:
+        """Register a client."""
+        try:
+            document = decode(request.body)
+        except ValueError:
+            document = None
+        try:
+            name, uris = self._metadata(document if isinstance(document, dict) else {})
+        except ClientRefusedError as error:
+            return _refusal(error)
+        client_id = self._signer.sign(CLIENT_KIND, {"name": name, "uris": uris})
+        if len(client_id) > MAX_ID_CHARACTERS:
+            return _refusal(ClientRefusedError("the redirect URIs are too long together", "invalid_redirect_uri"))
+        registered = {
+            "client_id": client_id,
+            "client_id_issued_at": int(time()),
+            "client_name": name,
+            "redirect_uris": uris,
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+        }
+        return Response(201, encode(registered), headers={"Cache-Control": "no-store"})
+
+    async def _documented(self, url: str) -> LoginClient:
+        until, known = self._documents.get(url, (0.0, None))
+        if known is not None and until > time():
+            return known
+        parts = _split(url)
+        if parts is None or len(url) > MAX_REDIRECT_URI_CHARACTERS or not _names_document(parts):
+            raise ClientRefusedError("the client id must be the https URL of a document, without query and fragment")
+        try:
+            async with asyncio.timeout(MAX_DOCUMENT_SECONDS), self._fetches:
+                document = await self._fetch(url)
+        except (LoginFailedError, TimeoutError):
+            raise ClientRefusedError(f"the document {url} cannot be fetched") from None
+        if document is None or document.get("client_id") != url:
+            raise ClientRefusedError(f"the document {url} is not the metadata of this client")
+        if document.get("token_endpoint_auth_method", "none") != "none":
+            raise ClientRefusedError("the client must be public: set its token_endpoint_auth_method to none")
+        name, uris = self._metadata(document)
+        if not name:
+            raise ClientRefusedError(f"the document {url} has no client_name")
+        client = LoginClient(url, name, tuple(uris), parts.hostname or "")
+        self._documents[url] = (time() + MAX_DOCUMENT_AGE_SECONDS, client)
+        while len(self._documents) > MAX_DOCUMENTS:
+            self._documents.popitem(last=False)
+        return client
+
+    async def _fetch(self, url: str) -> dict[str, Any] | None:
+        exchange = self._exchange or AiohttpExchange(public_only=True)
+        try:
+            return await JsonRequests(exchange, allows_loopback=False).get(url)
+        finally:
+            if self._exchange is None:
+                await exchange.close()
+
+    def _metadata(self, document: Mapping[str, Any]) -> tuple[str, list[str]]:
+        """Return the name and the redirect URIs of client metadata."""
+        uris, name = document.get("redirect_uris"), document.get("client_name", "")
+        if not isinstance(uris, list) or not 0 < len(uris) <= MAX_REDIRECT_URIS:
+            problem = f"redirect_uris must be a list of 1 to {MAX_REDIRECT_URIS}"
+            raise ClientRefusedError(problem, "invalid_redirect_uri")
+        if not all(isinstance(uri, str) and self._allows(uri) for uri in uris):
+            problem = "a redirect URI must use https, http to this machine, or a scheme of redirect_schemes"
+            raise ClientRefusedError(problem, "invalid_redirect_uri")
+        for member, needed in (("grant_types", "authorization_code"), ("response_types", "code")):
+            given = document.get(member, [needed])
+            if not isinstance(given, list) or needed not in given:
+                raise ClientRefusedError(f"{member} must contain {needed}")
+        if not isinstance(name, str):
+            raise ClientRefusedError("client_name must be a string")
+        shown = "".join(character for character in " ".join(name.split()) if character.isprintable())
+        return shown[:MAX_CLIENT_NAME_CHARACTERS], uris
+
+    def _allows(self, uri: str) -> bool:
+        """Return True if a code may be sent to a URI. On the way to any other URI, strangers could read it."""
+        parts = _split(uri)
+        if parts is None or len(uri) > MAX_REDIRECT_URI_CHARACTERS or "#" in uri:
+            return False
+        if parts.scheme in ("http", "https"):
+            return bool(parts.hostname) and (parts.scheme == "https" or parts.hostname in _LOOPBACK)
+        return parts.scheme in self._config.redirect_schemes
+
+
+def _refusal(error: ClientRefusedError) -> Response:
+    refused = {"error": error.code, "error_description": str(error)}
+    return Response(400, encode(refused), headers={"Cache-Control": "no-store"})
+
+
+def client_label(client_id: str) -> str:
+    """Return the short name of a client for grants, tokens and logs: its URL, or a digest of its registration."""
+    return client_id if client_id.startswith("https://") else sha256(client_id.encode()).hexdigest()[:32]
+
+
+def names_loopback(redirect_uri: str) -> bool:
+    """Return True if a redirect URI leads to a program on the person's machine."""
+    parts = urlsplit(redirect_uri)
+    return parts.scheme == "http" and parts.hostname in _LOOPBACK
+
+
+def _split(uri: str) -> SplitResult | None:
+    """Return the parts of a URI, or None if it is invalid or has a user."""
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port
+    except ValueError:
+        return None
+    plain = uri.isascii() and uri.isprintable() and not any(one in uri for one in ' "\\<>')
+    return parts if plain and "@" not in parts.netloc else None
+
+
+def _names_document(parts: SplitResult) -> bool:
+    segments = parts.path.split("/")
+    return len(parts.path) > 1 and not (parts.query or parts.fragment) and "." not in segments and ".." not in segments
+
+
+def _without_loopback_port(uri: str) -> str:
+    parts = urlsplit(uri)
+    if not names_loopback(uri):
+        return uri
+    return parts._replace(netloc=f"[{parts.hostname}]").geturl()

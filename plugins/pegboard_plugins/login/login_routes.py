@@ -1,0 +1,67 @@
+"""The routes of the authorization server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import ProtocolContext, Route, encode
+from pegboard.types import Request, Response
+from pegboard_plugins.login.authorization_pages import AuthorizationPages
+from pegboard_plugins.login.grant_tokens import GrantTokens
+from pegboard_plugins.login.identity_provider import IdentityProvider
+from pegboard_plugins.login.login_clients import LoginClients
+from pegboard_plugins.login.login_metadata import (
+    AUTHORIZE,
+    CALLBACK,
+    CONSENT_ANSWER,
+    REGISTER,
+    RESOURCE_PATH,
+    REVOKE,
+    SERVER_PATH,
+    TOKEN,
+    resource_metadata,
+    resource_metadata_path,
+    server_metadata,
+)
+
+if TYPE_CHECKING:
+    from pegboard_plugins.login.grant_store import GrantStore
+    from pegboard_plugins.login.login_settings import LoginConfig
+    from pegboard_plugins.login.login_signing import LoginSigner
+
+
+def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -> Sequence[Route]:
+    """Return the routes. Strangers may use all of them.
+
+    Args:
+        config: the plugin's settings.
+        signer: signs the tokens.
+        grants: keeps the logins of people.
+    """
+    clients = LoginClients(config, signer)
+    pages = AuthorizationPages(config, signer, clients, IdentityProvider(config), grants)
+    tokens = GrantTokens(config, signer, grants)
+
+    async def describe_resource(request: Request, host: ProtocolContext) -> Response:
+        return _document(resource_metadata(config, host.identity.title or host.identity.name))
+
+    async def describe_server(request: Request, host: ProtocolContext) -> Response:
+        return _document(server_metadata(config))
+
+    handlers = {
+        ("GET", AUTHORIZE): pages.authorize,
+        ("POST", CONSENT_ANSWER): pages.answer,
+        ("GET", CALLBACK): pages.receive,
+        ("POST", REGISTER): clients.register,
+        ("POST", TOKEN): tokens.issue,
+        ("POST", REVOKE): tokens.revoke,
+        ("GET", SERVER_PATH): describe_server,
+        ("GET", RESOURCE_PATH): describe_resource,
+        ("GET", resource_metadata_path(config)): describe_resource,
+    }
+    return [Route(method, path, handler, auth="public") for (method, path), handler in handlers.items()]
+
+
+def _document(members: dict[str, Any]) -> Response:
+    return Response(body=encode(members))

@@ -1,0 +1,194 @@
+"""The settings of the plugin `login`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import WidensAccess, checked_scopes, is_weak_secret
+
+GITHUB = "https://github.com"
+Name: TypeAlias = Annotated[str, Field(min_length=1)]
+_UNSAFE_SCHEMES = frozenset(("about", "blob", "data", "file", "ftp", "http", "https", "javascript", "vbscript"))
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Person(NamedTuple):
+    """A person who logged in at the identity provider.
+
+    Attributes:
+        subject: the stable id of the person at the provider.
+        login: the name that entries of `allowed_users` without "@" are compared with: the subject, or the user name
+            at GitHub.
+        email: the address that the provider has verified; "" for none.
+        domain: the domain that the account belongs to; "" for none.
+        groups: the groups of the settings that the person is a member of.
+        name: the name for people to read.
+    """
+
+    subject: str
+    login: str
+    email: str = ""
+    domain: str = ""
+    groups: tuple[str, ...] = ()
+    name: str = ""
+
+
+class IdentityProviderSettings(PluginConfig):
+    """`[plugins.login.provider]`: the registration of this host at the identity provider.
+
+    Attributes:
+        issuer: the issuer of an OpenID provider, such as "https://accounts.google.com", or the address of GitHub,
+            "https://github.com".
+        client_id: the id of the registration. Its redirect URI is the path `/login/callback` of this host.
+        client_secret: its secret.
+        kind: "github" for GitHub Enterprise Server, which is not an OpenID provider.
+        scopes: the scopes that every login requests; by default those for the identity of the person.
+        parameters: more parameters of the login page, such as `{ prompt = "select_account" }`.
+        subject_claim: the claim with the stable id of a person, such as "oid" for Microsoft Entra ID.
+        groups_claim: the claim with the groups of a person.
+    """
+
+    issuer: str
+    client_id: str = Field(min_length=1)
+    client_secret: SecretStr | None = None
+    kind: Literal["openid", "github"] = "openid"
+    scopes: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = {}
+    subject_claim: str = "sub"
+    groups_claim: str = "groups"
+
+    @field_validator("issuer")
+    @classmethod
+    def _check_issuer(cls, url: str) -> str:
+        return _checked_url(url)
+
+    @property
+    def is_github(self) -> bool:
+        """True if the provider is GitHub."""
+        return self.kind == "github" or self.issuer == GITHUB
+
+
+class LoginConfig(PluginConfig):
+    """`[plugins.login]`.
+
+    Attributes:
+        resource: the public URL of the MCP endpoint. Its origin is the issuer of the tokens.
+        provider: the identity provider, at which people log in.
+        allowed_users: the people who may log in: verified email addresses, or subjects of the provider. At GitHub,
+            user names.
+        allowed_groups: groups whose members may log in. At GitHub, "organization" or "organization/team".
+        allowed_domains: domains whose accounts may log in.
+        everyone: True to let everyone with an account at the provider log in.
+        scopes: the scopes that clients may request.
+        challenge_scopes: the scopes that clients request at first, and receive if they request none.
+        scope_groups: the groups whose members receive a scope, by scope. Everyone receives the other scopes.
+        keys: the secrets that sign tokens; `{ env = "NAME" }` takes one from a variable. The first signs, all verify.
+            Processes that serve the same resource need the same keys. By default a key in the state directory.
+        database: the file of the logins; by default `login.db` in the state directory.
+        access_seconds: the lifetime of access tokens.
+        login_seconds: the time after which a person must log in again.
+        checked_seconds: the maximum time for which an access token is accepted after its login was revoked.
+        redirect_schemes: schemes of applications that may receive the result of a login, such as "cursor".
+        client_metadata_documents: False to let clients only register, if this host cannot send requests to the web.
+    """
+
+    resource: str
+    provider: Annotated[IdentityProviderSettings, WidensAccess("admits callers who log in at this provider")]
+    allowed_users: Annotated[tuple[Name, ...], WidensAccess("lets these people log in")] = ()
+    allowed_groups: Annotated[tuple[Name, ...], WidensAccess("lets members of these groups log in")] = ()
+    allowed_domains: Annotated[tuple[Name, ...], WidensAccess("lets accounts of these domains log in")] = ()
+    everyone: Annotated[bool, WidensAccess("lets everyone with an account at the provider log in")] = False
+    scopes: tuple[str, ...] = ()
+    challenge_scopes: tuple[str, ...] = ()
+    scope_groups: Mapping[str, tuple[str, ...]] = {}
+    keys: tuple[SecretStr, ...] = ()
+    database: str | None = None
+    access_seconds: float = Field(600, ge=30, le=3600)
+    login_seconds: float = Field(7 * 24 * 3600, ge=60)
+    checked_seconds: float = Field(30, ge=0, le=600)
+    redirect_schemes: tuple[Annotated[str, Field(pattern="^[a-z][a-z0-9+.-]*$")], ...] = ()
+    client_metadata_documents: bool = True
+
+    @field_validator("resource")
+    @classmethod
+    def _check_resource(cls, url: str) -> str:
+        return _checked_url(url)
+
+    @field_validator("scopes", "challenge_scopes")
+    @classmethod
+    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(given)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not (self.allowed_users or self.allowed_groups or self.allowed_domains or self.everyone):
+            raise ValueError("no person may log in: set allowed_users, allowed_groups, allowed_domains or everyone")
+        if unknown := {*self.challenge_scopes, *self.scope_groups} - set(self.scopes):
+            raise ValueError(f"scope {min(unknown)!r} is missing in scopes: add it there")
+        if self.provider.is_github and (self.allowed_domains or any("@" in one for one in self.allowed_users)):
+            raise ValueError("GitHub does not prove addresses: set user names in allowed_users, or allowed_groups")
+        if unsafe := _UNSAFE_SCHEMES & set(self.redirect_schemes):
+            raise ValueError(f"the scheme {min(unsafe)} belongs to browsers, not to an application: remove it")
+        if any(is_weak_secret(key.get_secret_value()) for key in self.keys):
+            raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
+        return self
+
+    @property
+    def issuer(self) -> str:
+        """The issuer of the tokens: the origin of the resource."""
+        parts = urlsplit(self.resource)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def is_resource(self, url: str | None) -> bool:
+        """Return True if a client names the resource, or none. Some libraries add a slash to a URL without a path."""
+        return url is None or url.rstrip("/") == self.resource.rstrip("/")
+
+    @property
+    def is_secure(self) -> bool:
+        """True if browsers reach the host over https."""
+        return self.resource.startswith("https:")
+
+    @property
+    def known_groups(self) -> tuple[str, ...]:
+        """The groups that the settings name."""
+        of_scopes = (group for groups in self.scope_groups.values() for group in groups)
+        return tuple(dict.fromkeys((*self.allowed_groups, *of_scopes)))
+
+    def admits(self, person: Person) -> bool:
+        """Return True if a person may log in."""
+        addresses = {one.lower() for one in self.allowed_users if "@" in one}
+        logins = {one.lower() if self.provider.is_github else one for one in self.allowed_users if "@" not in one}
+        return (
+            self.everyone
+            or person.login in logins
+            or person.email in addresses
+            or person.domain in {domain.lower() for domain in self.allowed_domains}
+            or not set(self.allowed_groups).isdisjoint(person.groups)
+        )
+
+    def granted(self, scopes: tuple[str, ...], person: Person) -> tuple[str, ...]:
+        """Return the scopes that a person may grant."""
+        return tuple(
+            scope
+            for scope in scopes
+            if scope in self.scopes
+            and (scope not in self.scope_groups or not set(self.scope_groups[scope]).isdisjoint(person.groups))
+        )
+
+
+def _checked_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("invalid URL: use one such as https://tools.example.com/mcp") from None
+    if not host or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>@?#'):
+        raise ValueError("invalid URL: use one such as https://tools.example.com/mcp, without user, query and fragment")
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+        raise ValueError("the URL must be https: only servers on this machine may use http")
+    return url

@@ -1,0 +1,166 @@
+"""A host with the plugin `login` in the process of the test, and a client program that a test plays."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from typing import Any, NamedTuple, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import aiohttp
+
+from pegboard import Context, Host, Toolkit
+from tests.support.oidc import free_port
+from tests.support.peer import WAIT
+from tests.support.person import Person
+
+BACK = "http://127.0.0.1:1/callback"
+"""The redirect URI of the client, where no server listens."""
+VERIFIER = "0123456789abcdefghijklmnopqrstuvwxyz-0123456789"
+CHALLENGE = urlsafe_b64encode(sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+KEY = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+class Answer(NamedTuple):
+    """A response with a JSON body or a page."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+def kit() -> Toolkit:
+    made = Toolkit("t", prefix=False)
+
+    @made.tool
+    def who(context: Context) -> str:
+        """Return the caller."""
+        found = context.auth_info
+        return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)} {dict(found.extra or {})}"
+
+    @made.tool(scopes=["work"])
+    def guarded() -> str:
+        """Require a scope."""
+        return "done"
+
+    return made
+
+
+class Front:
+    """The host: `async with Front(provider.url) as front`.
+
+    Args:
+        issuer: the identity provider.
+        provider: more settings of `[plugins.login.provider]`.
+        port: the port; None for a free one.
+        settings: more settings of `[plugins.login]`.
+    """
+
+    def __init__(
+        self, issuer: str, provider: dict[str, Any] | None = None, port: int | None = None, **settings: Any
+    ) -> None:
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.resource = f"{self.url}/mcp"
+        login = {
+            "resource": self.resource,
+            "provider": {"issuer": issuer, "client_id": "host", "client_secret": "secret-canary", **(provider or {})},
+            "scopes": ["work", "other"],
+            "challenge_scopes": ["work"],
+            "everyone": not any(name.startswith("allowed") for name in settings),
+            "keys": [KEY],
+            **settings,
+        }
+        host = {"autoload": False, "transports": ["http"], "secret_stores": []}
+        self.host = Host(
+            {"host": host, "plugins": {"http": {"port": self.port}, "login": login}}, toolkits={"t": kit()}
+        )
+
+    async def __aenter__(self) -> Self:
+        await self.host.__aenter__()
+        self._running = asyncio.ensure_future(self.host.run())
+        self._session = aiohttp.ClientSession()
+        async with asyncio.timeout(WAIT):
+            while not await self._listens():
+                assert not self._running.done(), self._running
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._session.close()
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+        await self.host.__aexit__(None, None, None)
+
+    async def _listens(self) -> bool:
+        try:
+            await self.get("/healthz")
+        except aiohttp.ClientConnectorError:
+            return False
+        return True
+
+    async def get(self, path: str, **fields: str) -> Answer:
+        return await self._send("GET", path, headers=fields)
+
+    async def post(self, path: str, form: dict[str, str], **fields: str) -> Answer:
+        return await self._send("POST", path, data=form, headers=fields)
+
+    async def register(self, **metadata: Any) -> Answer:
+        return await self._send(
+            "POST", "/login/register", json={"client_name": "desk", "redirect_uris": [BACK], **metadata}
+        )
+
+    async def _send(self, method: str, path: str, **options: Any) -> Answer:
+        async with self._session.request(method, self.url + path, allow_redirects=False, **options) as answer:
+            return Answer(answer.status, dict(answer.headers), await answer.text())
+
+    async def client(self) -> str:
+        """Return the id of a new client."""
+        return str((await self.register()).json["client_id"])
+
+    def page(self, client: str, **changes: str) -> str:
+        """Return the path of the authorization endpoint with the parameters of a client; "" removes one."""
+        query = {
+            "response_type": "code",
+            "client_id": client,
+            "redirect_uri": BACK,
+            "state": "state-of-client",
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+            "resource": self.resource,
+            **changes,
+        }
+        return f"/login/authorize?{urlencode({name: text for name, text in query.items() if text}, safe='&=')}"
+
+    async def log_in(self, client: str, /, **changes: str) -> dict[str, str]:
+        """Let a person log in, and return the parameters of the response to the client."""
+        async with Person() as person:
+            end = await person.open(self.url + self.page(client, **changes), until=BACK)
+        assert end.startswith(BACK), person.shown
+        return dict(parse_qsl(urlsplit(end).query))
+
+    async def redeem(self, client: str, code: str, /, **changes: str) -> Answer:
+        form = {"grant_type": "authorization_code", "code": code, "client_id": client, "redirect_uri": BACK}
+        return await self.post("/login/token", {**form, "code_verifier": VERIFIER, **changes})
+
+    async def refresh(self, client: str, token: str, /, **changes: str) -> Answer:
+        form = {"grant_type": "refresh_token", "refresh_token": token, "client_id": client}
+        return await self.post("/login/token", {**form, **changes})
+
+    async def tokens(self, client: str, **changes: str) -> dict[str, Any]:
+        """Log in, and return the tokens."""
+        answer = await self.redeem(client, (await self.log_in(client, **changes))["code"])
+        assert answer.status == 200, answer
+        return dict(answer.json)
+
+    async def status(self, token: str) -> int:
+        """Return the status of a request with a token."""
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "desk", "version": "1"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+        fields = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        return (await self._send("POST", "/mcp", json=message, headers=fields)).status

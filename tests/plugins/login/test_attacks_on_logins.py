@@ -1,0 +1,207 @@
+"""Attacks on logins at the front door, each with the expected result of docs/login.md."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Any
+
+import pytest
+
+from tests.plugins.login.front import BACK, CHALLENGE, Front
+from tests.plugins.login.identity_server import IdentityServer
+from tests.support.person import Person
+
+
+async def question(front: Front, client: str, **changes: str) -> tuple[dict[str, str], str]:
+    """Return the form of the consent page, and the cookie of its browser."""
+    page = await front.get(front.page(client, **changes))
+    assert page.status == 200, page
+    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text)), page.headers["Set-Cookie"].partition(";")[0]
+
+
+@pytest.mark.parametrize("answer", [{"iss": "https://evil.example"}, {"error": "access_denied", "code": ""}])
+async def test_mixed_up_issuer(front: Front, provider: IdentityServer, answer: dict[str, str]) -> None:
+    provider.answer = answer
+    assert (await front.log_in(await front.client()))["error"] == "access_denied"
+
+
+@pytest.mark.parametrize("claims", [{"nonce": "other"}, {"aud": "other"}, {"iss": "https://evil.example"}, {"exp": 1}])
+async def test_id_token_of_another_login(front: Front, provider: IdentityServer, claims: dict[str, Any]) -> None:
+    provider.claims = claims
+    assert (await front.log_in(await front.client()))["error"] == "access_denied"
+
+
+async def test_stolen_state_and_login_csrf(front: Front) -> None:
+    """The end of a login works only in the browser that began it, and once."""
+    client = await front.client()
+    async with Person() as person, Person() as thief:
+        end = await person.open(front.url + front.page(client), until=f"{front.url}/login/callback")
+        await thief.open(end)
+        assert thief.shown[0] == 403
+        assert (await person.open(end, until=BACK)).startswith(BACK)
+        await person.open(end)
+        assert person.shown[0] == 403
+
+
+async def test_injected_code_of_the_provider(front: Front, provider: IdentityServer) -> None:
+    """The code of the thief's login ends in the login of another browser, whose PKCE verifier differs."""
+    client = await front.client()
+    async with Person() as thief:
+        await thief.open(front.url + front.page(client), until=f"{front.url}/login/callback")
+    provider.answer = {"code": "code-1"}
+    assert (await front.log_in(client))["error"] == "access_denied"
+
+
+async def test_injected_code_of_this_host(front: Front) -> None:
+    client, other = await front.client(), (await front.register(client_name="other")).json["client_id"]
+    code = (await front.log_in(client))["code"]
+    for changes in (
+        {"code_verifier": "x" * 43},
+        {"code_verifier": ""},
+        {"redirect_uri": "https://evil.example"},
+        {"client_id": other},
+        {"resource": "https://other.example/mcp"},
+        {"code": f"{code}x"},
+    ):
+        assert (await front.redeem(client, code, **changes)).status == 400
+    assert (await front.redeem(client, code, resource=f"{front.resource}/")).status == 200
+
+
+@pytest.mark.parametrize("concurrent", [True, False])
+async def test_replayed_code_ends_the_login(front: Front, concurrent: bool) -> None:
+    client = await front.client()
+    code = (await front.log_in(client))["code"]
+    if concurrent:
+        answers = list(await asyncio.gather(front.redeem(client, code), front.redeem(client, code)))
+    else:
+        answers = [await front.redeem(client, code), await front.redeem(client, code)]
+    assert sorted(answer.status for answer in answers) == [200, 400]
+    tokens = next(answer.json for answer in answers if answer.status == 200)
+    assert (await front.refresh(client, tokens["refresh_token"])).json["error"] == "invalid_grant"
+
+
+@pytest.mark.requirement("AUTH-10")
+async def test_replayed_refresh_token_ends_the_login(front: Front, caplog: pytest.LogCaptureFixture) -> None:
+    client = await front.client()
+    first = (await front.tokens(client))["refresh_token"]
+    second = (await front.refresh(client, first)).json["refresh_token"]
+    assert (await front.refresh(client, first)).json["error"] == "invalid_grant"
+    assert (await front.refresh(client, second)).json["error"] == "invalid_grant"
+    assert "refused: a code or refresh token that was used before" in caplog.text
+    assert first not in caplog.text
+
+
+async def test_scope_escalation(front: Front) -> None:
+    client = await front.client()
+    tokens = await front.tokens(client, scope="work")
+    assert (await front.refresh(client, tokens["refresh_token"], scope="work other")).json["error"] == "invalid_scope"
+    assert (await front.log_in(client, scope="admin"))["error"] == "invalid_scope"
+
+
+@pytest.mark.requirement("AUTH-11")
+@pytest.mark.parametrize("uri", ["", "https://evil.example", f"{BACK}/x", f"{BACK}?x=1", "http://localhost:1/callback"])
+async def test_open_redirect(front: Front, uri: str) -> None:
+    page = await front.get(front.page(await front.client(), redirect_uri=uri))
+    assert (page.status, page.headers.get("Location")) == (400, None)
+
+
+async def test_an_invalid_request_of_a_stranger_is_not_redirected(front: Front) -> None:
+    uri = "https://evil.example/"
+    client = (await front.register(redirect_uris=[uri])).json["client_id"]
+    page = await front.get(front.page(client, redirect_uri=uri, response_type="token"))
+    assert (page.status, page.headers.get("Location")) == (400, None)
+
+
+async def test_a_request_that_fits_into_no_cookie(front: Front) -> None:
+    assert (await front.get(front.page(await front.client(), state="x" * 3000))).status == 400
+
+
+async def test_the_port_of_a_loopback_redirect_is_free(front: Front) -> None:
+    page = await front.get(front.page(await front.client(), redirect_uri=BACK.replace(":1/", ":40001/")))
+    assert page.status == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"code_challenge": ""}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"resource": "https://other.example/mcp"}, "invalid_target"),
+        ({"response_type": "code&state=2"}, "invalid_request"),
+    ],
+)
+async def test_unsafe_requests(front: Front, changes: dict[str, str], error: str) -> None:
+    assert (await front.log_in(await front.client(), **changes))["error"] == error
+
+
+@pytest.mark.requirement("AUTH-12")
+async def test_consent_bypass(front: Front, provider: IdentityServer) -> None:
+    """A page of another site has no form of this browser, cannot frame the page, and cannot forge the form."""
+    client = await front.client()
+    form, cookie = await question(front, client)
+    _, other = await question(front, client)
+    for fields, sent in (
+        (form, ""),
+        (form, other),
+        ({**form, "request": "forged"}, cookie),
+        ({"answer": "allow"}, cookie),
+    ):
+        assert (await front.post("/login/consent", fields, Cookie=sent)).status == 403
+    foreign = await front.post("/login/consent", form, Cookie=cookie, Origin="https://evil.example")
+    assert foreign.status == 403
+    denied = await front.post("/login/consent", {**form, "answer": "deny"}, Cookie=cookie)
+    assert "error=access_denied" in denied.headers["Location"]
+    assert provider.pages == []
+    page = await front.get(front.page(client))
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["X-Frame-Options"] == "DENY"
+    assert "HttpOnly; SameSite=Lax" in page.headers["Set-Cookie"]
+
+
+@pytest.mark.requirement("AUTH-13")
+async def test_the_question_shows_the_client_and_runs_none_of_its_text(front: Front) -> None:
+    made = await front.register(client_name="<script>alert(1)</script>", redirect_uris=["https://a.example/cb"])
+    page = await front.get(front.page(made.json["client_id"], redirect_uri="https://a.example/cb", scope="work other"))
+    assert "<script>" not in page.text
+    for shown in ("&lt;script&gt;", "a.example", "work, other", "the program named itself"):
+        assert shown in page.text
+
+
+async def test_forged_tokens(front: Front) -> None:
+    """Tokens of one kind are not valid as another, and no claim can be changed."""
+    client = await front.client()
+    tokens = await front.tokens(client)
+    head, body, signature = tokens["access_token"].split(".")
+    changed = urlsafe_b64decode(body + "==").replace(b'"work"', b'"evil"')
+    forged = ".".join((head, urlsafe_b64encode(changed).rstrip(b"=").decode(), signature))
+    for token in (forged, tokens["refresh_token"], client, "x"):
+        assert await front.status(token) == 401
+    assert await front.status(tokens["access_token"]) == 200
+    assert (await front.get(front.page(tokens["access_token"]))).status == 400
+
+
+async def test_a_person_who_is_no_longer_listed(provider: IdentityServer) -> None:
+    async with Front(provider.url, allowed_users=["7"]) as front:
+        client = await front.client()
+        tokens = await front.tokens(client)
+    async with Front(provider.url, port=front.port, allowed_users=["8"]) as front:
+        assert await front.status(tokens["access_token"]) == 401
+        assert (await front.refresh(client, tokens["refresh_token"])).json["error"] == "invalid_grant"
+
+
+async def test_no_token_is_in_the_log(front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    client = await front.client()
+    tokens = await front.tokens(client)
+    code = (await front.log_in(client))["code"]
+    provider.refusal = {"error": "invalid_grant", "error_description": "code-canary secret-canary"}
+    await front.log_in(client)
+    await front.refresh(client, tokens["refresh_token"], scope="evil")
+    assert "the provider refuses the code: invalid_grant" in caplog.text
+    assert "login: ann@example.com uses the client" in caplog.text
+    for secret in ("canary", code, CHALLENGE, *(tokens[name] for name in ("access_token", "refresh_token"))):
+        assert secret not in caplog.text
