@@ -1,0 +1,102 @@
+"""Tokens for tools and mounted servers, exchanged for the access token of the caller (RFC 8693).
+
+Each section `[plugins.token_exchange.providers.NAME]` describes the tokens of one upstream. The token of the caller
+never reaches the upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import Lifespan, Plugin, PluginContext, TokenSource, WidensAccess, hookimpl
+
+if TYPE_CHECKING:
+    from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
+
+
+class ExchangeSettings(PluginConfig):
+    """`[plugins.token_exchange.providers.NAME]`: the tokens of an upstream.
+
+    Attributes:
+        issuer: the authorization server that issued the callers' tokens, and exchanges them.
+        client_id: the id of the host at this server.
+        client_secret: the secret of the host there; None for a public client.
+        token_endpoint: the address for tokens there; by default that of the metadata.
+        audience: the name of the upstream at the issuer.
+        resource: the URL of the upstream (RFC 8707).
+        scopes: scopes that are always requested, in addition to those of the tool.
+        authorization_server: the issuer of the upstream's own authorization server. The caller's token is then
+            exchanged for an identity assertion (ID-JAG), which is presented there for a token.
+        upstream_client_id: the id of the host at the `authorization_server`.
+        upstream_client_secret: the secret of the host there; None for a public client.
+    """
+
+    issuer: str = Field(min_length=1)
+    client_id: str = Field(min_length=1)
+    client_secret: SecretStr | None = None
+    token_endpoint: str | None = None
+    audience: str | None = Field(None, min_length=1)
+    resource: str | None = Field(None, min_length=1)
+    scopes: tuple[str, ...] = ()
+    authorization_server: str | None = Field(None, min_length=1)
+    upstream_client_id: str | None = Field(None, min_length=1)
+    upstream_client_secret: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.authorization_server is None) != (self.upstream_client_id is None):
+            raise ValueError("authorization_server and upstream_client_id belong together: set both or neither")
+        if self.authorization_server is None and self.audience is None and self.resource is None:
+            raise ValueError("the token is for no upstream: set its audience or its resource")
+        if self.authorization_server is not None and self.audience is not None:
+            raise ValueError("the audience of an identity assertion is the authorization_server: remove audience")
+        return self
+
+
+class TokenExchangeConfig(PluginConfig):
+    """`[plugins.token_exchange]`.
+
+    Attributes:
+        providers: the upstreams, by provider id, by the `id` of a tool's requirement, or by the `auth` of a mounted
+            server.
+    """
+
+    providers: Annotated[
+        Mapping[str, ExchangeSettings], WidensAccess("gives tools tokens that are exchanged for those of callers")
+    ] = {}
+
+
+class TokenExchangePlugin(Plugin):
+    """A source of tokens."""
+
+    Config = TokenExchangeConfig
+
+    def __init__(self, config: TokenExchangeConfig) -> None:
+        super().__init__(config)
+        self._source: ExchangedTokens | None = None
+
+    @hookimpl
+    def register_token_sources(self) -> Iterable[TokenSource]:
+        """Return the source of exchanged tokens."""
+        from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
+
+        self._source = ExchangedTokens(self.config.providers)
+        return [self._source]
+
+    @hookimpl
+    def lifespan(self, context: PluginContext) -> Lifespan:
+        """Return the lifespan, which closes the connections to authorization servers."""
+        return self._running()
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            if self._source is not None:
+                await self._source.close()

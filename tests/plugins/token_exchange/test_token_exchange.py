@@ -1,0 +1,203 @@
+"""Tokens that are exchanged for the caller's: over the wire, identity assertions, refusals, and mounted servers."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pegboard import Host
+from pegboard.client import LoginFailedError
+from pegboard.plugin import TokenSource
+from pegboard.testing import TokenSourceContract
+from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
+from pegboard_plugins.auth_providers import OAuth2
+from pegboard_plugins.token_exchange import ExchangeSettings
+from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
+from tests.plugins.resource_server.conftest import serve
+from tests.plugins.token_exchange import exchanging_kit
+from tests.support.exchange_server import HOST_SECRET, ExchangeServer
+from tests.support.fields import Fields
+from tests.support.http_mcp import Session, ask, call
+from tests.support.issuer import RESOURCE
+from tests.support.pool import make_site
+
+UPSTREAM = "https://orders.example/mcp"
+
+
+def section(server: ExchangeServer, **more: Any) -> dict[str, Any]:
+    """Return the section of an upstream."""
+    return {"issuer": server.url, "client_id": "host", "client_secret": HOST_SECRET, "resource": UPSTREAM, **more}
+
+
+def chained(server: ExchangeServer, upstream: ExchangeServer) -> dict[str, Any]:
+    """Return the section of an upstream with its own authorization server."""
+    own = {"upstream_client_id": "host", "upstream_client_secret": HOST_SECRET}
+    return section(server, authorization_server=upstream.url, **own)
+
+
+def source(settings: dict[str, Any]) -> ExchangedTokens:
+    return ExchangedTokens({"orders": ExchangeSettings.model_validate(settings)})
+
+
+def request(token: str, issuer: str, *scopes: str, **fields: Any) -> TokenRequest:
+    """Return the request for a token of a caller with an access token."""
+    made = {"caller": Caller("ann", issuer=issuer), "headers": Fields([("Authorization", f"Bearer {token}")])}
+    one = Call("tools/call", {"name": "t"}, **{**made, **fields})
+    return TokenRequest(OAuth2(id="orders", scopes=scopes), "t", one.caller.subject, one)
+
+
+@pytest.mark.parametrize("is_chained", [False, True])
+async def test_a_tool_receives_a_token_of_the_caller_for_its_upstream(tmp_path: Path, is_chained: bool) -> None:
+    site = make_site(tmp_path, {"exchanging": exchanging_kit})
+    async with ExchangeServer() as server, ExchangeServer(trusted=server) as upstream:
+        settings = chained(server, upstream) if is_chained else section(server)
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        more = "\n".join(["[plugins.token_exchange.providers.orders]", *lines])
+        async with serve(site, server, server=more) as served:
+            token = server.token()
+            session = Session(served)
+            await session.open(Authorization=f"Bearer {token}")
+            one = call("exchanging_claims", {})
+            found = [
+                (await ask(served, one, Authorization=f"Bearer {token}")).result,
+                (await session.post(one, ("Authorization", f"Bearer {token}"))).result,
+            ]
+            issuer = (upstream if is_chained else server).url
+            expected = {"iss": issuer, "sub": "ann", "aud": UPSTREAM, "scope": "orders.read"}
+            assert [one["structuredContent"] for one in found] == [expected] * 2
+            assert len(server.forms) == 1  # the second call uses the kept token
+            assert token not in served.stderr
+
+
+@pytest.mark.parametrize(
+    ("is_chained", "reply", "problem"),
+    [
+        (False, {"issued_token_type": None}, "another type"),
+        (True, {"issued_token_type": "urn:ietf:params:oauth:token-type:jwt"}, "another type"),
+        (False, {"access_token": "the caller's"}, "returned the token of the caller"),
+        (False, {"token_type": "DPoP"}, "not a bearer token"),
+        (False, {"scope": "other"}, "does not grant orders.read"),
+        (False, {"access_token": "two words"}, "no usable token"),
+    ],
+)
+async def test_an_unsuitable_token_is_refused(is_chained: bool, reply: dict[str, Any], problem: str) -> None:
+    async with ExchangeServer() as server, ExchangeServer(trusted=server) as upstream:
+        token = server.token()
+        server.reply = {name: token if value == "the caller's" else value for name, value in reply.items()}
+        tokens = source(chained(server, upstream) if is_chained else section(server))
+        with pytest.raises(LoginFailedError, match=problem):
+            await tokens.token(request(token, server.url, "orders.read"))
+        await tokens.close()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"caller": Caller("ann", issuer="https://other.example")},
+        {"caller": Caller("ann")},
+        {"caller": Caller(trusted=True)},
+        {"supplied": Supplied(user_id="bob")},
+        {"headers": None},
+        {"headers": Fields([("Authorization", "Basic YTpi")])},
+    ],
+)
+async def test_only_a_token_of_the_issuer_is_sent_to_the_issuer(fields: dict[str, Any]) -> None:
+    async with ExchangeServer() as server:
+        tokens = source(section(server))
+        assert await tokens.token(request(server.token(), server.url, **fields)) is None
+        assert server.forms == []
+
+
+async def test_a_refusal_is_reported_without_tokens(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with ExchangeServer() as server:
+        token = server.token(iss="https://other.example")
+        tokens = source(section(server))
+        with pytest.raises(LoginFailedError, match="refuses the exchange of a token: invalid_request") as caught:
+            await tokens.token(request(token, server.url))
+        await tokens.close()
+        assert token not in str(caught.value) + caplog.text
+        assert HOST_SECRET not in str(caught.value) + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("reply", "caller_ends", "exchanges"), [({}, None, 1), ({"expires_in": None}, None, 2), ({}, 0.0, 2)]
+)
+async def test_a_token_is_kept_while_both_tokens_are_valid(
+    reply: dict[str, Any], caller_ends: float | None, exchanges: int
+) -> None:
+    async with ExchangeServer() as server:
+        server.reply = reply
+        tokens = source(section(server))
+        ends = None if caller_ends is None else time() + caller_ends
+        caller = Caller("ann", issuer=server.url, expires_at=ends)
+        one = request(server.token(), server.url, caller=caller)
+        for _ in range(2):
+            await tokens.token(one)
+        assert len(server.forms) == exchanges
+        await tokens.token(request(server.token(jti="another"), server.url, caller=caller))
+        assert len(server.forms) == exchanges + 1
+        await tokens.close()
+
+
+async def test_a_mounted_server_receives_an_exchanged_token(tmp_path: Path) -> None:
+    site = make_site(tmp_path, {"exchanging": exchanging_kit})
+    async with ExchangeServer() as server, serve(site, server) as served:
+        token = server.token(aud="https://here.example/mcp")  # the mounted server refuses it
+        mounted = {"url": served.url, "identity": "user", "auth": "orders", "auth_scopes": ["mcp"]}
+        providers = {"orders": section(server, resource=RESOURCE)}
+        plugins = {"upstreams": {"servers": {"one": mounted}}, "token_exchange": {"providers": providers}}
+        own = {"host": {"autoload": False, "transports": [], "secret_stores": []}, "plugins": plugins}
+        by_ann = request(token, server.url).call._replace(params={"name": "one_exchanging_whoami", "arguments": {}})
+        async with Host(own) as host:
+            await host.dispatch(by_ann._replace(method="tools/list", params={}))
+            outcome = await host.dispatch(by_ann)
+            assert "ann" in str(outcome)
+        assert {one["scope"] for one in server.forms} == {"mcp"}
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"resource": None}, "set its audience or its resource"),
+        ({"upstream_client_id": "host"}, "belong together"),
+        (
+            {"upstream_client_id": "host", "authorization_server": "https://a.example", "audience": "a"},
+            "remove audience",
+        ),
+    ],
+)
+def test_incomplete_settings_are_refused(more: dict[str, Any], problem: str) -> None:
+    settings = {"issuer": "https://i.example", "client_id": "host", "resource": UPSTREAM, **more}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    with pytest.raises(ValidationError, match=problem):
+        ExchangeSettings.model_validate(settings)
+
+
+class TestExchangedTokens(TokenSourceContract):
+    async def make(self) -> ExchangedTokens:
+        self.server = await ExchangeServer().__aenter__()
+        self.token = self.server.token()
+        return source(section(self.server))
+
+    async def dispose(self, made: TokenSource) -> None:
+        assert isinstance(made, ExchangedTokens)
+        await made.close()
+        await self.server.__aexit__()
+
+    def required(self) -> ToolAuthorization:
+        return OAuth2(id="orders", scopes=["read"])
+
+    def request(
+        self, required: ToolAuthorization, caller: Caller | None = None, user_id: str | None = None
+    ) -> TokenRequest:
+        own = caller or Caller("ada", issuer=self.server.url)
+        return request(self.token, "", caller=own, supplied=Supplied(user_id=user_id) if user_id else None)._replace(
+            required=required
+        )
