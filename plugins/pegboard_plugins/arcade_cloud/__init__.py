@@ -1,0 +1,118 @@
+"""Tokens from the Arcade cloud, for operators with an account there.
+
+The cloud keeps the tokens of its users and asks them to authorize. The plugin is disabled by default.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, SecretStr, field_validator
+
+from pegboard import PluginConfig
+from pegboard.plugin import (
+    Lifespan,
+    LoginQuestions,
+    Middleware,
+    Plugin,
+    PluginContext,
+    PluginError,
+    TokenSource,
+    WidensAccess,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from pegboard_plugins.arcade_cloud.cloud_source import CloudTokens
+
+DEFAULT_URL = "https://api.arcade.dev"
+
+
+class ArcadeCloudConfig(PluginConfig):
+    """`[plugins.arcade_cloud]`.
+
+    Attributes:
+        api_key: the API key of the account; by default the variable ARCADE_API_KEY.
+        url: the address of the API; by default the variable ARCADE_API_URL, then ARCADE_API_BASE_URL, then
+            "https://api.arcade.dev".
+        user: the operator's user id in the cloud; by default `[host] user`, which ARCADE_USER_ID sets, too.
+        providers: the providers, or the `id`s of requirements, for which the cloud is asked; empty for all.
+        issuer: an issuer whose users are users of the cloud. Other callers from the network receive no token.
+        user_claim: the claim of their access tokens with their user id in the cloud: "email", which must be verified,
+            or "sub".
+    """
+
+    api_key: Annotated[
+        SecretStr | None, WidensAccess("gives tools the tokens that the Arcade cloud has for the operator")
+    ] = None
+    url: str | None = None
+    user: str | None = Field(None, min_length=1)
+    providers: tuple[str, ...] = ()
+    issuer: Annotated[str | None, WidensAccess("gives tools the tokens of this issuer's users")] = Field(
+        None, min_length=1
+    )
+    user_claim: str = Field("email", pattern="^(email|sub)$")
+
+    @field_validator("url")
+    @classmethod
+    def _is_safe(cls, url: str | None) -> str | None:
+        if url is not None and not _is_safe_url(url):
+            raise ValueError("use an https URL; http is only for this machine")
+        return url
+
+
+class ArcadeCloudPlugin(Plugin):
+    """A source of tokens, and the questions for authorization."""
+
+    Config = ArcadeCloudConfig
+
+    def __init__(self, config: ArcadeCloudConfig) -> None:
+        super().__init__(config)
+        self._made: CloudTokens | None = None
+
+    def _tokens(self) -> CloudTokens:
+        if self._made is None:
+            from pegboard_plugins.arcade_cloud.cloud_api import CloudApi
+            from pegboard_plugins.arcade_cloud.cloud_source import CloudTokens
+
+            config: ArcadeCloudConfig = self.config
+            key = config.api_key.get_secret_value() if config.api_key else os.environ.get("ARCADE_API_KEY", "").strip()
+            if not key.isascii() or not key.isprintable() or not key:
+                raise PluginError("[plugins.arcade_cloud] has no usable API key: set the variable ARCADE_API_KEY")
+            named = (os.environ.get(name, "").strip() for name in ("ARCADE_API_URL", "ARCADE_API_BASE_URL"))
+            url = config.url or next(filter(None, named), DEFAULT_URL)
+            if not _is_safe_url(url):
+                raise PluginError("the address of the Arcade API is not safe: use an https URL in ARCADE_API_URL")
+            self._made = CloudTokens(config, CloudApi(url, key))
+        return self._made
+
+    @hookimpl
+    def register_token_sources(self) -> Iterable[TokenSource]:
+        """Return the source of the tokens in the cloud."""
+        return [self._tokens()]
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return the middleware that asks the user to authorize."""
+        return [LoginQuestions(self._tokens().pending)]
+
+    @hookimpl
+    def lifespan(self, context: PluginContext) -> Lifespan:
+        """Return the lifespan, which closes the connections to the cloud."""
+        return self._running()
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await self._tokens().close()
+
+
+def _is_safe_url(url: str) -> bool:
+    from pegboard.client import names_this_machine
+
+    return url.startswith("https://") or (url.startswith("http://") and names_this_machine(url))
