@@ -19,6 +19,7 @@ from pegboard.types import Call, Client, Outcome
 from pegboard_plugins.opentelemetry import semantic_attributes
 from tests.host.hosting import call
 from tests.plugins.opentelemetry.otlp_receiver import OtlpReceiver, attributes
+from tests.support.mcp_client import until
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
@@ -169,8 +170,13 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         config = {"host": {"autoload": False}, "plugins": {"opentelemetry": {}}}
         async with Host(config, mount={"shop": Host(config, toolkits={"x": make_kit()})}) as host:
-            await host.dispatch(Call("tools/list"))
-            name = next(one for one in host.assembly.tools if one.endswith("x_work"))
+
+            async def mounted_tools() -> list[str]:
+                await host.dispatch(Call("tools/list"))
+                return [one for one in host.assembly.tools if one.endswith("x_work")]
+
+            await until(mounted_tools)
+            (name,) = await mounted_tools()
             await call(host, name)
             await call(host, name, {"fail": True})
         kinds = {one.kind: one for one in collector.spans[f"tools/call {name}"][:2]}

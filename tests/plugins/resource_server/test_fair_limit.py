@@ -32,6 +32,7 @@ def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
     async def run() -> None:
         limit, inside = FairLimit(3, 2), dict.fromkeys("abc", 0)
         tasks: list[tuple[asyncio.Task[None], asyncio.Event]] = []
+        ending: list[asyncio.Task[None]] = []
 
         async def ask(peer: str, done: asyncio.Event) -> None:
             async with limit.place(peer):
@@ -49,6 +50,7 @@ def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
                 tasks.append((asyncio.create_task(ask(peer, done)), done))
             elif tasks:
                 task, done = tasks.pop(ord(peer) % len(tasks))
+                ending.append(task)
                 done.set()
                 if step == "cancel":
                     task.cancel()
@@ -56,8 +58,7 @@ def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
                 await asyncio.sleep(0)
         for _, done in tasks:
             done.set()
-        await asyncio.gather(*(task for task, _ in tasks), return_exceptions=True)
-        await asyncio.sleep(0)
+        await asyncio.gather(*ending, *(task for task, _ in tasks), return_exceptions=True)
         assert (limit._free, limit._waiting, dict(limit._busy)) == (3, {}, {})
 
     asyncio.run(run())
