@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,18 +29,23 @@ def command(client: str) -> list[str | Path]:
     return [sdk_python(client), SCRIPTS / "login.py"]
 
 
+async def said(client: str, *arguments: str) -> Any:
+    """Run a client that logs in, and return its output."""
+    program = await asyncio.to_thread(command, client)
+    process = await asyncio.create_subprocess_exec(
+        *program, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(WAIT):
+        out, wrong = await process.communicate()
+    assert process.returncode == 0, wrong.decode()
+    return json.loads(out)
+
+
 @pytest.mark.parametrize("client", ["1", "2", "typescript"])
 async def test_a_client_logs_in_and_calls_a_tool(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
-    program = await asyncio.to_thread(command, client)
     async with OidcProvider(vault=True) as provider, Front(provider.url, PROVIDER, allowed_users=["ann"]) as front:
-        process = await asyncio.create_subprocess_exec(
-            *program, front.resource, "guarded", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-        )
-        async with asyncio.timeout(WAIT):
-            said, wrong = await process.communicate()
-        assert process.returncode == 0, wrong.decode()
-        assert json.loads(said)["text"] == "done"
+        assert (await said(client, front.resource, "guarded"))["text"] == "done"
 
 
 async def test_a_person_agrees_in_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

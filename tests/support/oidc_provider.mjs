@@ -31,7 +31,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
             client_secret: 'vault-secret-0123456789',
             application_type: 'native',
             grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-            redirect_uris: ['http://127.0.0.1/callback', 'http://127.0.0.1/login/callback'],
+            redirect_uris: ['/callback', '/login/callback', '/vault/identity', '/vault/callback'].map((path) => `http://127.0.0.1${path}`),
           },
         ]
       : []),

@@ -48,7 +48,7 @@ class VaultPlugin(Plugin):
         from pegboard_plugins.vault.vault_source import VaultSource
 
         callers = self.config.callers
-        return [VaultSource(self._logins(), None if callers is None else callers.issuer)]
+        return [VaultSource(self._logins(), None if callers is None else callers.access_issuer or callers.issuer)]
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:

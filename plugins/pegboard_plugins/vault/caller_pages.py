@@ -131,7 +131,7 @@ class CallerPages:
             claims = await self._claims(browser, request.query)
         except LoginFailedError:
             return _page(400, "The login failed. Open the link again")
-        if (claims.get("iss"), claims.get("sub")) != (flow.key.issuer, flow.key.subject):
+        if (claims.get("iss"), claims.get(self._settings.subject_claim)) != (self._settings.issuer, flow.key.subject):
             return _page(403, "Another user has started this login. Close this page, and tell the sender of the link")
         if self._flows.get(flow.id) is not flow or flow.request is None:
             return _page(404, "This login has ended. Start it again")

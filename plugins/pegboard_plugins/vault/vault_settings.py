@@ -75,16 +75,21 @@ class CallerSettings(PluginConfig):
     Attributes:
         url: the public address of the host, such as "https://tools.example.com". The redirect URI at each provider is
             this address with the path /vault/callback.
-        issuer: the issuer of the callers' access tokens, an OpenID provider. Its subjects must be the same for the
-            tokens and for the `client_id`.
+        issuer: the OpenID provider at which callers log in. Its subjects must be the same for the access tokens and
+            for the `client_id`.
+        access_issuer: the issuer of the callers' access tokens, if another server issues them. For the plugin `login`,
+            this is the origin of its `resource`. The tokens must have the subjects of `issuer`.
         client_id: the id of the host at the issuer. Its redirect URI is `url` with the path /vault/identity.
         client_secret: the secret of the host there; None for a public client.
+        subject_claim: the claim of ID tokens with the subject of access tokens.
     """
 
     url: str
     issuer: str = Field(min_length=1)
+    access_issuer: str | None = Field(None, min_length=1)
     client_id: str = Field(min_length=1)
     client_secret: SecretStr | None = None
+    subject_claim: str = "sub"
 
     @field_validator("url")
     @classmethod
@@ -95,6 +100,15 @@ class CallerSettings(PluginConfig):
         if "/" in rest or not (scheme == "https" or (scheme == "http" and names_this_machine(url))):
             raise ValueError("use an https address without a path, such as https://tools.example.com")
         return url
+
+    @model_validator(mode="after")
+    def _is_provider(self) -> Self:
+        if self.issuer.rstrip("/") == self.url.rstrip("/"):
+            raise ValueError(
+                "issuer is this host, which issues no ID tokens: set issuer to the issuer in [plugins.login.provider], "
+                f'and access_issuer = "{self.issuer}"'
+            )
+        return self
 
 
 class VaultConfig(PluginConfig):

@@ -1,12 +1,16 @@
-// The TypeScript SDK's client logs in by itself and calls a tool: node login.mjs URL TOOL prints the text of the result.
+// The TypeScript SDK's client logs in by itself and calls a tool: node login.mjs URL TOOL [MODE] [asks]
+// Its arguments and output are those of login.py; it has one mode.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const [url, tool] = process.argv.slice(2);
+const [url, tool, , asks] = process.argv.slice(2);
+const pages = [];
+const errors = [];
 const BACK = "http://127.0.0.1:1/callback"; // where no server listens
 
-// the browser of a person who agrees to everything; it returns the code at the end
+// the browser of a person who agrees to everything; it returns the code at the end, or keeps a page without a form
 async function open(address) {
   const cookies = new Map();
   let body;
@@ -26,7 +30,7 @@ async function open(address) {
     }
     const text = await answer.text();
     const [, action] = text.match(/<form[^>]* action="([^"]+)"/) ?? [];
-    if (!action) throw new Error(text);
+    if (!action) return void pages.push(text);
     address = new URL(action, address).href;
     const fields = [...text.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]);
     body = new URLSearchParams({ ...Object.fromEntries(fields), login: "ann", password: "any" });
@@ -47,7 +51,14 @@ const provider = {
 };
 const connect = async () => {
   const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
-  const client = new Client({ name: "desk", version: "1" });
+  const capabilities = asks === "asks" ? { elicitation: { url: {} } } : {};
+  const client = new Client({ name: "desk", version: "1" }, { capabilities });
+  if (asks === "asks") {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+      await open(params.url);
+      return { action: "accept" };
+    });
+  }
   try {
     await client.connect(transport);
   } catch (error) {
@@ -58,6 +69,13 @@ const connect = async () => {
   return client;
 };
 const client = await connect();
-const result = await client.callTool({ name: tool, arguments: {} });
-console.log(JSON.stringify({ text: result.content[0].text }));
+const call = async () => (await client.callTool({ name: tool, arguments: {} })).content[0].text;
+let text = await call();
+const [link] = text.match(/http:\/\/\S+\/vault\/login\?id=[\w-]+/) ?? [];
+if (link) {
+  errors.push(text);
+  await open(link);
+  text = await call();
+}
+console.log(JSON.stringify({ text, errors, pages }));
 await client.close();

@@ -1,6 +1,8 @@
 """The official SDK's client at a guarded endpoint: it discovers the login, a person logs in, and it calls a tool.
 
-python login.py URL TOOL prints the tool's text and the HTTP exchanges on the way, as JSON.
+python login.py URL TOOL [MODE] [asks] prints the tool's text, the errors before it, the last pages of further logins,
+and the HTTP exchanges on the way, as JSON. MODE is that of the second line. With `asks`, the client lets the server ask
+the person to open pages. Otherwise the person opens the link in an error, and the client calls again.
 """
 
 from __future__ import annotations
@@ -52,9 +54,17 @@ class Storage(SimpleNamespace):
 class Person:
     """A person who logs in and agrees, in a browser without a screen."""
 
-    back = ""
+    def __init__(self) -> None:
+        self.back = ""
+        self.pages: list[str] = []
+
+    async def answer(self, context: Any, params: Any) -> Any:
+        """Open the page that the server asks for."""
+        await self.go(params.url)
+        return mcp.types.ElicitResult(action="accept")
 
     async def go(self, url: str) -> None:
+        """Open a page and submit forms, until the client is called back or a page has no form."""
         async with library.AsyncClient() as browser:
             answer = await browser.get(url)
             while True:
@@ -66,7 +76,9 @@ class Person:
                     answer = await browser.get(url)
                     continue
                 action = re.search(r'<form[^>]* action="([^"]+)"', answer.text)
-                assert action, answer.text
+                if action is None:
+                    self.pages.append(answer.text)
+                    return
                 fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', answer.text))
                 said = {**fields, "login": "ann", "password": "any"}
                 answer = await browser.post(urljoin(str(answer.url), action[1]), data=said)
@@ -79,19 +91,19 @@ class Person:
 
 
 @asynccontextmanager
-async def connected(url: str, http: Any) -> AsyncIterator[Any]:
+async def connected(url: str, http: Any, mode: str, **more: Any) -> AsyncIterator[Any]:
     transport = streamable_http_client(url, http_client=http)
     if FIRST_LINE:
-        async with transport as (reading, writing, _), mcp.ClientSession(reading, writing) as session:
+        async with transport as (reading, writing, _), mcp.ClientSession(reading, writing, **more) as session:
             await session.initialize()
             yield session
     else:
-        async with mcp.Client(transport) as client:
+        async with mcp.Client(transport, mode=mode, **more) as client:
             yield client
 
 
-async def log_in(url: str, tool: str) -> None:
-    person, asked = Person(), []
+async def log_in(url: str, tool: str, mode: str = "auto", asks: str = "silent") -> None:
+    person, asked, errors = Person(), [], []
     metadata = OAuthClientMetadata(
         client_name="desk",
         redirect_uris=[BACK],
@@ -111,9 +123,14 @@ async def log_in(url: str, tool: str) -> None:
         callback_handler=person.code,
     )
     http = library.AsyncClient(auth=auth, event_hooks={"response": [note]})
-    async with http, connected(url, http) as client:
+    more = {"elicitation_callback": person.answer} if asks == "asks" else {}
+    async with http, connected(url, http, mode, **more) as client:
         result = await client.call_tool(tool, {})
-    print(json.dumps({"text": result.content[0].text, "asked": asked}))
+        if link := re.search(r"http://\S+/vault/login\?id=[\w-]+", result.content[0].text):
+            errors.append(result.content[0].text)
+            await person.go(link[0])
+            result = await client.call_tool(tool, {})
+    print(json.dumps({"text": result.content[0].text, "errors": errors, "pages": person.pages, "asked": asked}))
 
 
 warnings.simplefilter("ignore")

@@ -55,10 +55,10 @@ async def network(tmp_path: Path) -> AsyncIterator[Network]:
 
 
 @asynccontextmanager
-async def running(tmp_path: Path) -> AsyncIterator[Network]:
+async def running(tmp_path: Path, **more: str) -> AsyncIterator[Network]:
     async with LoginIssuer() as issuer, ProviderServer() as provider:
         port = free_port()
-        callers = {"url": f"http://127.0.0.1:{port}", "issuer": issuer.url, "client_id": "vault"}
+        callers = {"url": f"http://127.0.0.1:{port}", "issuer": issuer.url, "client_id": "vault", **more}
         sections = {
             "plugins.resource_server": {"resource": RESOURCE},
             "plugins.vault.callers": callers,
@@ -138,6 +138,20 @@ async def test_an_id_token_of_another_login_proves_nothing(network: Network, cha
         await person.open(await network.link("ann"))
         assert person.shown[0] == 400
         assert network.provider.pages == []
+
+
+async def test_another_claim_names_the_subject(tmp_path: Path) -> None:
+    async with running(tmp_path, subject_claim="oid") as network, Person() as person:
+        network.issuer.changed = {"sub": "of-this-client", "oid": "ann"}
+        await person.open(await network.link("ann"))
+        assert person.shown[0] == 200, person.shown
+
+
+def test_a_host_that_issues_no_id_tokens_cannot_identify_callers() -> None:
+    with pytest.raises(
+        ValidationError, match=r"set issuer to the issuer in \[plugins.login.provider\], and access_issuer"
+    ):
+        CallerSettings(url="https://t.example", issuer="https://t.example/", client_id="vault")
 
 
 @pytest.mark.parametrize("url", ["http://tools.example.com", "https://tools.example.com/mcp", "ftp://a"])

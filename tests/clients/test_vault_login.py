@@ -1,0 +1,66 @@
+"""Clients of others log in at a host with the plugins `login` and `vault`, and a tool has the token of the person."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.clients import account_kit
+from tests.clients.test_front_door_login import said
+from tests.support.http import Served, http_config
+from tests.support.oidc import OidcProvider, free_port
+from tests.support.pool import make_site
+
+pytestmark = pytest.mark.timeout(600)  # the first run makes environments
+
+CONFIG = """
+[plugins.login]
+resource = "{url}/mcp"
+allowed_users = ["ann"]
+
+[plugins.login.provider]
+issuer = "{identity}"
+client_id = "vault"
+client_secret = "vault-secret-0123456789"
+
+[plugins.vault.callers]
+url = "{url}"
+issuer = "{identity}"
+access_issuer = "{url}"
+client_id = "vault"
+client_secret = "vault-secret-0123456789"
+
+[plugins.vault.providers.acme]
+issuer = "{accounts}"
+client_id = "vault"
+client_secret = "vault-secret-0123456789"
+"""
+
+
+@asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[tuple[Served, OidcProvider]]:
+    """Serve the toolkit `account`, with one provider for the login of people and another for their tokens."""
+    async with OidcProvider(vault=True) as identity, OidcProvider(vault=True) as accounts:
+        port = free_port()
+        more = CONFIG.format(url=f"http://127.0.0.1:{port}", identity=identity.url, accounts=accounts.url)
+        config = http_config(f'host = "127.0.0.1"\nport = {port}', more=more)
+        state = {"PEGBOARD_STATE_DIR": str(folder / "state")}
+        async with Served(make_site(folder, {"account": account_kit}), config, env=state) as served:
+            yield served, accounts
+
+
+@pytest.mark.parametrize("asks", ["asks", "silent"])
+@pytest.mark.parametrize(
+    ("client", "mode"), [("1", "legacy"), ("2", "legacy"), ("2", "2026-07-28"), ("typescript", "legacy")]
+)
+async def test_a_client_logs_in_and_a_tool_has_the_token(client: str, mode: str, asks: str, tmp_path: Path) -> None:
+    """A client without elicitation receives the link in an error, and calls again."""
+    async with running(tmp_path) as (served, accounts):
+        heard = await said(client, served.url, "account_show", mode, asks)
+        assert heard["text"] == f"{accounts.url} ann work"
+        assert len(heard["errors"]) == (asks == "silent")
+        assert len(heard["pages"]) == 1
+        assert "You are logged in at acme" in heard["pages"][0]
