@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from pegboard import PluginConfig
+from pegboard.client import names_this_machine
 from pegboard.plugin import WidensAccess, checked_scopes, is_weak_secret
 
 GITHUB = "https://github.com"
-Name: TypeAlias = Annotated[str, Field(min_length=1)]
 _UNSAFE_SCHEMES = frozenset(("about", "blob", "data", "file", "ftp", "http", "https", "javascript", "vbscript"))
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_OWN_PARAMETERS = frozenset(
+    (
+        *("client_id", "code_challenge", "code_challenge_method", "nonce"),
+        *("redirect_uri", "response_mode", "response_type", "scope", "state"),
+    )
+)
+"""The parameters of the login page that have a setting, or are different in each login."""
+_UNSTABLE_CLAIMS = frozenset(("email", "name", "nickname", "phone_number", "preferred_username"))
+"""Claims that can change, and that another person can then have (OpenID Connect Core, section 5.7)."""
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+def _checked_domain(domain: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", domain.lower()):
+        raise ValueError(f"invalid domain {domain!r}: write one such as example.com, and each subdomain by itself")
+    return domain.lower()
+
+
+def _checked_scheme(scheme: str) -> str:
+    if not re.fullmatch("[a-z][a-z0-9+.-]*", scheme):
+        raise ValueError(f"invalid scheme {scheme!r}: write it in small letters and without '://', such as cursor")
+    if scheme in _UNSAFE_SCHEMES:
+        raise ValueError(f"the scheme {scheme} belongs to browsers, not to an application: remove it")
+    return scheme
+
+
+Name: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Domain: TypeAlias = Annotated[str, AfterValidator(_checked_domain)]
+Scheme: TypeAlias = Annotated[str, AfterValidator(_checked_scheme)]
 
 
 class Person(NamedTuple):
@@ -54,18 +83,46 @@ class IdentityProviderSettings(PluginConfig):
     """
 
     issuer: str
-    client_id: str = Field(min_length=1)
-    client_secret: SecretStr | None = None
+    client_id: Name
+    client_secret: SecretStr | None = Field(None, min_length=1)
     kind: Literal["openid", "github"] = "openid"
     scopes: tuple[str, ...] = ()
     parameters: Mapping[str, str] = {}
-    subject_claim: str = "sub"
-    groups_claim: str = "groups"
+    subject_claim: Name = "sub"
+    groups_claim: Name = "groups"
 
     @field_validator("issuer")
     @classmethod
     def _check_issuer(cls, url: str) -> str:
-        return _checked_url(url)
+        issuer, known, _ = _checked_url(url).partition("/.well-known/")
+        if known:
+            raise ValueError(f"this is the address of the metadata: the issuer is {issuer}")
+        return GITHUB if issuer.rstrip("/") == GITHUB else issuer
+
+    @field_validator("scopes")
+    @classmethod
+    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(given)
+
+    @field_validator("parameters")
+    @classmethod
+    def _check_parameters(cls, given: Mapping[str, str]) -> Mapping[str, str]:
+        if own := _OWN_PARAMETERS & set(given):
+            raise ValueError(f"the host sets {min(own)} itself: remove it from parameters")
+        return given
+
+    @field_validator("subject_claim")
+    @classmethod
+    def _check_subject_claim(cls, claim: str) -> str:
+        if claim in _UNSTABLE_CLAIMS:
+            raise ValueError(f"another person can have the same {claim} later: use a stable claim, such as sub")
+        return claim
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.scopes and "openid" not in self.scopes and not self.is_github:
+            raise ValueError("without the scope openid, the provider sends no ID token: add it to scopes")
+        return self
 
     @property
     def is_github(self) -> bool:
@@ -101,23 +158,23 @@ class LoginConfig(PluginConfig):
     provider: Annotated[IdentityProviderSettings, WidensAccess("admits callers who log in at this provider")]
     allowed_users: Annotated[tuple[Name, ...], WidensAccess("lets these people log in")] = ()
     allowed_groups: Annotated[tuple[Name, ...], WidensAccess("lets members of these groups log in")] = ()
-    allowed_domains: Annotated[tuple[Name, ...], WidensAccess("lets accounts of these domains log in")] = ()
+    allowed_domains: Annotated[tuple[Domain, ...], WidensAccess("lets accounts of these domains log in")] = ()
     everyone: Annotated[bool, WidensAccess("lets everyone with an account at the provider log in")] = False
     scopes: tuple[str, ...] = ()
     challenge_scopes: tuple[str, ...] = ()
     scope_groups: Mapping[str, tuple[str, ...]] = {}
     keys: tuple[SecretStr, ...] = ()
-    database: str | None = None
+    database: Name | None = None
     access_seconds: float = Field(600, ge=30, le=3600)
-    login_seconds: float = Field(7 * 24 * 3600, ge=60)
+    login_seconds: float = Field(7 * 24 * 3600, ge=60, allow_inf_nan=False)
     checked_seconds: float = Field(30, ge=0, le=600)
-    redirect_schemes: tuple[Annotated[str, Field(pattern="^[a-z][a-z0-9+.-]*$")], ...] = ()
+    redirect_schemes: tuple[Scheme, ...] = ()
     client_metadata_documents: bool = True
 
     @field_validator("resource")
     @classmethod
     def _check_resource(cls, url: str) -> str:
-        return _checked_url(url)
+        return _normal(_checked_url(url))
 
     @field_validator("scopes", "challenge_scopes")
     @classmethod
@@ -132,8 +189,6 @@ class LoginConfig(PluginConfig):
             raise ValueError(f"scope {min(unknown)!r} is missing in scopes: add it there")
         if self.provider.is_github and (self.allowed_domains or any("@" in one for one in self.allowed_users)):
             raise ValueError("GitHub does not prove addresses: set user names in allowed_users, or allowed_groups")
-        if unsafe := _UNSAFE_SCHEMES & set(self.redirect_schemes):
-            raise ValueError(f"the scheme {min(unsafe)} belongs to browsers, not to an application: remove it")
         if any(is_weak_secret(key.get_secret_value()) for key in self.keys):
             raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
         return self
@@ -146,7 +201,7 @@ class LoginConfig(PluginConfig):
 
     def is_resource(self, url: str | None) -> bool:
         """Return True if a client names the resource, or none. Some libraries add a slash to a URL without a path."""
-        return url is None or url.rstrip("/") == self.resource.rstrip("/")
+        return url is None or _normal(url).rstrip("/") == self.resource.rstrip("/")
 
     @property
     def is_secure(self) -> bool:
@@ -167,7 +222,7 @@ class LoginConfig(PluginConfig):
             self.everyone
             or person.login in logins
             or person.email in addresses
-            or person.domain in {domain.lower() for domain in self.allowed_domains}
+            or person.domain in self.allowed_domains
             or not set(self.allowed_groups).isdisjoint(person.groups)
         )
 
@@ -189,6 +244,16 @@ def _checked_url(url: str) -> str:
         raise ValueError("invalid URL: use one such as https://tools.example.com/mcp") from None
     if not host or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>@?#'):
         raise ValueError("invalid URL: use one such as https://tools.example.com/mcp, without user, query and fragment")
-    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+    if parts.scheme != "https" and not (parts.scheme == "http" and names_this_machine(url)):
         raise ValueError("the URL must be https: only servers on this machine may use http")
     return url
+
+
+def _normal(url: str) -> str:
+    """Return a URL with scheme and host in small letters, and without a default port (RFC 3986, section 6.2)."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    netloc = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ""))
+    return parts._replace(netloc=netloc).geturl()
