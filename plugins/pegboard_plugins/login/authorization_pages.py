@@ -22,7 +22,7 @@ from pegboard_plugins.login.grant_store import MAX_CODE_SECONDS, GrantStore, Log
 from pegboard_plugins.login.grant_tokens import GrantRefusedError, form_fields
 from pegboard_plugins.login.identity_provider import IdentityProvider, ProviderLogin
 from pegboard_plugins.login.login_clients import ClientRefusedError, LoginClients, client_label, names_loopback
-from pegboard_plugins.login.login_signing import CODE_KIND, CONSENT_KIND, FLOW_KIND
+from pegboard_plugins.login.login_signing import CODE_KIND, CONSENT_KIND, FLOW_KIND, LoginStateError
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_settings import LoginConfig
@@ -145,7 +145,11 @@ class AuthorizationPages:
             scopes=self._config.granted(tuple(claims["scopes"]), person),
             person=person,
         )
-        code = {"grant": await self._grants.add(grant), "number": 0}
+        try:
+            code = {"grant": await self._grants.add(grant), "number": 0}
+        except LoginStateError as error:
+            logger.error("login: %s", error)
+            return {"error": "server_error", "error_description": "The login could not be kept: ask the operator."}
         logger.info("login: %s uses the client %s", person.email or person.login, grant.client)
         return {"code": self._signer.sign(CODE_KIND, code, MAX_CODE_SECONDS)}
 

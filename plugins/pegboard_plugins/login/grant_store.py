@@ -16,8 +16,9 @@ from secrets import token_urlsafe
 from time import time
 from typing import NamedTuple, TypeVar
 
-from pegboard.plugin import PluginError, decode, encode, state_directory
+from pegboard.plugin import decode, encode, state_directory
 from pegboard_plugins.login.login_settings import Person
+from pegboard_plugins.login.login_signing import LoginStateError
 
 MAX_FILE_WAIT_SECONDS = 10
 """The limit of the time in which another process may hold the file."""
@@ -57,7 +58,7 @@ class LoginGrant(NamedTuple):
 
 
 class GrantStore:
-    """The file.
+    """The file. Each method raises `LoginStateError` if the file cannot be used.
 
     Args:
         path: the file, which is created with mode 0600; None for `login.db` in the state directory.
@@ -100,26 +101,32 @@ class GrantStore:
 
     async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
         def run() -> T:
-            with self._file() as file:
-                return use(file)
+            path = self._place()
+            try:
+                with _opened(path) as file:
+                    return use(file)
+            except (OSError, sqlite3.Error) as error:
+                raise LoginStateError(f"the file {path} of the logins cannot be used: {error}") from error
 
         return await asyncio.to_thread(run)
-
-    @contextmanager
-    def _file(self) -> Iterator[sqlite3.Connection]:
-        path = self._place()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        with closing(sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
-            file.execute("BEGIN IMMEDIATE")
-            file.execute(_TABLE)
-            yield file
-            file.execute("COMMIT")
 
     def _place(self) -> Path:
         if self._path is not None:
             return Path(self._path)
         directory = state_directory(os.environ)
         if directory is None:
-            raise PluginError("there is no state directory for logins: set [plugins.login] database")
+            raise LoginStateError("there is no state directory for logins: set [plugins.login] database")
         return directory / "login.db"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        raise LoginStateError(f"other users can read {path}: change its mode with chmod 600")
+    with closing(sqlite3.connect(path, timeout=MAX_FILE_WAIT_SECONDS, isolation_level=None)) as file:
+        file.execute("BEGIN IMMEDIATE")
+        file.execute(_TABLE)
+        yield file
+        file.execute("COMMIT")

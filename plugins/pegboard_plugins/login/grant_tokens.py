@@ -72,10 +72,10 @@ class GrantTokens:
         except GrantRefusedError as error:
             return _answer(400, {"error": error.code, "error_description": str(error)})
         token = form.get("token", "")
-        claims = self._signer.read(REFRESH_KIND, token) or self._signer.read(ACCESS_KIND, token) or {}
-        grant = await self._grants.load(claims.get("grant"))
-        if grant is not None and grant.client == client_label(form.get("client_id", "")):
-            await self._grants.remove(grant)
+        if claims := self._signer.read(REFRESH_KIND, token) or self._signer.read(ACCESS_KIND, token):
+            grant = await self._grants.load(claims["grant"])
+            if grant is not None and grant.client == client_label(form.get("client_id", "")):
+                await self._grants.remove(grant)
         return _answer(200, {})
 
     async def _use_code(self, form: Mapping[str, str]) -> dict[str, Any]:

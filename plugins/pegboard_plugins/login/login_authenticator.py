@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from hashlib import sha256
 from time import time
@@ -12,16 +13,18 @@ from urllib.parse import urlsplit
 from pegboard.plugin import BearerScheme
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.login.login_metadata import resource_metadata_url
-from pegboard_plugins.login.login_signing import ACCESS_KIND
+from pegboard_plugins.login.login_signing import ACCESS_KIND, LoginStateError
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore
     from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
 
+logger = logging.getLogger("pegboard.plugins.login")
 
 MAX_KNOWN_CALLERS = 10_000
 """The limit of the tokens that are remembered."""
+_UNAVAILABLE = Response(503, b"Logins cannot be checked at the moment.\n", "text/plain", {"Retry-After": "5"})
 
 
 class KnownCaller(NamedTuple):
@@ -74,7 +77,10 @@ class LoginAuthenticator:
         if known is not None and known.until > time():
             return known.caller
         self._known.pop(digest, None)
-        caller = await self._caller(token)
+        try:
+            caller = await self._caller(token)
+        except LoginStateError as error:
+            return unavailable(error)
         if caller is None:
             return self._scheme.invalid("The token is invalid or has expired.")
         until = min(caller.expires_at or 0.0, time() + self._config.checked_seconds)
@@ -100,3 +106,9 @@ class LoginAuthenticator:
             extra=MappingProxyType({name: claims[name] for name in ("email", "name") if name in claims}),
             issuer=self._config.issuer,
         )
+
+
+def unavailable(error: LoginStateError) -> Response:
+    """Return the response to a request that needs a file that cannot be used. Log the reason."""
+    logger.error("login: %s", error)
+    return _UNAVAILABLE

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard.plugin import ProtocolContext, Route, encode
 from pegboard.types import Request, Response
 from pegboard_plugins.login.authorization_pages import AuthorizationPages
 from pegboard_plugins.login.grant_tokens import GrantTokens
 from pegboard_plugins.login.identity_provider import IdentityProvider
+from pegboard_plugins.login.login_authenticator import unavailable
 from pegboard_plugins.login.login_clients import LoginClients
 from pegboard_plugins.login.login_metadata import (
     AUTHORIZE,
@@ -24,11 +25,14 @@ from pegboard_plugins.login.login_metadata import (
     resource_metadata_path,
     server_metadata,
 )
+from pegboard_plugins.login.login_signing import LoginStateError
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore
     from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+
+Handler: TypeAlias = Callable[[Request, ProtocolContext], Awaitable[Response]]
 
 
 def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -> Sequence[Route]:
@@ -60,7 +64,19 @@ def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -
         ("GET", RESOURCE_PATH): describe_resource,
         ("GET", resource_metadata_path(config)): describe_resource,
     }
-    return [Route(method, path, handler, auth="public") for (method, path), handler in handlers.items()]
+    return [Route(method, path, _answered(handler), auth="public") for (method, path), handler in handlers.items()]
+
+
+def _answered(handler: Handler) -> Handler:
+    """Return a handler with a response to problems of files."""
+
+    async def handle(request: Request, host: ProtocolContext) -> Response:
+        try:
+            return await handler(request, host)
+        except LoginStateError as error:
+            return unavailable(error)
+
+    return handle
 
 
 def _document(members: dict[str, Any]) -> Response:

@@ -17,7 +17,7 @@ import jwt
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pegboard.plugin import SECRET_BYTES, create_state
+from pegboard.plugin import SECRET_BYTES, create_state, is_weak_secret
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_settings import LoginConfig
@@ -30,7 +30,12 @@ CONSENT_KIND = "login-consent+jwt"
 FLOW_KIND = "login-flow+jwt"
 MAX_CLOCK_SKEW_SECONDS = 10
 """The tolerated difference between the clocks of machines that share keys."""
+KEY_NAME = "login-key"
 _ALGORITHM = "HS256"
+
+
+class LoginStateError(Exception):
+    """A file of the plugin cannot be used. The message is for the operator."""
 
 
 class LoginSigner:
@@ -48,7 +53,13 @@ class LoginSigner:
     def _secrets(self) -> Sequence[bytes]:
         if self._config.keys:
             return [key.get_secret_value().encode() for key in self._config.keys]
-        return [create_state("login-key", token_hex(SECRET_BYTES).encode(), os.environ)]
+        try:
+            key = create_state(KEY_NAME, token_hex(SECRET_BYTES).encode(), os.environ)
+        except OSError as error:
+            raise LoginStateError(f"the key of the logins cannot be used: {error}") from error
+        if is_weak_secret(key.decode("utf-8", "replace")):
+            raise LoginStateError(f"the file {KEY_NAME} in the state directory is damaged: remove it")
+        return [key]
 
     def sign(self, kind: str, claims: Mapping[str, Any], seconds: float | None = None) -> str:
         """Return a token.
@@ -57,6 +68,9 @@ class LoginSigner:
             kind: the kind of token, as its `typ`.
             claims: its claims.
             seconds: its lifetime; None for a token that does not expire.
+
+        Raises:
+            LoginStateError: there is no key.
         """
         own: dict[str, Any] = {"iss": self._config.issuer, **claims}
         if seconds is not None:
@@ -64,7 +78,11 @@ class LoginSigner:
         return jwt.encode(own, self._keys(kind)[0], algorithm=_ALGORITHM, headers={"typ": kind})
 
     def read(self, kind: str, token: str) -> Mapping[str, Any] | None:
-        """Return the claims of a valid token, or None."""
+        """Return the claims of a valid token, or None.
+
+        Raises:
+            LoginStateError: there is no key.
+        """
         for key in self._keys(kind):
             try:
                 claims: Mapping[str, Any] = jwt.decode(

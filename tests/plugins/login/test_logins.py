@@ -182,16 +182,6 @@ async def test_revocation_ends_the_login(front: Front) -> None:
         assert (await front.refresh(client, tokens["refresh_token"])).json["error"] == "invalid_grant"
 
 
-def modes(folder: Path) -> dict[str, str]:
-    return {path.name: oct(path.stat().st_mode & 0o777) for path in folder.glob("login*")}
-
-
-async def test_only_the_owner_can_read_the_files(provider: IdentityServer, state: Path) -> None:
-    async with Front(provider.url, keys=[]) as front:
-        await front.tokens(await front.client())
-    assert modes(state) == {"login-key": "0o600", "login.db": "0o600"}
-
-
 @pytest.mark.parametrize(
     ("metadata", "error"),
     [
