@@ -122,7 +122,9 @@ class Hubspot(ToolAuthorization):
     """A token issued by HubSpot."""
 
     provider = AuthProvider(
-        id="hubspot", title="HubSpot", documentation="https://developers.hubspot.com/docs/api/working-with-oauth"
+        id="hubspot",
+        title="HubSpot",
+        documentation="https://developers.hubspot.com/docs/api-reference/latest/authentication/manage-oauth-tokens",
     )
 
 

@@ -24,7 +24,10 @@ class ProviderServer(LoopbackServer):
         answer: members of the authorization response to change; "" removes one.
         replies: the next responses of the token endpoint; without one it issues "access-1", "access-2", and so on.
         reply: members that it adds to every token.
-        revoked: the tokens that were revoked.
+        revocations: the requests for revocation, in the form of `forms`, with `bearer` for a token in the header.
+        revocation_reply: the response to them.
+        devices: the requests for device authorization.
+        requests: all token requests and requests for revocation.
         before_token: awaited before each response of the token endpoint.
     """
 
@@ -34,17 +37,26 @@ class ProviderServer(LoopbackServer):
         self.answer: dict[str, str] = {}
         self.replies: list[tuple[int, dict[str, Any]]] = []
         self.reply: dict[str, Any] = {"expires_in": 3600}
-        self.revoked: list[str] = []
+        self.revocations: list[dict[str, str]] = []
+        self.revocation_reply: dict[str, Any] = {}
+        self.devices: list[dict[str, str]] = []
+        self.requests: list[web.Request] = []
         self.before_token: Callable[[], Awaitable[None]] | None = None
 
     def application(self) -> web.Application:
         application = web.Application()
         application.router.add_get("/authorize", self._authorize)
         application.router.add_post("/token", self._token)
+        application.router.add_post("/refresh", self._token)
         application.router.add_post("/device", self._device)
         application.router.add_post("/revoke", self._revoke)
         application.router.add_get("/user", self._user)
         return application
+
+    @property
+    def revoked(self) -> list[str]:
+        """The tokens that were revoked."""
+        return [form["token"] for form in self.revocations]
 
     def started(self) -> None:
         self.url = self.origin
@@ -64,12 +76,8 @@ class ProviderServer(LoopbackServer):
         return web.Response(status=302, headers={"Location": target})
 
     async def _token(self, request: web.Request) -> web.Response:
-        text = await request.text()
-        is_json = request.content_type == "application/json"
-        form: dict[str, str] = json.loads(text) if is_json else dict(parse_qsl(text))
-        if given := request.headers.get("Authorization"):
-            form["basic"] = b64decode(given.removeprefix("Basic ")).decode()
-        self.forms.append({**form, **({"json": "yes"} if is_json else {})})
+        form = await self._form(request)
+        self.forms.append(form)
         if self.before_token is not None:
             await self.before_token()
         if "code_challenge" in (self.pages[-1] if self.pages and "code" in form else {}):
@@ -82,13 +90,23 @@ class ProviderServer(LoopbackServer):
         status, body = self.replies.pop(0) if self.replies else (200, issued)
         return web.json_response(body, status=status)
 
+    async def _form(self, request: web.Request) -> dict[str, str]:
+        self.requests.append(request)
+        text, is_json = await request.text(), request.content_type == "application/json"
+        form: dict[str, str] = json.loads(text) or {} if is_json else dict(parse_qsl(text))
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        if given:
+            form[scheme.lower()] = b64decode(given).decode() if scheme == "Basic" else given
+        return {**form, **({"json": text if text == "null" else "yes"} if is_json else {})}
+
     async def _device(self, request: web.Request) -> web.Response:
+        self.devices.append(dict(await request.post()))  # type: ignore[arg-type]  # fields, not files
         codes = {"device_code": "device-canary", "user_code": "ABCD-EFGH", "interval": 0, "expires_in": 60}
         return web.json_response({**codes, "verification_uri": f"{self.url}/enter"})
 
     async def _revoke(self, request: web.Request) -> web.Response:
-        self.revoked.append((await request.post())["token"])  # type: ignore[arg-type]  # a field, not a file
-        return web.Response()
+        self.revocations.append(await self._form(request))
+        return web.json_response(self.revocation_reply)
 
     async def _user(self, request: web.Request) -> web.Response:
         known = request.headers.get("Authorization", "").startswith("Bearer access-")

@@ -17,6 +17,7 @@ class NamedProvider(NamedTuple):
         authorization_endpoint: the page for logins.
         token_endpoint: the address for tokens.
         issuer: the issuer that it sends with its response (RFC 9207); "" if it sends none.
+        refresh_endpoint: the address that renews tokens; "" for the address for tokens.
         revocation_endpoint: the address for revocation; "" for none.
         device_endpoint: the address for device authorization; "" for none.
         account_endpoint: an address that describes the user of a token; "" for none.
@@ -28,6 +29,13 @@ class NamedProvider(NamedTuple):
         auth_method: the way in which a client with a secret authenticates.
         sends_json: True if token requests are JSON objects.
         pkce: True if it supports PKCE.
+        pkce_with_secret: False if only clients without a secret may use PKCE.
+        headers: headers that it requires in requests for tokens and for revocation.
+        error_codes: its error messages in place of the codes of RFC 6749 and RFC 8628, and the code of each.
+        device_scope_parameter: the parameter for scopes of the address for device authorization.
+        revokes_access_token: True if it revokes access tokens only; otherwise the refresh token is revoked.
+        revocation_auth: the way in which a client authenticates for revocation; "" as for tokens, "none" with its
+            id alone, "bearer" with the token itself, in a request without members.
         token_member: the member of the response that has the token; "" if the response itself has it.
         reports_scopes: True if the response names the granted scopes in the words of the request.
     """
@@ -37,6 +45,7 @@ class NamedProvider(NamedTuple):
     authorization_endpoint: str = ""
     token_endpoint: str = ""
     issuer: str = ""
+    refresh_endpoint: str = ""
     revocation_endpoint: str = ""
     device_endpoint: str = ""
     account_endpoint: str = ""
@@ -48,6 +57,12 @@ class NamedProvider(NamedTuple):
     auth_method: str = "client_secret_post"
     sends_json: bool = False
     pkce: bool = True
+    pkce_with_secret: bool = True
+    headers: tuple[tuple[str, str], ...] = ()
+    error_codes: tuple[tuple[str, str], ...] = ()
+    device_scope_parameter: str = "scope"
+    revokes_access_token: bool = False
+    revocation_auth: str = ""
     token_member: str = ""
     reports_scopes: bool = False
 
@@ -85,7 +100,10 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         "https://docs.attio.com/docs/oauth/authorize",
         "https://app.attio.com/authorize",
         "https://app.attio.com/oauth/token",
+        revocation_endpoint="https://app.attio.com/oauth/revoke",
         pkce=False,
+        revokes_access_token=True,
+        revocation_auth="none",
     ),
     "calendly": NamedProvider(
         "Calendly",
@@ -94,6 +112,7 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         "https://auth.calendly.com/oauth/token",
         revocation_endpoint="https://auth.calendly.com/oauth/revoke",
         auth_method=_BASIC,
+        revocation_auth="client_secret_post",
     ),
     "clickup": NamedProvider(
         "ClickUp",
@@ -115,13 +134,17 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         "https://developers.dropbox.com/oauth-guide",
         "https://www.dropbox.com/oauth2/authorize",
         "https://api.dropboxapi.com/oauth2/token",
+        revocation_endpoint="https://api.dropboxapi.com/2/auth/token/revoke",
         parameters=(("token_access_type", "offline"),),
+        revokes_access_token=True,
+        revocation_auth="bearer",
     ),
     "figma": NamedProvider(
         "Figma",
         "https://developers.figma.com/docs/rest-api/authentication/",
         "https://www.figma.com/oauth",
         "https://api.figma.com/v1/oauth/token",
+        refresh_endpoint="https://api.figma.com/v1/oauth/refresh",
         auth_method=_BASIC,
     ),
     "github": NamedProvider(
@@ -145,9 +168,10 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
     ),
     "hubspot": NamedProvider(
         "HubSpot",
-        "https://developers.hubspot.com/docs/api/working-with-oauth",
+        "https://developers.hubspot.com/docs/api-reference/latest/authentication/manage-oauth-tokens",
         "https://app.hubspot.com/oauth/authorize",
-        "https://api.hubapi.com/oauth/v1/token",
+        "https://api.hubapi.com/oauth/2026-03/token",
+        revocation_endpoint="https://api.hubapi.com/oauth/2026-03/token/revoke",
         pkce=False,
     ),
     "linear": NamedProvider(
@@ -186,10 +210,13 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         "https://developers.notion.com/docs/authorization",
         "https://api.notion.com/v1/oauth/authorize",
         "https://api.notion.com/v1/oauth/token",
+        revocation_endpoint="https://api.notion.com/v1/oauth/revoke",
         parameters=(("owner", "user"),),
         auth_method=_BASIC,
         sends_json=True,
         pkce=False,
+        headers=(("Notion-Version", "2025-09-03"),),
+        revokes_access_token=True,
     ),
     "pagerduty": NamedProvider(
         "PagerDuty",
@@ -206,15 +233,20 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         parameters=(("duration", "permanent"),),
         auth_method=_BASIC,
         pkce=False,
+        headers=(("User-Agent", "pegboard"),),  # it limits the names that libraries send
     ),
     "slack": NamedProvider(
         "Slack",
         "https://docs.slack.dev/authentication/installing-with-oauth/",
         "https://slack.com/oauth/v2/authorize",
         "https://slack.com/api/oauth.v2.access",
+        revocation_endpoint="https://slack.com/api/auth.revoke",
         scope_separator=",",
         scope_parameter="user_scope",
         auth_method=_BASIC,
+        pkce_with_secret=False,
+        revokes_access_token=True,
+        revocation_auth="none",
         token_member="authed_user",  # noqa: S106 - the name of a member
         reports_scopes=True,
     ),
@@ -233,6 +265,13 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         revocation_endpoint="https://id.twitch.tv/oauth2/revoke",
         device_endpoint="https://id.twitch.tv/oauth2/device",
         pkce=False,
+        error_codes=(
+            ("authorization_pending", "authorization_pending"),
+            ("Invalid refresh token", "invalid_grant"),
+        ),
+        device_scope_parameter="scopes",
+        revokes_access_token=True,
+        revocation_auth="none",
     ),
     "x": NamedProvider(
         "X",
@@ -250,5 +289,6 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         "https://zoom.us/oauth/token",
         revocation_endpoint="https://zoom.us/oauth/revoke",
         auth_method=_BASIC,
+        revokes_access_token=True,
     ),
 }

@@ -96,10 +96,7 @@ class ProviderClient:
         """Return the request for the person's consent."""
         async with self._requests() as requests:
             server = await self._server(requests)
-        wanted = self.wanted(scopes)
-        fields = scope_fields(with_offline_access(wanted, server))
-        if "scope" in fields:
-            fields[self.facts.scope_parameter] = self.facts.scope_separator.join(fields.pop("scope").split())
+        fields = self._scope_fields(with_offline_access(self.wanted(scopes), server), self.facts.scope_parameter)
         fields |= dict(self.facts.parameters) | dict(self.settings.parameters)
         return authorization_request(
             server, self._client.client_id, redirect_uri, token_urlsafe(32), fields, requires_pkce=self.facts.pkce
@@ -108,6 +105,14 @@ class ProviderClient:
     def wanted(self, scopes: Sequence[str]) -> tuple[str, ...]:
         """Return the scopes of a login: those that are needed, and those that every login requests."""
         return tuple(dict.fromkeys([*self.facts.scopes, *self.settings.scopes, *scopes]))
+
+    def _scope_fields(self, scopes: Sequence[str], parameter: str) -> dict[str, str]:
+        fields = scope_fields(scopes)
+        if self.facts.documentation:  # the entry of a named provider has all its parameters
+            fields.pop("prompt", None)
+        if "scope" in fields:
+            fields[parameter] = self.facts.scope_separator.join(fields.pop("scope").split())
+        return fields
 
     async def redeem(
         self, request: AuthorizationRequest, response: Mapping[str, str], scopes: Sequence[str]
@@ -137,7 +142,8 @@ class ProviderClient:
             if not server.device_endpoint:
                 raise LoginFailedError(f"{self.facts.title} has no device flow: log in with a browser instead.")
             headers, own = credentials(at_server(self._client, server), server.issuer)
-            fields = {**scope_fields(self.wanted(scopes)), **own, "client_id": self._client.client_id}
+            wanted = self._scope_fields(self.wanted(scopes), self.facts.device_scope_parameter)
+            fields = {**wanted, **own, "client_id": self._client.client_id}
             status, document = await requests.post_form(server.device_endpoint, fields, headers)
         found = document or {}
         page = found.get("verification_uri_complete") or found.get("verification_uri") or found.get("verification_url")
@@ -182,12 +188,27 @@ class ProviderClient:
             server = await self._server(requests)
             if not server.revocation_endpoint:
                 return False
-            headers, own = credentials(at_server(self._client, server), server.issuer)
-            fields = {"token": token.refresh_token or token.access_token, **own}
-            status, document = await requests.post_form(server.revocation_endpoint, fields, headers)
-            if status >= 400:
-                raise LoginFailedError(self._refusal("refuses to revoke the token", status, document, fields))
+            status, document, sent = await self._send_revocation(requests, server, token)
+            if status >= 400 or (document or {}).get("ok") is False:
+                raise LoginFailedError(self._refusal("refuses to revoke the token", status, document, sent))
             return True
+
+    async def _send_revocation(
+        self, requests: JsonRequests, server: ServerMetadata, token: VaultToken
+    ) -> tuple[int, dict[str, Any] | None, Mapping[str, str]]:
+        """Return the status, the response and the values that were sent."""
+        facts, client = self.facts, at_server(self._client, server)
+        refresh_token = None if facts.revokes_access_token else token.refresh_token
+        fields = {"token": refresh_token or token.access_token}
+        if facts.revocation_auth == "bearer":
+            bearer = {"Authorization": f"Bearer {token.access_token}"}
+            return *await requests.post_json(server.revocation_endpoint, None, bearer), fields
+        if facts.revocation_auth and client.method != "none":
+            client = client._replace(method=facts.revocation_auth)
+        headers, own = credentials(client, server.issuer)
+        send = requests.post_json if facts.sends_json else requests.post_form
+        sent = {**fields, **own}
+        return *await send(server.revocation_endpoint, sent, {**headers, **dict(facts.headers)}), sent
 
     async def account(self, token: VaultToken) -> str:
         """Return the name of the user of a token, "" if the provider has no address for that."""
@@ -206,7 +227,9 @@ class ProviderClient:
             if form["grant_type"] == DEVICE_GRANT:
                 own = {**own, "client_id": self._client.client_id}
             send = requests.post_json if self.facts.sends_json else requests.post_form
-            status, document = await send(server.token_endpoint, {**form, **own}, headers)
+            renews = form["grant_type"] == "refresh_token"
+            endpoint = (self.facts.refresh_endpoint if renews else "") or server.token_endpoint
+            status, document = await send(endpoint, {**form, **own}, {**headers, **dict(self.facts.headers)})
         found = (document or {}).get(self.facts.token_member) if self.facts.token_member else document
         found = found if isinstance(found, dict) else {}
         found = found if found.get("access_token") else document or {}  # a renewed token of Slack is at the top
@@ -218,8 +241,9 @@ class ProviderClient:
             or not access_token.isascii()
             or not access_token.isprintable()
         ):
-            problem = self._refusal("refuses a token", status, document, {**form, **own})
-            raise ProviderRefusedError(problem, oauth_error(document) if status < 500 else "")
+            refused = self._standard_error(document)
+            problem = self._refusal("refuses a token", status, refused, {**form, **own})
+            raise ProviderRefusedError(problem, oauth_error(refused) if status < 500 else "")
         refresh_token = found.get("refresh_token")
         return VaultToken(
             access_token=access_token,
@@ -228,6 +252,13 @@ class ProviderClient:
             scopes=self._granted(found.get("scope"), scopes),
             account=_account(found.get("id_token")),
         )
+
+    def _standard_error(self, document: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """Return an error response with the members and codes of RFC 6749, section 5.2."""
+        found = document or {}
+        message = found.get("message")
+        code = dict(self.facts.error_codes).get(message) if isinstance(message, str) else None
+        return {"error_description": message, **found, **({"error": code} if code else {})}
 
     def _granted(self, reported: object, requested: Sequence[str]) -> tuple[str, ...]:
         if not self.facts.reports_scopes or not isinstance(reported, str):
@@ -273,9 +304,11 @@ class ProviderClient:
 
 
 def _with_settings(facts: NamedProvider, settings: ProviderSettings) -> NamedProvider:
-    names = ("authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_endpoint", "account_endpoint")
-    own = {name: value for name in (*names, "issuer") if (value := getattr(settings, name))}
-    return facts._replace(**own, pkce=facts.pkce if settings.pkce is None else settings.pkce)
+    kinds = ("authorization", "token", "refresh", "revocation", "device", "account")
+    names = (*(f"{kind}_endpoint" for kind in kinds), "issuer")
+    own = {name: value for name in names if (value := getattr(settings, name))}
+    may_use_pkce = facts.pkce and (facts.pkce_with_secret or settings.client_secret is None)
+    return facts._replace(**own, pkce=may_use_pkce if settings.pkce is None else settings.pkce)
 
 
 def _account(id_token: object) -> str:

@@ -22,6 +22,7 @@ class ProviderSettings(PluginConfig):
         issuer: the issuer of another provider that has metadata (OpenID Connect Discovery, RFC 8414).
         authorization_endpoint: the page for logins, of a provider without metadata.
         token_endpoint: the address for tokens, of a provider without metadata.
+        refresh_endpoint: the address that renews tokens, if it is not the address for tokens.
         revocation_endpoint: the address for revocation (RFC 7009).
         device_endpoint: the address for device authorization (RFC 8628).
         account_endpoint: an address that describes the user of a token.
@@ -38,6 +39,7 @@ class ProviderSettings(PluginConfig):
     issuer: str | None = None
     authorization_endpoint: str | None = None
     token_endpoint: str | None = None
+    refresh_endpoint: str | None = None
     revocation_endpoint: str | None = None
     device_endpoint: str | None = None
     account_endpoint: str | None = None

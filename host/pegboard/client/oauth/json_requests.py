@@ -62,9 +62,9 @@ class JsonRequests:
         return await self._send("POST", url, own, urlencode(fields).encode())
 
     async def post_json(
-        self, url: str, value: Mapping[str, Any], headers: Mapping[str, str] = EMPTY
+        self, url: str, value: Mapping[str, Any] | None, headers: Mapping[str, str] = EMPTY
     ) -> tuple[int, dict[str, Any] | None]:
-        """Send a JSON object. Return the status, and the body if it is a JSON object."""
+        """Send a JSON object or `null`. Return the status, and the body if it is a JSON object."""
         return await self._send("POST", url, {"Content-Type": "application/json", **headers}, encode(value))
 
     async def _send(
