@@ -1,6 +1,6 @@
 """The 24 named providers: addresses and deviations from OAuth 2.0, each with its documentation.
 
-Data only. docs/vault.md says which entries were compared with the provider's public documentation.
+Data only. docs/vault.md names the public sources of each entry.
 """
 
 from __future__ import annotations
