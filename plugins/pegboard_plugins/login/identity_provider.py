@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import jwt
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 OPENID_SCOPES: tuple[str, ...] = ("openid", "email", "profile")
 GITHUB_SCOPES: tuple[str, ...] = ("read:org",)
 MAX_PERSON_NAME_CHARACTERS = 100
+MAX_SUBJECT_CHARACTERS = 255
+"""The limit of a subject (OpenID Connect Core, section 2)."""
 _DOMAIN_CLAIMS = {"https://accounts.google.com": "hd"}
 """The claims with the domain that manages an account. The address of a Google account may be of another domain.
 
@@ -130,9 +132,9 @@ class IdentityProvider:
             if more.get("sub") == claims["sub"]:  # OpenID Connect Core, section 5.3.2
                 claims = {**more, **claims}
         subject = claims.get(self._settings.subject_claim)
-        if not isinstance(subject, str) or not subject:
-            raise LoginFailedError(f"the provider sent no claim {self._settings.subject_claim}")
-        email = str(claims.get("email", "")).lower() if claims.get("email_verified") is True else ""
+        if not _is_subject(subject):
+            raise LoginFailedError(f"the provider sent no valid claim {self._settings.subject_claim}")
+        email = _verified_address(claims)
         domain_claim = _DOMAIN_CLAIMS.get(self._settings.issuer)
         domain = str(claims.get(domain_claim, "")) if domain_claim else email.rpartition("@")[2]
         groups = claims.get(self._settings.groups_claim)
@@ -153,6 +155,7 @@ class IdentityProvider:
                 options={
                     "verify_signature": False,
                     "verify_exp": True,
+                    "verify_nbf": True,
                     "verify_aud": True,
                     "verify_iss": True,
                     "require": ["iss", "sub", "aud", "exp", "nonce"],
@@ -161,8 +164,10 @@ class IdentityProvider:
                 issuer=self._settings.issuer,
                 leeway=30,
             )
-        except (jwt.PyJWTError, ValueError, TypeError):
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             raise LoginFailedError("the provider sent no valid ID token") from None
+        if claims.get("azp", self._client.client_id) != self._client.client_id:
+            raise LoginFailedError("the ID token was issued to another program")
         if claims["nonce"] != nonce:
             raise LoginFailedError("the ID token belongs to another login")
         return claims
@@ -208,3 +213,14 @@ class IdentityProvider:
             yield JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
         finally:
             await exchange.close()
+
+
+def _is_subject(claim: object) -> TypeGuard[str]:
+    return isinstance(claim, str) and 0 < len(claim) <= MAX_SUBJECT_CHARACTERS and claim.isprintable()
+
+
+def _verified_address(claims: Mapping[str, Any]) -> str:
+    email = claims.get("email")
+    if not isinstance(email, str) or "@" not in email or not email.isprintable():
+        return ""
+    return email.lower() if claims.get("email_verified") is True else ""

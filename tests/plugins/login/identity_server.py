@@ -23,6 +23,7 @@ class IdentityServer(LoopbackServer):
         userinfo: the claims of its userinfo endpoint.
         answer: members of the authorization response to change; "" removes one.
         refusal: the next response of the token endpoint.
+        broken: the parts of a response of the token endpoint that no provider sends.
         pages: the queries of the page for logins.
         memberships: the active memberships of the user at GitHub.
     """
@@ -32,6 +33,7 @@ class IdentityServer(LoopbackServer):
         self.userinfo: dict[str, Any] = {}
         self.answer: dict[str, str] = {}
         self.refusal: dict[str, str] | None = None
+        self.broken: dict[str, Any] = {}
         self.pages: list[dict[str, str]] = []
         self.memberships: tuple[str, ...] = ()
 
@@ -60,6 +62,8 @@ class IdentityServer(LoopbackServer):
         return web.Response(status=302, headers={"Location": target})
 
     async def _token(self, request: web.Request) -> web.Response:
+        if self.broken:
+            return web.Response(**self.broken)
         form = await request.post()
         page = self.pages[int(str(form["code"]).partition("-")[2]) - 1]
         digest = urlsafe_b64encode(sha256(str(form["code_verifier"]).encode()).digest()).rstrip(b"=").decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -28,10 +29,43 @@ async def test_mixed_up_issuer(front: Front, provider: IdentityServer, answer: d
     assert (await front.log_in(await front.client()))["error"] == "access_denied"
 
 
-@pytest.mark.parametrize("claims", [{"nonce": "other"}, {"aud": "other"}, {"iss": "https://evil.example"}, {"exp": 1}])
-async def test_id_token_of_another_login(front: Front, provider: IdentityServer, claims: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "other"},
+        {"aud": "other"},
+        {"aud": ["host", "other"], "azp": "other"},
+        {"iss": "https://evil.example"},
+        {"exp": 1},
+        {"exp": "never"},
+        {"nbf": 9_000_000_000},
+        {"sub": ""},
+        {"sub": "7" * 256},
+        {"sub": "7\n8"},
+    ],
+)
+async def test_invalid_id_token(front: Front, provider: IdentityServer, claims: dict[str, Any]) -> None:
     provider.claims = claims
     assert (await front.log_in(await front.client()))["error"] == "access_denied"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": 500, "text": "<html>down</html>"},
+        {"text": "<html>fine</html>"},
+        {"text": "[" * 100_000},
+        {"text": json.dumps({"access_token": "x" * 300_000})},
+        {"text": json.dumps({"access_token": "x", "id_token": f"{urlsafe_b64encode(b'[' * 100_000).decode()}.e30.x"})},
+        {"status": 302, "headers": {"Location": "/token"}},
+    ],
+)
+async def test_a_provider_with_a_broken_token_endpoint(
+    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, answer: dict[str, Any]
+) -> None:
+    provider.broken = answer
+    assert (await front.log_in(await front.client()))["error"] == "access_denied"
+    assert "Traceback" not in caplog.text
 
 
 async def test_stolen_state_and_login_csrf(front: Front) -> None:
