@@ -12,7 +12,9 @@ from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
+
+from multidict import CIMultiDict
 
 from pegboard.client import LoginFailedError
 from pegboard.plugin import ProtocolContext, RefusalLog
@@ -34,6 +36,8 @@ MAX_CONSENT_SECONDS = 600.0
 """The limit of the time that a person has for the consent, and again for the login at the provider."""
 MAX_REQUEST_CHARACTERS = 3600
 """The limit of a signed request of a client. Browsers drop cookies of more than 4096 bytes."""
+MAX_COOKIE_CHARACTERS = 6000
+"""The limit of the cookies of unfinished logins. Proxies refuse requests with more than 8192 bytes of cookies."""
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _OTHER_BROWSER = "this login was not started in this browser, or it has ended: start it again in the program"
 
@@ -98,7 +102,8 @@ class AuthorizationPages:
             return error_page(400, str(error).removesuffix("."))
         claims = self._signer.read(CONSENT_KIND, form.get("request", ""))
         secret = _cookies(request).get(self._cookie, "")
-        if claims is None or not compare_digest(claims["browser"], _digest(secret)):
+        is_own = request.headers.get("Origin") in (None, self._config.issuer)
+        if claims is None or not is_own or not compare_digest(claims["browser"], _digest(secret)):
             return error_page(403, _OTHER_BROWSER)
         if form.get("answer") != "allow":
             return self._to_client(claims, {"error": "access_denied"})
@@ -108,10 +113,12 @@ class AuthorizationPages:
             logger.error("login: %s", error)
             return self._to_client(claims, {"error": "temporarily_unavailable"})
         flow = {**claims, "provider_state": login.state, "verifier": login.verifier, "nonce": login.nonce}
-        cookie = self._set_cookie(
-            self._flow_cookie(login.state), self._signer.sign(FLOW_KIND, flow, MAX_CONSENT_SECONDS)
-        )
-        return Response(303, headers={**PAGE_HEADERS, **cookie, "Location": login.url})
+        sealed = self._signer.sign(FLOW_KIND, flow, MAX_CONSENT_SECONDS)
+        headers = CIMultiDict({**PAGE_HEADERS, "Location": login.url})
+        headers.extend(self._set_cookie(self._flow_cookie(login.state), sealed))
+        for name in self._oldest(_cookies(request), MAX_COOKIE_CHARACTERS - len(sealed)):
+            headers.extend(self._set_cookie(name, "", seconds=0))
+        return Response(303, headers=headers)
 
     async def receive(self, request: Request, host: ProtocolContext) -> Response:
         """Receive the person from the provider, and send the code to the client."""
@@ -158,7 +165,8 @@ class AuthorizationPages:
         if len(query) != len(set(query)):
             raise GrantRefusedError("invalid_request", "Send each parameter once.")
         if query.get("response_type") != "code":
-            raise GrantRefusedError("unsupported_response_type", "The response_type must be code.")
+            problem = "unsupported_response_type" if "response_type" in query else "invalid_request"
+            raise GrantRefusedError(problem, "The response_type must be code.")
         challenge = query.get("code_challenge", "")
         if query.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(challenge):
             raise GrantRefusedError("invalid_request", "PKCE is required: send a code_challenge with the method S256.")
@@ -175,13 +183,21 @@ class AuthorizationPages:
     ) -> Response:
         """Redirect to the client with `state` and `iss` (RFC 9207). The redirect URI must have been checked."""
         state = {"state": asked["state"]} if asked.get("state") else {}
-        parts = urlsplit(asked["redirect_uri"])
-        own = urlencode({**answer, **state, "iss": self._config.issuer})
-        location = parts._replace(query=f"{parts.query}&{own}" if parts.query else own).geturl()
+        uri = asked["redirect_uri"]
+        location = f"{uri}{'&' if '?' in uri else '?'}{urlencode({**answer, **state, 'iss': self._config.issuer})}"
         return Response(303, headers={**PAGE_HEADERS, **(headers or {}), "Location": location})
 
     def _flow_cookie(self, state: str) -> str:
         return f"{self._cookie}-{_digest(state)[:16]}"
+
+    def _oldest(self, cookies: Mapping[str, str], room: int) -> list[str]:
+        """Return the cookies of the oldest logins, without which the others have room (RFC 6265, section 5.4)."""
+        flows = [name for name in cookies if name.startswith(f"{self._cookie}-")]
+        for kept, name in enumerate(reversed(flows)):
+            room -= len(name) + len(cookies[name])
+            if room < 0:
+                return flows[: len(flows) - kept]
+        return []
 
     def _set_cookie(self, name: str, value: str, seconds: float = MAX_CONSENT_SECONDS) -> dict[str, str]:
         # Lax, because the provider redirects here from another site

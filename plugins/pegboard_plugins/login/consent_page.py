@@ -68,7 +68,7 @@ def error_page(status: int, problem: str, headers: Mapping[str, str] | None = No
 def _proof(client: LoginClient, redirect_uri: str) -> str:
     if not client.host:
         return "none: the program named itself"
-    if redirect_uri.startswith("https:"):
+    if redirect_uri.startswith("https:") and not names_loopback(redirect_uri):
         return f"its web address, {client.id}"
     return f"none: it claims to be {client.id}, but each program on your computer can do that"
 

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from pegboard.plugin import ProtocolContext, RefusalLog, encode
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.login.grant_store import GrantStore, LoginGrant
-from pegboard_plugins.login.login_clients import client_label
+from pegboard_plugins.login.login_clients import LoginClients, client_label
 from pegboard_plugins.login.login_signing import ACCESS_KIND, CODE_KIND, REFRESH_KIND
 
 if TYPE_CHECKING:
@@ -45,12 +45,14 @@ class GrantTokens:
     Args:
         config: the plugin's settings.
         signer: signs the tokens.
+        clients: the client programs.
         grants: the logins of people.
     """
 
-    def __init__(self, config: LoginConfig, signer: LoginSigner, grants: GrantStore) -> None:
+    def __init__(self, config: LoginConfig, signer: LoginSigner, clients: LoginClients, grants: GrantStore) -> None:
         self._config = config
         self._signer = signer
+        self._clients = clients
         self._grants = grants
         self._audit = RefusalLog()
 
@@ -69,9 +71,10 @@ class GrantTokens:
         """End the login of a token. The response to an invalid token is the same (RFC 7009, section 2.2)."""
         try:
             form = form_fields(request)
+            if not (token := form.get("token")):
+                raise GrantRefusedError("invalid_request", "Send the token.")
         except GrantRefusedError as error:
             return _answer(400, {"error": error.code, "error_description": str(error)})
-        token = form.get("token", "")
         if claims := self._signer.read(REFRESH_KIND, token) or self._signer.read(ACCESS_KIND, token):
             grant = await self._grants.load(claims["grant"])
             if grant is not None and grant.client == client_label(form.get("client_id", "")):
@@ -99,13 +102,16 @@ class GrantTokens:
 
     async def _grant(self, kind: str, token: str, form: Mapping[str, str]) -> LoginGrant:
         """Return the grant of a code or refresh token. A token that was used before ends its grant."""
+        client_id = form.get("client_id", "")
+        if not self._clients.knows(client_id):
+            raise GrantRefusedError("invalid_client", "The client is not registered here: register again.")
         if not self._config.is_resource(form.get("resource")):
             raise GrantRefusedError("invalid_target", f"The resource must be {self._config.resource}.")
         claims = self._signer.read(kind, token)
         grant = None if claims is None else await self._grants.load(claims["grant"])
         if claims is None or grant is None:
             raise GrantRefusedError("invalid_grant", "The code or token is invalid, or has expired.")
-        if grant.client != client_label(form.get("client_id", "")):
+        if grant.client != client_label(client_id):
             raise GrantRefusedError("invalid_grant", "The code or token belongs to another client.")
         if claims["number"] != grant.number:
             await self._end_replayed(grant)

@@ -13,7 +13,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from pegboard.client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError
+from pegboard.client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
 from pegboard.plugin import ProtocolContext, decode, encode
 from pegboard.types import Request, Response
 from pegboard_plugins.login.login_signing import CLIENT_KIND
@@ -34,7 +34,6 @@ MAX_DOCUMENTS = 100
 """The limit of the documents that are kept."""
 MAX_CONCURRENT_DOCUMENTS = 20
 """The limit of the documents that are fetched at the same time."""
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class ClientRefusedError(Exception):
@@ -102,6 +101,10 @@ class LoginClients:
             raise ClientRefusedError("the client is not registered here: remove its saved registration")
         return LoginClient(client_id, claims["name"], tuple(filter(self._allows, claims["uris"])))
 
+    def knows(self, client_id: str) -> bool:
+        """Return False if an id is of no registration, and not the URL of a document."""
+        return client_id.startswith("https://") or self._signer.read(CLIENT_KIND, client_id) is not None
+
     async def register(self, request: Request, host: ProtocolContext) -> Response:
         """Register a client."""
         try:
@@ -109,7 +112,9 @@ class LoginClients:
         except ValueError:
             document = None
         try:
-            name, uris = self._metadata(document if isinstance(document, dict) else {})
+            if not isinstance(document, dict):
+                raise ClientRefusedError("the registration must be a JSON object")
+            name, uris = self._metadata(document)
         except ClientRefusedError as error:
             return _refusal(error)
         client_id = self._signer.sign(CLIENT_KIND, {"name": name, "uris": uris})
@@ -180,10 +185,10 @@ class LoginClients:
     def _allows(self, uri: str) -> bool:
         """Return True if a code may be sent to a URI. On the way to any other URI, strangers could read it."""
         parts = _split(uri)
-        if parts is None or len(uri) > MAX_REDIRECT_URI_CHARACTERS or "#" in uri:
+        if parts is None or len(uri) > MAX_REDIRECT_URI_CHARACTERS:
             return False
         if parts.scheme in ("http", "https"):
-            return bool(parts.hostname) and (parts.scheme == "https" or parts.hostname in _LOOPBACK)
+            return bool(parts.hostname) and (parts.scheme == "https" or names_loopback(uri))
         return parts.scheme in self._config.redirect_schemes
 
 
@@ -198,25 +203,24 @@ def client_label(client_id: str) -> str:
 
 
 def names_loopback(redirect_uri: str) -> bool:
-    """Return True if a redirect URI leads to a program on the person's machine."""
-    parts = urlsplit(redirect_uri)
-    return parts.scheme == "http" and parts.hostname in _LOOPBACK
+    """Return True if a redirect URI leads to a web server on the person's machine."""
+    return urlsplit(redirect_uri).scheme in ("http", "https") and names_this_machine(redirect_uri)
 
 
 def _split(uri: str) -> SplitResult | None:
-    """Return the parts of a URI, or None if it is invalid or has a user."""
+    """Return the parts of a URI, or None if it is invalid or has a user or a fragment."""
     try:
         parts = urlsplit(uri)
         _ = parts.port
     except ValueError:
         return None
-    plain = uri.isascii() and uri.isprintable() and not any(one in uri for one in ' "\\<>')
+    plain = uri.isascii() and uri.isprintable() and not any(one in uri for one in ' "\\<>#')
     return parts if plain and "@" not in parts.netloc else None
 
 
 def _names_document(parts: SplitResult) -> bool:
     segments = parts.path.split("/")
-    return len(parts.path) > 1 and not (parts.query or parts.fragment) and "." not in segments and ".." not in segments
+    return len(parts.path) > 1 and not parts.query and "." not in segments and ".." not in segments
 
 
 def _without_loopback_port(uri: str) -> str:

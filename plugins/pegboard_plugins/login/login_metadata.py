@@ -44,7 +44,7 @@ def server_metadata(config: LoginConfig) -> dict[str, Any]:
         "token_endpoint": issuer + TOKEN,
         "registration_endpoint": issuer + REGISTER,
         "revocation_endpoint": issuer + REVOKE,
-        "scopes_supported": list(config.scopes),
+        **({"scopes_supported": list(config.scopes)} if config.scopes else {}),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],

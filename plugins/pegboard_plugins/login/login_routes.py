@@ -45,7 +45,7 @@ def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -
     """
     clients = LoginClients(config, signer)
     pages = AuthorizationPages(config, signer, clients, IdentityProvider(config), grants)
-    tokens = GrantTokens(config, signer, grants)
+    tokens = GrantTokens(config, signer, clients, grants)
 
     async def describe_resource(request: Request, host: ProtocolContext) -> Response:
         return _document(resource_metadata(config, host.identity.title or host.identity.name))

@@ -29,6 +29,7 @@ class Answer(NamedTuple):
     status: int
     headers: dict[str, str]
     text: str
+    cookies: str
 
     @property
     def json(self) -> Any:
@@ -117,7 +118,8 @@ class Front:
 
     async def _send(self, method: str, path: str, **options: Any) -> Answer:
         async with self._session.request(method, self.url + path, allow_redirects=False, **options) as answer:
-            return Answer(answer.status, dict(answer.headers), await answer.text())
+            cookies = "\n".join(answer.headers.getall("Set-Cookie", ()))
+            return Answer(answer.status, dict(answer.headers), await answer.text(), cookies)
 
     async def client(self) -> str:
         """Return the id of a new client."""

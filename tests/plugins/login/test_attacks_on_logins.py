@@ -9,11 +9,17 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from tests.plugins.login.front import BACK, CHALLENGE, Front
+from tests.plugins.login.front import BACK, CHALLENGE, KEY, Front
 from tests.plugins.login.identity_server import IdentityServer
 from tests.support.person import Person
+
+TRUE_KEY = HKDF(SHA256(), length=32, salt=None, info=b"pegboard login at+jwt").derive(KEY.encode())
+"""The key that signs access tokens."""
 
 
 async def question(front: Front, client: str, **changes: str) -> tuple[dict[str, str], str]:
@@ -136,7 +142,9 @@ async def test_scope_escalation(front: Front) -> None:
 
 
 @pytest.mark.requirement("AUTH-11")
-@pytest.mark.parametrize("uri", ["", "https://evil.example", f"{BACK}/x", f"{BACK}?x=1", "http://localhost:1/callback"])
+@pytest.mark.parametrize(
+    "uri", ["", "https://evil.example", f"{BACK}/x", f"{BACK}?x=1", f"{BACK}#", "http://localhost:1/callback"]
+)
 async def test_open_redirect(front: Front, uri: str) -> None:
     page = await front.get(front.page(await front.client(), redirect_uri=uri))
     assert (page.status, page.headers.get("Location")) == (400, None)
@@ -164,6 +172,7 @@ async def test_the_port_of_a_loopback_redirect_is_free(front: Front) -> None:
         ({"code_challenge": ""}, "invalid_request"),
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_type": ""}, "invalid_request"),
         ({"resource": "https://other.example/mcp"}, "invalid_target"),
         ({"response_type": "code&state=2"}, "invalid_request"),
     ],
@@ -185,9 +194,9 @@ async def test_consent_bypass(front: Front, provider: IdentityServer) -> None:
         ({"answer": "allow"}, cookie),
     ):
         assert (await front.post("/login/consent", fields, Cookie=sent)).status == 403
-    foreign = await front.post("/login/consent", form, Cookie=cookie, Origin="https://evil.example")
-    assert foreign.status == 403
-    denied = await front.post("/login/consent", {**form, "answer": "deny"}, Cookie=cookie)
+    for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):  # cookies do not depend on the port
+        assert (await front.post("/login/consent", form, Cookie=cookie, Origin=origin)).status == 403
+    denied = await front.post("/login/consent", {**form, "answer": "deny"}, Cookie=cookie, Origin=front.url)
     assert "error=access_denied" in denied.headers["Location"]
     assert provider.pages == []
     page = await front.get(front.page(client))
@@ -203,6 +212,42 @@ async def test_the_question_shows_the_client_and_runs_none_of_its_text(front: Fr
     assert "<script>" not in page.text
     for shown in ("&lt;script&gt;", "a.example", "work, other", "the program named itself"):
         assert shown in page.text
+
+
+async def test_unfinished_logins_do_not_fill_the_header_of_cookies(front: Front) -> None:
+    form, cookie = await question(front, await front.client(), state="x" * 1000)
+    jar, sent = dict([cookie.split("=", 1)]), ""
+    for _ in range(9):
+        sent = "; ".join(f"{name}={value}" for name, value in jar.items())
+        answer = await front.post("/login/consent", {**form, "answer": "allow"}, Cookie=sent)
+        assert answer.status == 303
+        for name, value, age in re.findall(r"(?m)^([^=]+)=([^;]*); Path=/; Max-Age=(\d+)", answer.cookies):
+            jar.pop(name, None)
+            jar |= {name: value} if age != "0" else {}
+    assert len(sent) < 8192
+    assert len(jar) > 2
+
+
+@pytest.mark.filterwarnings("ignore:The HMAC key")
+@pytest.mark.parametrize(
+    ("algorithm", "key", "claims"),
+    [
+        ("none", "", {}),
+        ("HS256", KEY, {}),
+        ("HS512", TRUE_KEY, {}),
+        ("HS256", TRUE_KEY, {"exp": 1}),
+        ("HS256", TRUE_KEY, {"nbf": 9_000_000_000}),
+        ("HS256", TRUE_KEY, {"iat": 9_000_000_000}),
+        ("HS256", TRUE_KEY, {"aud": "https://other.example/mcp"}),
+        ("HS256", TRUE_KEY, {"iss": "https://other.example"}),
+        ("HS256", TRUE_KEY, {"grant": "other"}),
+    ],
+)
+async def test_forged_access_tokens(front: Front, algorithm: str, key: str | bytes, claims: dict[str, Any]) -> None:
+    token = (await front.tokens(await front.client()))["access_token"]
+    own = jwt.decode(token, options={"verify_signature": False})
+    assert await front.status(jwt.encode({**own, "jti": "2"}, TRUE_KEY, "HS256")) == 200
+    assert await front.status(jwt.encode({**own, **claims}, key, algorithm)) == 401
 
 
 async def test_forged_tokens(front: Front) -> None:

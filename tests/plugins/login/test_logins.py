@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,13 @@ async def test_metadata(front: Front) -> None:
     assert server["issuer"] == front.url
     assert server["code_challenge_methods_supported"] == ["S256"]
     assert server["client_id_metadata_document_supported"] is True
+
+
+async def test_metadata_without_scopes(provider: IdentityServer) -> None:
+    """Empty lists are omitted (RFC 8414, section 3.2, and RFC 9728, section 3.2)."""
+    async with Front(provider.url, scopes=[], challenge_scopes=[]) as front:
+        for path in ("oauth-protected-resource", "oauth-authorization-server"):
+            assert [] not in (await front.get(f"/.well-known/{path}")).json.values()
 
 
 async def test_a_response_names_its_issuer_and_repeats_the_state(front: Front) -> None:
@@ -141,6 +149,8 @@ async def test_logins_survive_a_restart_and_a_new_key(provider: IdentityServer) 
     async with Front(provider.url, port=front.port, keys=[KEY[::-1]]) as front:
         assert await front.status(tokens["access_token"]) == 401
         assert await front.status(fresh["access_token"]) == 200
+        # with this code, clients remove their registration and register again
+        assert (await front.refresh(client, fresh["refresh_token"])).json["error"] == "invalid_client"
 
 
 async def test_processes_share_logins(provider: IdentityServer, state: Path) -> None:
@@ -179,6 +189,7 @@ async def test_a_provider_that_cannot_be_reached() -> None:
 
 async def test_revocation_ends_the_login(front: Front) -> None:
     client = await front.client()
+    assert (await front.post("/login/revoke", {"client_id": client})).json["error"] == "invalid_request"
     for kind in ("refresh_token", "access_token"):
         tokens = await front.tokens(client)
         assert (await front.post("/login/revoke", {"token": tokens[kind], "client_id": "other"})).status == 200
@@ -196,6 +207,11 @@ async def test_revocation_ends_the_login(front: Front) -> None:
         ({"redirect_uris": ["javascript:alert(1)"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["cursor://cb"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://a.example/cb#x"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://a.example/cb#"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": [7]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://127.0.0.1.evil.example/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://0.0.0.0/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://a.example\\@b.example/"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://user@a.example/cb"]}, "invalid_redirect_uri"),
         ({"redirect_uris": [f"https://a.example/{'a' * 450}{number}" for number in range(9)]}, "invalid_redirect_uri"),
         ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
@@ -207,7 +223,30 @@ async def test_an_invalid_registration_is_refused(front: Front, metadata: dict[s
     assert (answer.status, answer.json["error"]) == (400, error)
 
 
-@pytest.mark.parametrize("uri", ["cursor://cb", "http://localhost:9/cb", "http://[::1]/cb", "https://a.example/cb"])
-async def test_redirect_uris_of_applications(provider: IdentityServer, uri: str) -> None:
+@pytest.mark.parametrize("body", ["", "[]", "{", "[" * 100_000])
+async def test_a_registration_that_is_no_object(front: Front, body: str) -> None:
+    answer = await front._send("POST", "/login/register", data=body)
+    assert answer.json["error"] == "invalid_client_metadata"
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("cursor://cb", "the application for cursor"),
+        ("cursor:///cb", "the application for cursor"),
+        ("cursor://localhost/cb", "the application for cursor"),
+        ("http://localhost:9/cb", "a program on your own computer"),
+        ("http://[::1]/cb", "a program on your own computer"),
+        ("https://localhost/cb", "a program on your own computer"),
+        ("https://a.example/cb?a=1", "<dd>a.example</dd>"),
+        ("https://a.example/cb?", "<dd>a.example</dd>"),
+    ],
+)
+async def test_redirect_uris_of_applications(provider: IdentityServer, uri: str, shown: str) -> None:
     async with Front(provider.url, redirect_schemes=["cursor"]) as front:
-        assert (await front.register(redirect_uris=[uri])).status == 201
+        client = (await front.register(redirect_uris=[uri])).json["client_id"]
+        page = await front.get(front.page(client, redirect_uri=uri))
+        assert shown in page.text
+        form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
+        denied = await front.post("/login/consent", {**form, "answer": "deny"}, Cookie=page.cookies.partition(";")[0])
+        assert re.match(re.escape(uri) + "[?&]?error=access_denied&", denied.headers["Location"])
