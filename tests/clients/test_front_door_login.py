@@ -11,7 +11,6 @@ import pytest
 
 from pegboard.client import Client, Endpoint, OAuth
 from tests.plugins.login.front import Front
-from tests.plugins.login.identity_server import IdentityServer
 from tests.support.chromium import Chromium
 from tests.support.npm import installed, node
 from tests.support.oidc import OidcProvider
@@ -20,6 +19,9 @@ from tests.support.sdk import SCRIPTS, WAIT, sdk_python
 pytestmark = pytest.mark.timeout(600)  # the first run makes environments
 
 PROVIDER = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
+
+END = "document.body.innerText.includes('You can close this page')"
+"""True on the last page of a login."""
 
 
 def command(client: str) -> list[str | Path]:
@@ -49,21 +51,20 @@ async def test_a_client_logs_in_and_calls_a_tool(client: str, tmp_path: Path, mo
 
 
 async def test_a_person_agrees_in_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The browser applies the policies of the page: the form works, and leads to the provider and to the client."""
+    """The browser applies the policies of the pages: of this host, of the provider, and at the end of the login."""
     monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
     async with (
         Chromium(tmp_path / "browser") as browser,
-        IdentityServer() as provider,
-        Front(provider.url) as front,
+        OidcProvider(vault=True) as provider,
+        Front(provider.url, PROVIDER, allowed_users=["ann"]) as front,
     ):
 
         async def agree(url: str) -> None:
             await browser.open(url)
             await browser.until("document.querySelector('button[value=allow]') !== null")
-            assert "the program named itself" in await browser.run("document.body.innerText")
+            assert "The name of this program is not verified" in await browser.run("document.body.innerText")
             assert await browser.run("getComputedStyle(document.querySelector('dd')).overflowWrap") == "anywhere"
-            await browser.run("document.querySelector('button[value=allow]').click()")
+            await browser.agree(END)
 
         async with Client(Endpoint(front.resource, auth=OAuth(agree))) as client:
             assert (await client.call("guarded", {}))["content"][0]["text"] == "done"
-            assert len(provider.pages) == 1

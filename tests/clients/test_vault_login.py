@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.clients import account_kit
-from tests.clients.test_front_door_login import said
+from tests.clients.test_front_door_login import END, said
+from tests.plugins.vault.test_commands import pegboard
+from tests.support.chromium import Chromium
 from tests.support.http import Served, http_config
 from tests.support.oidc import OidcProvider, free_port
+from tests.support.person import Person
 from tests.support.pool import make_site
 
 pytestmark = pytest.mark.timeout(600)  # the first run makes environments
@@ -64,3 +67,34 @@ async def test_a_client_logs_in_and_a_tool_has_the_token(client: str, mode: str,
         assert len(heard["errors"]) == (asks == "silent")
         assert len(heard["pages"]) == 1
         assert "You are logged in at acme" in heard["pages"][0]
+
+
+class BrowserUser(Person):
+    """A person with Chromium."""
+
+    def __init__(self, browser: Chromium) -> None:
+        super().__init__()
+        self._browser = browser
+
+    async def open(self, url: str, until: str = "") -> str:
+        await self._browser.open(url)
+        await self._browser.agree(until or END)
+        self.shown = (200, await self._browser.run("document.body.innerText"))
+        return url
+
+
+async def test_the_operator_logs_in_with_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cookie, the redirects and the pages of the loopback server work in Chromium."""
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path))
+    async with (
+        OidcProvider(vault=True) as accounts,
+        Chromium(tmp_path / "browser") as browser,
+        BrowserUser(browser) as person,
+    ):
+        provider = CONFIG[CONFIG.index("[plugins.vault.providers") :].format(accounts=accounts.url)
+        (tmp_path / "hostconfig.toml").write_text(provider, "utf-8")
+        code, out, messages = await pegboard(tmp_path, "login", "acme", "--scopes", "work", person=person)
+        assert (code, out) == (0, "You are logged in at acme.\n"), messages
+        assert person.shown[1].startswith("You are logged in at acme")
+        assert await browser.run("getComputedStyle(document.querySelector('main')).borderRadius") == "12px"
+        assert (await pegboard(tmp_path, "logins"))[1].startswith("acme")

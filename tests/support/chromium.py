@@ -13,6 +13,13 @@ import aiohttp
 import pytest
 
 WAIT = 60.0
+_SUBMIT = """(() => {
+  const form = document.forms[0];
+  if (!form || form.dataset.sent || document.readyState !== "complete") return;
+  form.dataset.sent = "yes";
+  for (const name of ["login", "password"]) if (form[name]) form[name].value = "ann";
+  form.querySelector("button.main, [type=submit]").click();
+})()"""
 
 
 class Chromium:
@@ -57,8 +64,8 @@ class Chromium:
 
     async def run(self, script: str) -> Any:
         """Return the value of an expression on the page."""
-        found = await self._send("Runtime.evaluate", expression=script, returnByValue=True)
-        return found["result"].get("value")
+        answer = await self._answer("Runtime.evaluate", expression=script, returnByValue=True)
+        return answer.get("result", {}).get("result", {}).get("value")  # nothing while another page opens
 
     async def until(self, script: str) -> None:
         """Wait until an expression on the page is true."""
@@ -66,12 +73,23 @@ class Chromium:
             while not await self.run(script):
                 pass
 
+    async def agree(self, until: str) -> None:
+        """Log in as ann and agree on each page, until an expression on the page is true."""
+        async with asyncio.timeout(WAIT):
+            while not await self.run(until):
+                await self.run(_SUBMIT)
+
     async def _send(self, method: str, **params: Any) -> dict[str, Any]:
+        message = await self._answer(method, **params)
+        assert "result" in message, message
+        result: dict[str, Any] = message["result"]
+        return result
+
+    async def _answer(self, method: str, **params: Any) -> dict[str, Any]:
         number = next(self._numbers)
         await self._socket.send_json({"id": number, "method": method, "params": params, **self._page})
         async with asyncio.timeout(WAIT):
             while (message := await self._socket.receive_json()).get("id") != number:
                 pass
-        assert "result" in message, message
-        result: dict[str, Any] = message["result"]
-        return result
+        found: dict[str, Any] = message
+        return found

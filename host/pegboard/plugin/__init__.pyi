@@ -196,6 +196,11 @@ from pegboard.routing.bearer import (
     is_scope,
     is_weak_secret,
 )
+from pegboard.routing.browser_pages import (
+    PAGE_HEADERS,
+    browser_page,
+    message_page,
+)
 from pegboard.routing.refusal_log import (
     RefusalLog,
     fingerprint,
@@ -294,6 +299,7 @@ __all__ = [
     "MiddlewareFunction",
     "NotificationHandler",
     "Observer",
+    "PAGE_HEADERS",
     "PARSE_ERROR",
     "PendingLogin",
     "Plugin",
@@ -352,6 +358,7 @@ __all__ = [
     "around",
     "as_failure",
     "as_tool_result",
+    "browser_page",
     "checked_scopes",
     "create_state",
     "decode",
@@ -371,6 +378,7 @@ __all__ = [
     "jsonrpc_notification",
     "jsonrpc_result",
     "map_subschemas",
+    "message_page",
     "others_can_change",
     "owner_of_port",
     "read_lock",

@@ -29,10 +29,9 @@ from pegboard.client import (
     received_code,
     refusal,
 )
-from pegboard.plugin import ProtocolContext, Route, decode
+from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, decode, message_page
 from pegboard.types import Request, Response
-from pegboard_plugins.vault.login_flows import LoginFlow
-from pegboard_plugins.vault.loopback_pages import LOGIN_PAGE_HEADERS, MAX_PAGE_SECONDS, page_body
+from pegboard_plugins.vault.login_flows import MAX_PAGE_SECONDS, LoginFlow
 from pegboard_plugins.vault.vault_settings import CallerSettings
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
@@ -107,11 +106,11 @@ class CallerPages:
     async def _open(self, request: Request, host: ProtocolContext) -> Response:
         flow = self._flows.get(request.query.get("id", ""))
         if flow is None or flow.request is None or flow.response.done():
-            return _page(404, "This login has ended. Start it again")
+            return message_page(404, "This login has ended. Start it again")
         try:
             browser = await self._request_identity(flow)
         except LoginFailedError:
-            return _page(502, "The server that knows you cannot be reached. Try again later")
+            return message_page(502, "The server that knows you cannot be reached. Try again later")
         self._browsers[browser.request.state] = browser
         if len(self._browsers) > MAX_BROWSERS:
             del self._browsers[next(iter(self._browsers))]
@@ -122,37 +121,41 @@ class CallerPages:
     async def _identify(self, request: Request, host: ProtocolContext) -> Response:
         browser = self._browsers.get(request.query.get("state", ""))
         if browser is None:
-            return _page(400, "This page belongs to no login that waits")
+            return message_page(400, "This page belongs to no login that waits")
         flow = browser.flow
         if not compare_digest(self._secret(request, flow), browser.secret.encode()):
-            return _page(403, "This login was started in another browser. Open its link in this browser")
+            return message_page(403, "This login was started in another browser. Open its link in this browser")
         del self._browsers[browser.request.state]
         try:
             claims = await self._claims(browser, request.query)
         except LoginFailedError:
-            return _page(400, "The login failed. Open the link again")
+            return message_page(400, "The login failed. Open the link again")
         if (claims.get("iss"), claims.get(self._settings.subject_claim)) != (self._settings.issuer, flow.key.subject):
-            return _page(403, "Another user has started this login. Close this page, and tell the sender of the link")
+            return message_page(
+                403, "Another user has started this login. Close this page, and tell the sender of the link"
+            )
         if self._flows.get(flow.id) is not flow or flow.request is None:
-            return _page(404, "This login has ended. Start it again")
+            return message_page(404, "This login has ended. Start it again")
         self._identified.setdefault(flow.id, set()).add(browser.secret)
         return _redirect(flow.request.url, {})
 
     async def _receive(self, request: Request, host: ProtocolContext) -> Response:
         flow = self._with_state(request.query.get("state", ""))
         if flow is None or flow.response.done():
-            return _page(400, "This page belongs to no login that waits")
+            return message_page(400, "This page belongs to no login that waits")
         secret = self._secret(request, flow)
         if not any(compare_digest(secret, one.encode()) for one in self._identified.get(flow.id, ())):
-            return _page(403, "This browser has not proved that it belongs to the user of the login. Open its link")
+            return message_page(
+                403, "This browser has not proved that it belongs to the user of the login. Open its link"
+            )
         flow.response.set_result(dict(request.query))
         try:
             async with asyncio.timeout(MAX_PAGE_SECONDS):
-                return _page(200, f"{await asyncio.shield(flow.done)}. You can close this page")
+                return message_page(200, f"{await asyncio.shield(flow.done)}. You can close this page")
         except LoginFailedError as error:
-            return _page(400, f"The login failed: {str(error).removesuffix('.')}")
+            return message_page(400, f"The login failed: {str(error).removesuffix('.')}")
         except TimeoutError:
-            return _page(504, "The provider does not respond")
+            return message_page(504, "The provider does not respond")
 
     # --- the login at the issuer
 
@@ -248,8 +251,4 @@ def _claims_of(id_token: object) -> Mapping[str, Any]:
 
 
 def _redirect(url: str, headers: Mapping[str, str]) -> Response:
-    return Response(status=303, headers={**LOGIN_PAGE_HEADERS, "Location": url, **headers})
-
-
-def _page(status: int, text: str) -> Response:
-    return Response(status=status, body=page_body(text).encode(), content_type="text/html", headers=LOGIN_PAGE_HEADERS)
+    return Response(status=303, headers={**PAGE_HEADERS, "Location": url, **headers})

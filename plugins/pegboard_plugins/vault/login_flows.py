@@ -27,6 +27,8 @@ logger = logging.getLogger("pegboard.plugins.vault")
 
 MAX_LOGIN_SECONDS = 600.0
 """The limit of the time that a person has for a login."""
+MAX_PAGE_SECONDS = 60.0
+"""The limit of the time in which the last page of a login waits for the token."""
 SLOW_DOWN_SECONDS = 5.0
 """The addition to the interval of a device login that the provider asks to slow down (RFC 8628, section 3.5)."""
 

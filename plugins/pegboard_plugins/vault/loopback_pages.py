@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from hmac import compare_digest
-from html import escape
 from secrets import token_urlsafe
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -16,19 +15,13 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from pegboard.client import AuthorizationRequest, LoginFailedError
+from pegboard.plugin import PAGE_HEADERS, message_page
+from pegboard_plugins.vault.login_flows import MAX_PAGE_SECONDS
 
-MAX_PAGE_SECONDS = 60.0
-"""The limit of the time in which the last page waits for the token."""
 MAX_CLOSE_SECONDS = 1.0
 """The limit of the time in which the last page is sent."""
 MAX_REQUEST_HEAD_BYTES = 16 * 1024
 DEFAULT_REDIRECT = "http://127.0.0.1:0/callback"
-LOGIN_PAGE_HEADERS = {
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 class PagedLogin(Protocol):
@@ -106,7 +99,7 @@ class LoopbackPages:
         login, secret = self._logins.get(request.match_info["id"], (None, ""))
         if login is None or login.request is None or login.response.done():
             return _page(404, "This login has ended. Start it again")
-        answer = web.Response(status=303, headers={**LOGIN_PAGE_HEADERS, "Location": login.request.url})
+        answer = web.Response(status=303, headers={**PAGE_HEADERS, "Location": login.request.url})
         answer.set_cookie(_cookie(login), secret, httponly=True, samesite="Lax", path=self._redirect.path)
         return answer
 
@@ -141,10 +134,5 @@ def _cookie(login: PagedLogin) -> str:
 
 
 def _page(status: int, text: str) -> web.Response:
-    return web.Response(status=status, text=page_body(text), content_type="text/html", headers=LOGIN_PAGE_HEADERS)
-
-
-def page_body(text: str) -> str:
-    """Return a page with one sentence."""
-    title = escape(text)
-    return f'<!doctype html><meta charset="utf-8"><title>{title}</title><p>{title}.</p>'
+    page = message_page(status, text)
+    return web.Response(status=status, body=page.body, headers={**page.headers, "Content-Type": page.content_type})

@@ -210,7 +210,7 @@ async def test_the_question_shows_the_client_and_runs_none_of_its_text(front: Fr
     made = await front.register(client_name="<script>alert(1)</script>", redirect_uris=["https://a.example/cb"])
     page = await front.get(front.page(made.json["client_id"], redirect_uri="https://a.example/cb", scope="work other"))
     assert "<script>" not in page.text
-    for shown in ("&lt;script&gt;", "a.example", "work, other", "the program named itself"):
+    for shown in ("&lt;script&gt;", "a.example", "<code>work</code><code>other</code>", "the program named itself"):
         assert shown in page.text
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from hmac import compare_digest
+from http import HTTPStatus
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 from pegboard.client.oauth.json_requests import names_this_machine
+from pegboard.routing.browser_pages import message_page
 
 MAX_HEAD_BYTES = 16 * 1024
 """The limit of the head of a request."""
@@ -16,13 +18,6 @@ MAX_HEAD_SECONDS = 10.0
 """The time limit for reading the head of a request."""
 MAX_REDIRECT_PARAMETERS = 32
 """The limit of the parameters of a response."""
-
-_PAGE = """<!doctype html><meta charset="utf-8"><title>{title}</title><p>{title}.</p>"""
-_RESPONSE = (
-    "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {size}\r\nConnection: close\r\n"
-    "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'\r\n"
-    "X-Content-Type-Options: nosniff\r\n\r\n{body}"
-)
 
 
 class RedirectReceiver(Protocol):
@@ -102,21 +97,19 @@ class LoopbackRedirect:
         try:
             async with asyncio.timeout(MAX_HEAD_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-            status, title = self._handle(head.partition(b"\r\n")[0].decode("latin-1"))
-            body = _PAGE.format(title=title)
-            writer.write(_RESPONSE.format(status=status, size=len(body), body=body).encode())
+            writer.write(_response(*self._handle(head.partition(b"\r\n")[0].decode("latin-1"))))
             await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # not a browser
         finally:
             writer.close()
 
-    def _handle(self, line: str) -> tuple[str, str]:
-        """Return the status and the title of the page for a request line."""
+    def _handle(self, line: str) -> tuple[HTTPStatus, str]:
+        """Return the status and the text of the page for a request line."""
         method, _, rest = line.partition(" ")
         target = urlsplit(rest.partition(" ")[0])
         if method != "GET" or target.path != self._path:
-            return "404 Not Found", "There is no such page"
+            return HTTPStatus.NOT_FOUND, "There is no such page"
         try:
             pairs = parse_qsl(target.query, keep_blank_values=True, max_num_fields=MAX_REDIRECT_PARAMETERS)
         except ValueError:
@@ -124,7 +117,15 @@ class LoopbackRedirect:
         fields = dict(pairs)
         is_ours = compare_digest(fields.get("state", "").encode(), self._state.encode())
         if not is_ours or len(fields) != len(pairs) or self._received is None:
-            return "400 Bad Request", "This page belongs to no login that waits"
+            return HTTPStatus.BAD_REQUEST, "This page belongs to no login that waits"
         if not self._received.done():
             self._received.set_result(fields)
-        return "200 OK", "The login continues in the program that started it. You can close this page"
+        return HTTPStatus.OK, "The login continues in the program that started it. You can close this page"
+
+
+def _response(status: HTTPStatus, text: str) -> bytes:
+    """Return a page as a whole response."""
+    page = message_page(status, text)
+    own = {"Content-Type": page.content_type, "Content-Length": str(len(page.body)), "Connection": "close"}
+    fields = "".join(f"{name}: {value}\r\n" for name, value in {**own, **page.headers}.items())
+    return f"HTTP/1.1 {status} {status.phrase}\r\n{fields}\r\n".encode() + page.body
