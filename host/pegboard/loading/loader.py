@@ -114,6 +114,7 @@ class Loader:
         plugins = sorted(plugins + toolkits, key=_by_name)
         if not self.selection.safe:
             self.report_unknown_names(choices)
+        self.report_excluded(plugins)
         self.keep_closed(choices, plugins)
         return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks, self.selection.files)
 
@@ -181,6 +182,15 @@ class Loader:
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
         self.wrong_config(unused_options(choices, self.config))
+
+    def report_excluded(self, plugins: Iterable[LoadedPlugin]) -> None:
+        """Report plugins that cannot run beside another plugin that runs."""
+        running = {one.origin.name: one for one in plugins if one.origin.kind == "plugin"}
+        for name, plugin in running.items():
+            excluded: Mapping[str, str] = getattr(plugin.instance, "excludes", {})
+            for other in excluded.keys() & running.keys():
+                message = f"the plugin {name!r} cannot run beside the plugin {other!r}: {excluded[other]}"
+                self.wrong_config([self.config.problem(message, ("plugins", name))])
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
         """Report each section of `[host.toolkits]` whose toolkit is not installed: the section has no effect."""

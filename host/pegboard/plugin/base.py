@@ -1,6 +1,6 @@
 """Plugins, the context of their hooks, and their catalogues."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -116,11 +116,14 @@ class Plugin:
         host_api: the version of the hooks that the plugin uses.
         offers: the kinds of items that the plugin may add while the host runs: "tools", "resources", "prompts" or
             "completions". Protocols then declare them from the start.
+        excludes: the names of plugins that cannot run beside this one, each with the reason and the fix. The host
+            refuses to start with both.
     """
 
     Config: ClassVar[type[Any] | None] = None
     host_api: ClassVar[int] = 1
     offers: tuple[str, ...] = ()
+    excludes: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -6,9 +6,9 @@ identity provider. This module only describes the plugin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pegboard.plugin import Authenticator, Plugin, Route, hookimpl
 from pegboard_plugins.login.login_settings import LoginConfig
@@ -22,6 +22,10 @@ class LoginPlugin(Plugin):
     """An authenticator for the MCP endpoint, and the authorization server that issues its tokens."""
 
     Config = LoginConfig
+    excludes: ClassVar[Mapping[str, str]] = {
+        "resource_server": "both serve the metadata of the endpoint. Keep resource_server if your identity provider "
+        "issues tokens for this resource, or login if it does not, and remove the other section"
+    }
 
     @cached_property
     def _signer(self) -> LoginSigner:
