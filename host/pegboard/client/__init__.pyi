@@ -40,6 +40,7 @@ from pegboard.client.oauth.client_credentials import (
 from pegboard.client.oauth.json_requests import (
     JsonRequests,
     LoginFailedError,
+    checked_url,
     names_this_machine,
 )
 from pegboard.client.oauth.loopback_redirect import (
@@ -63,6 +64,7 @@ from pegboard.client.oauth.server_metadata import (
     find_server,
 )
 from pegboard.client.oauth.token_endpoint import (
+    is_access_token,
     renewal_time,
 )
 from pegboard.client.reconnecting import (
@@ -107,8 +109,10 @@ __all__ = [
     "UnreachableError",
     "at_server",
     "authorization_request",
+    "checked_url",
     "credentials",
     "find_server",
+    "is_access_token",
     "names_this_machine",
     "oauth_error",
     "received_code",

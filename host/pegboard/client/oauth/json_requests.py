@@ -44,9 +44,7 @@ class JsonRequests:
         Raises:
             LoginFailedError: the URL is not safe.
         """
-        parts = split(url)
-        is_local = parts is not None and self._allows_loopback and names_this_machine(url)
-        if parts is None or not (parts.scheme == "https" or (parts.scheme == "http" and is_local)):
+        if not _is_safe(url, allows_loopback=self._allows_loopback):
             raise LoginFailedError(f"'{excerpt(url)}' is not safe: a login requires an https URL.")
 
     async def get(self, url: str, headers: Mapping[str, str] = EMPTY) -> dict[str, Any] | None:
@@ -107,6 +105,26 @@ def split(url: str) -> SplitResult | None:
     return (
         parts if valid and parts.username is None and url.isascii() and url.isprintable() and " " not in url else None
     )
+
+
+def _is_safe(url: str, *, allows_loopback: bool) -> bool:
+    parts = split(url)
+    if parts is None:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and allows_loopback and names_this_machine(url))
+
+
+def checked_url(url: str) -> str:
+    """Return the URL of a setting unchanged if credentials may be sent to it.
+
+    Raises:
+        ValueError: the URL is invalid, has a user or a fragment, or is neither https nor of this machine.
+    """
+    if (parts := split(url)) is None or parts.scheme not in _PORTS or "#" in url:
+        raise ValueError("invalid URL: use one such as https://login.example.com, without a user and a fragment")
+    if not _is_safe(url, allows_loopback=True):
+        raise ValueError("the URL must be https: only servers on this machine may use http")
+    return url
 
 
 def names_this_machine(url: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from math import isfinite
 from time import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError
 from pegboard.client.oauth.oauth_client import OAuthClient, credentials
@@ -14,6 +14,8 @@ from pegboard.client.oauth.refusals import oauth_error, refusal
 
 MAX_EARLY_SECONDS = 30.0
 """A token is renewed this long before it expires, or after nine tenths of a shorter lifetime."""
+MAX_LIFETIME_SECONDS = 10 * 365 * 24 * 3600.0
+"""The limit of the lifetime of a token."""
 _SENDABLE = re.compile(r"[\x21-\x7e]+")
 
 
@@ -80,7 +82,7 @@ async def request_token(
 
 def _token(document: Mapping[str, Any], issuer: str) -> Token:
     access_token, refresh_token = document.get("access_token"), document.get("refresh_token")
-    if not isinstance(access_token, str) or not _SENDABLE.fullmatch(access_token):
+    if not is_access_token(access_token):
         raise LoginFailedError(f"{issuer} sent no usable access token.")
     if str(document.get("token_type", "bearer")).lower() != "bearer":
         raise LoginFailedError(f"{issuer} sent a token that is not a bearer token.")
@@ -93,6 +95,11 @@ def _token(document: Mapping[str, Any], issuer: str) -> Token:
     )
 
 
+def is_access_token(value: object) -> TypeGuard[str]:
+    """Return True if a member of a response is a token that a header can carry: printable ASCII without spaces."""
+    return isinstance(value, str) and _SENDABLE.fullmatch(value) is not None
+
+
 def renewal_time(lifetime: Any) -> float | None:
     """Return the time from which a token must be renewed, in seconds since 1970. Return None if it is unknown.
 
@@ -103,4 +110,7 @@ def renewal_time(lifetime: Any) -> float | None:
         seconds = float(lifetime)
     except (TypeError, ValueError, OverflowError):
         return None
-    return time() + seconds - min(MAX_EARLY_SECONDS, seconds / 10) if isfinite(seconds) else None
+    if not isfinite(seconds) or isinstance(lifetime, bool):
+        return None
+    seconds = min(seconds, MAX_LIFETIME_SECONDS)
+    return time() + seconds - min(MAX_EARLY_SECONDS, seconds / 10)
