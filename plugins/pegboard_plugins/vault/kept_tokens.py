@@ -17,6 +17,8 @@ from pegboard_plugins.vault.vault_store import TokenKey, VaultStore, VaultToken
 
 LOCK_POLL_SECONDS = 0.1
 """The interval at which a process asks whether another process has renewed a token."""
+MAX_CLOSE_SECONDS = 30.0
+"""The limit of the time that the end of the host waits for renewals."""
 _UNREPORTED = frozenset(("offline_access", "openid"))
 """Scopes that providers grant without reporting them."""
 
@@ -45,9 +47,9 @@ class KeptTokens:
             VaultError: the vault cannot be used.
         """
         token = await self.load(key)
-        if token is None or not covers(token, scopes):
-            return None
-        return token if not _has_expired(token) else await self._renewed(key)
+        if token is not None and covers(token, scopes) and _has_expired(token):
+            token = await self._renewed(key)
+        return token if token is not None and covers(token, scopes) else None
 
     async def load(self, key: TokenKey) -> VaultToken | None:
         """Return a token as it is kept."""
@@ -92,15 +94,29 @@ class KeptTokens:
     async def _use_refresh_token(self, key: TokenKey, token: VaultToken) -> VaultToken | None:
         if token.refresh_token is None:
             return None
+        if not await self._replace(key, token, token):  # fails if the next token could not be kept
+            return await self.load(key)
         try:
             fresh = await self._clients[key.provider].refresh(token)
         except ProviderRefusedError as error:
             if error.code not in REFUSED_REFRESH:
                 raise
-            await self.save(key, token._replace(refresh_token=None))
+            await self._replace(key, token, token._replace(refresh_token=None))
             return None
-        await self.save(key, fresh)
-        return fresh
+        if await self._replace(key, token, fresh):
+            return fresh
+        later = await self.load(key)
+        if later is None:  # the owner has logged out
+            await self.revoke(key, fresh)
+        return later
+
+    async def _replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
+        return await self._in_thread(lambda store: store.replace(key, earlier, token))
+
+    async def close(self) -> None:
+        """Wait for renewals that run: their providers may already have replaced the refresh tokens."""
+        if self._renewals:
+            await asyncio.wait(self._renewals.values(), timeout=MAX_CLOSE_SECONDS)
 
     async def _in_thread(self, use: Callable[[VaultStore], T]) -> T:
         def run() -> T:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from secrets import token_hex
 
-from pegboard.plugin import create_state
+from pegboard.plugin import create_state, is_weak_secret, state_directory
 from pegboard_plugins.vault.vault_settings import VaultConfig
-from pegboard_plugins.vault.vault_store import VaultError
+from pegboard_plugins.vault.vault_store import VaultError, check_mode
 
 KEY_BYTES = 32
 KEY_NAME = "vault-key"
@@ -24,10 +24,22 @@ def vault_keys(config: VaultConfig) -> list[str]:
         return [key.get_secret_value() for key in config.keys]
     if config.keyring:
         return [_of_keyring()]
+    return [_of_file()]
+
+
+def _of_file() -> str:
+    directory = state_directory(os.environ)
     try:
-        return [create_state(KEY_NAME, token_hex(KEY_BYTES).encode(), os.environ).decode("ascii").strip()]
+        key = create_state(KEY_NAME, token_hex(KEY_BYTES).encode(), os.environ).decode("ascii").strip()
+        assert directory is not None
+        check_mode(directory / KEY_NAME)
     except (OSError, UnicodeDecodeError) as error:
         raise VaultError(f"the key of the vault cannot be read: {error}") from error
+    if is_weak_secret(key):
+        raise VaultError(
+            f"the key in {directory / KEY_NAME} is damaged: restore it, or remove it and log in again at each provider"
+        )
+    return key
 
 
 def _of_keyring() -> str:
@@ -41,6 +53,6 @@ def _of_keyring() -> str:
         found = keyring.get_password(KEYRING_SERVICE, KEY_NAME)
     except Exception as error:
         raise VaultError(f"the keyring raised {type(error).__name__}: check it with `keyring diagnose`") from error
-    if not found:
-        raise VaultError("the keyring did not keep the key of the vault: set [plugins.vault] keys instead")
+    if not found or is_weak_secret(found):
+        raise VaultError("the keyring has no usable key of the vault: set [plugins.vault] keys instead")
     return found

@@ -6,7 +6,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,15 +87,20 @@ class VaultStore:
             VaultError: the token is encrypted with another key, or other users can read the file.
         """
         with self._file() as file:
-            row = file.execute(
-                "SELECT sealed FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?", key
-            ).fetchone()
-        return None if row is None else self._opened(key, row[0])
+            return self._read(file, key)
 
     def save(self, key: TokenKey, token: VaultToken) -> None:
         """Replace a token. It is on the disk when this method returns."""
         with self._file() as file:
-            file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, self._sealed(key, token)))
+            self._write(file, key, token)
+
+    def replace(self, key: TokenKey, earlier: VaultToken, token: VaultToken) -> bool:
+        """Replace a token, unless it is no longer the earlier one. Return False then."""
+        with self._file() as file:
+            if self._read(file, key) != earlier:
+                return False
+            self._write(file, key, token)
+        return True
 
     def remove(self, key: TokenKey) -> None:
         """Remove a token."""
@@ -109,19 +114,24 @@ class VaultStore:
         return [TokenKey(*row) for row in rows]
 
     def rotate(self) -> None:
-        """Encrypt all tokens with the first key, so that the other keys are no longer needed."""
+        """Encrypt all tokens with the first key, so that the other keys are no longer needed.
+
+        Tokens that cannot be decrypted stay as they are.
+        """
         with self._file() as file:
             for *key, sealed in file.execute("SELECT issuer, subject, provider, sealed FROM tokens").fetchall():
                 own = TokenKey(*key)
-                fresh = self._sealed(own, self._opened(own, sealed))
-                file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*own, fresh))
+                with suppress(VaultError):
+                    self._write(file, own, self._opened(own, sealed))
 
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        if os.name == "posix" and os.stat(self._path).st_mode & 0o077:
-            raise VaultError(f"other users can read {self._path}: change its mode with chmod 600")
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            check_mode(self._path)
+        except OSError as error:
+            raise VaultError(f"the vault {self._path} cannot be used: {error.strerror}") from error
         file = sqlite3.connect(self._path, timeout=MAX_BUSY_SECONDS, isolation_level=None)
         try:
             file.execute("PRAGMA synchronous = EXTRA")
@@ -135,6 +145,15 @@ class VaultStore:
         finally:
             file.close()  # rolls back what is not committed
 
+    def _read(self, file: sqlite3.Connection, key: TokenKey) -> VaultToken | None:
+        row = file.execute(
+            "SELECT sealed FROM tokens WHERE issuer = ? AND subject = ? AND provider = ?", key
+        ).fetchone()
+        return None if row is None else self._opened(key, row[0])
+
+    def _write(self, file: sqlite3.Connection, key: TokenKey, token: VaultToken) -> None:
+        file.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)", (*key, self._sealed(key, token)))
+
     def _sealed(self, key: TokenKey, token: VaultToken) -> bytes:
         nonce = secrets.token_bytes(NONCE_BYTES)
         return nonce + self._ciphers[0].encrypt(nonce, encode(token._asdict()), encode(list(key)))
@@ -143,13 +162,24 @@ class VaultStore:
         for cipher in self._ciphers:
             try:
                 fields = decode(cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], encode(list(key))))
-            except InvalidTag:
+            except (InvalidTag, TypeError, ValueError):  # not this key, or not a row of this host
                 continue
             return VaultToken(**{**fields, "scopes": tuple(fields["scopes"])})
         raise VaultError(
-            f"the token of {key.provider} is encrypted with another key: add that key to [plugins.vault] keys, "
-            f"or log in again after `pegboard logout {key.provider}`"
+            f"the token of {key.provider} is damaged or encrypted with another key: add that key to "
+            f"[plugins.vault] keys, or log in again after `pegboard logout {key.provider}`"
         )
+
+
+def check_mode(path: Path) -> None:
+    """Check that only the owner can read a file.
+
+    Raises:
+        VaultError: others can.
+        OSError: the file cannot be read.
+    """
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        raise VaultError(f"other users can read {path}: change its mode with chmod 600")
 
 
 def _derived(key: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from pegboard.client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlows
-from pegboard_plugins.vault.vault_store import VaultToken
+from pegboard_plugins.vault.vault_store import VaultError, VaultStore, VaultToken
 from tests.host.hosting import WAIT
 from tests.plugins.vault.conftest import KEY, logins
 from tests.support.provider_server import ProviderServer
@@ -31,6 +32,18 @@ async def expired(provider: ProviderServer) -> LoginFlows:
     flows = logins(provider.settings())
     await flows.tokens.save(KEY, EXPIRED)
     return flows
+
+
+def held(provider: ProviderServer) -> tuple[asyncio.Event, asyncio.Event]:
+    """Let the token endpoint wait. Return the event of a request, and the event that lets it go on."""
+    asked, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        asked.set()
+        await goes_on.wait()
+
+    provider.before_token = wait
+    return asked, goes_on
 
 
 async def renewing(provider: ProviderServer) -> asyncio.subprocess.Process:
@@ -83,13 +96,7 @@ async def test_a_failure_of_the_provider_loses_no_refresh_token(reply: tuple[int
 
 async def test_a_cancelled_call_does_not_cancel_the_renewal() -> None:
     async with ProviderServer() as provider:
-        asked, goes_on = asyncio.Event(), asyncio.Event()
-
-        async def wait() -> None:
-            asked.set()
-            await goes_on.wait()
-
-        provider.before_token = wait
+        asked, goes_on = held(provider)
         flows = await expired(provider)
         first = asyncio.create_task(flows.tokens.fresh(KEY))
         await asked.wait()
@@ -102,16 +109,62 @@ async def test_a_cancelled_call_does_not_cancel_the_renewal() -> None:
         assert len(provider.forms) == 1
 
 
+async def test_the_end_of_the_host_does_not_cancel_a_renewal() -> None:
+    async with ProviderServer() as provider:
+        asked, goes_on = held(provider)
+        flows = await expired(provider)
+        first = asyncio.create_task(flows.tokens.fresh(KEY))
+        await asked.wait()
+        first.cancel()
+        ended = asyncio.create_task(flows.close())
+        await asyncio.sleep(0)
+        goes_on.set()
+        await ended
+        kept = await flows.tokens.load(KEY)
+        assert kept is not None
+        assert kept.refresh_token == "refresh-1-canary"
+
+
+async def test_a_vault_that_cannot_be_written_does_not_use_the_refresh_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ProviderServer() as provider:
+        flows = await expired(provider)
+
+        def fail(*_: object) -> bytes:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        with monkeypatch.context() as full:
+            full.setattr(VaultStore, "_sealed", fail)
+            with pytest.raises(VaultError, match="disk is full"):
+                await flows.tokens.fresh(KEY)
+        assert provider.forms == []
+        assert await flows.tokens.fresh(KEY) is not None
+
+
+@pytest.mark.parametrize("later", [None, VaultToken("access-of-bob", "refresh-of-bob", None)])
+async def test_a_renewal_replaces_only_the_token_that_it_renews(later: VaultToken | None) -> None:
+    """Logout, or a login with another account, while the provider renews the token."""
+    async with ProviderServer() as provider:
+        asked, goes_on = held(provider)
+        flows = await expired(provider)
+        renewal = asyncio.create_task(flows.tokens.fresh(KEY))
+        await asked.wait()
+        await (flows.tokens.remove(KEY) if later is None else flows.tokens.save(KEY, later))
+        goes_on.set()
+        assert await renewal == await flows.tokens.load(KEY) == later
+        assert provider.revoked == (["refresh-1-canary"] if later is None else [])
+
+
+async def test_a_renewed_token_without_the_scopes_of_the_tool_is_not_used() -> None:
+    async with ProviderServer() as provider:
+        provider.reply = {"scope": "other"}
+        flows = await expired(provider)
+        assert await flows.tokens.fresh(KEY, ["read"]) is None
+
+
 @pytest.mark.skipif(os.name != "posix", reason="it kills a process and needs locks of files")
 async def test_processes_renew_once_and_a_killed_one_loses_nothing() -> None:
     async with ProviderServer() as provider:
-        asked, goes_on = asyncio.Event(), asyncio.Event()
-
-        async def wait() -> None:
-            asked.set()
-            await goes_on.wait()
-
-        provider.before_token = wait
+        asked, goes_on = held(provider)
         await expired(provider)
         killed = await renewing(provider)
         async with asyncio.timeout(WAIT):

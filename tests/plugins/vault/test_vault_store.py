@@ -44,6 +44,7 @@ def test_rotation_needs_the_old_key_once(state: Path) -> None:
     VaultStore(path, [OLD]).save(ANN, TOKEN)
     with pytest.raises(VaultError, match="another key"):
         VaultStore(path, [NEW]).load(ANN)
+    VaultStore(path, ["0123456789abcdef-lost-lost-lost-lost"]).save(BEN, TOKEN)  # prevents no rotation
     VaultStore(path, [NEW, OLD]).rotate()
     assert VaultStore(path, [NEW]).load(ANN) == TOKEN
 
@@ -61,8 +62,20 @@ def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
 def test_a_damaged_file_is_one_error(state: Path) -> None:
     (state / "vault.db").touch(0o600)
     (state / "vault.db").write_bytes(b"no database" * 100)
-    with pytest.raises(VaultError, match="cannot be used"):
-        VaultStore(state / "vault.db", [OLD]).load(ANN)
+    for path in (state / "vault.db", state, state / "vault.db" / "below"):
+        with pytest.raises(VaultError, match="cannot be used"):
+            VaultStore(path, [OLD]).load(ANN)
+
+
+@pytest.mark.parametrize("sealed", ["'text'", "x'00'", "7"])
+def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
+    store = VaultStore(state / "vault.db", [OLD])
+    store.save(ANN, TOKEN)
+    with sqlite3.connect(state / "vault.db") as file:
+        file.execute(f"UPDATE tokens SET sealed = {sealed}")
+    file.close()
+    with pytest.raises(VaultError, match="pegboard logout acme"):
+        store.load(ANN)
 
 
 def test_the_key_is_created_once(state: Path) -> None:
@@ -70,6 +83,23 @@ def test_the_key_is_created_once(state: Path) -> None:
     assert vault_keys(VaultConfig()) == [key]
     assert (state / "vault-key").stat().st_mode & 0o777 == 0o600 or os.name != "posix"
     assert len(key) == 64
+
+
+@pytest.mark.parametrize("content", ["", "\n", "0" * 64, "short"])
+def test_a_damaged_key_is_not_used(state: Path, content: str) -> None:
+    """An empty key would encrypt tokens with a key that everybody knows."""
+    (state / "vault-key").touch(0o600)
+    (state / "vault-key").write_text(content, "ascii")
+    with pytest.raises(VaultError, match="is damaged: restore"):
+        vault_keys(VaultConfig())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
+def test_others_must_not_read_the_key(state: Path) -> None:
+    vault_keys(VaultConfig())
+    (state / "vault-key").chmod(0o640)
+    with pytest.raises(VaultError, match="chmod 600"):
+        vault_keys(VaultConfig())
 
 
 def test_the_key_may_be_in_the_keyring(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
