@@ -28,6 +28,7 @@ class ProviderServer(LoopbackServer):
         revocation_reply: the response to them.
         devices: the requests for device authorization.
         requests: all token requests and requests for revocation.
+        device: the response of the device authorization endpoint.
         before_token: awaited before each response of the token endpoint.
     """
 
@@ -41,6 +42,12 @@ class ProviderServer(LoopbackServer):
         self.revocation_reply: dict[str, Any] = {}
         self.devices: list[dict[str, str]] = []
         self.requests: list[web.Request] = []
+        self.device: dict[str, Any] = {
+            "device_code": "device-canary",
+            "user_code": "ABCD-EFGH",
+            "interval": 0,
+            "expires_in": 60,
+        }
         self.before_token: Callable[[], Awaitable[None]] | None = None
 
     def application(self) -> web.Application:
@@ -101,8 +108,7 @@ class ProviderServer(LoopbackServer):
 
     async def _device(self, request: web.Request) -> web.Response:
         self.devices.append(dict(await request.post()))  # type: ignore[arg-type]  # fields, not files
-        codes = {"device_code": "device-canary", "user_code": "ABCD-EFGH", "interval": 0, "expires_in": 60}
-        return web.json_response({**codes, "verification_uri": f"{self.url}/enter"})
+        return web.json_response({"verification_uri": f"{self.url}/enter", **self.device})
 
     async def _revoke(self, request: web.Request) -> web.Response:
         self.revocations.append(await self._form(request))

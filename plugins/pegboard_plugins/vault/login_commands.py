@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pegboard.client import LoginFailedError
 from pegboard.plugin import Command, ToolRuntimeError, encode
 from pegboard_plugins.vault.login_flows import LoginFlows
-from pegboard_plugins.vault.vault_store import TokenKey, VaultToken
+from pegboard_plugins.vault.vault_store import TokenKey, VaultError, VaultToken
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class LoginCommands:
 
     def log_in(self, options: Any) -> str:
         """Log in, and return the outcome."""
-        return _run(self._log_in(options.provider, options.scopes, device=options.device or None))
+        return self._run(self._log_in(options.provider, options.scopes, device=options.device or None))
 
     async def _log_in(self, provider: str, scopes: Sequence[str], *, device: bool | None) -> str:
         flows = self._logins()
@@ -102,7 +102,7 @@ class LoginCommands:
 
     def list_logins(self, options: Any) -> str:
         """Return the logins with their accounts and scopes."""
-        rows = _run(self._rows())
+        rows = self._run(self._rows())
         if options.json:
             return encode(rows).decode()
         if not rows:
@@ -110,13 +110,21 @@ class LoginCommands:
         return "\n".join(_line(row) for row in rows)
 
     async def _rows(self) -> list[dict[str, Any]]:
-        tokens = self._logins().tokens
-        found = [(key, await tokens.load(key)) for key in await tokens.keys() if not key.subject]
-        return [_row(key, token) for key, token in found if token is not None]
+        tokens, rows = self._logins().tokens, []
+        for key in await tokens.keys():
+            if key.subject:
+                continue
+            try:
+                token = await tokens.load(key)
+            except VaultError as error:
+                rows.append({"provider": key.provider, "problem": str(error)})
+            else:
+                rows += [] if token is None else [_row(key, token)]
+        return rows
 
     def log_out(self, options: Any) -> str:
         """Revoke and forget a token."""
-        return _run(self._log_out(options.provider))
+        return self._run(self._log_out(options.provider))
 
     async def _log_out(self, provider: str) -> str:
         flows, key = self._logins(), TokenKey("", "", provider)
@@ -133,7 +141,7 @@ class LoginCommands:
 
     def list_accounts(self, options: Any) -> str:
         """Return the account at each provider."""
-        accounts = _run(self._accounts())
+        accounts = self._run(self._accounts())
         if options.json:
             return encode(accounts).decode()
         lines = [
@@ -153,19 +161,21 @@ class LoginCommands:
                 found[key.provider] = (
                     "the login has ended: log in again" if token is None else await client.account(token)
                 )
-            except LoginFailedError as error:
+            except (LoginFailedError, VaultError) as error:
                 found[key.provider] = f"unknown: {error}"
         return found
 
+    def _run(self, work: Awaitable[T]) -> T:
+        async def run() -> T:
+            try:
+                return await work
+            finally:
+                await self._logins().close()
 
-def _run(work: Awaitable[T]) -> T:
-    async def run() -> T:
-        return await work
-
-    try:
-        return asyncio.run(run())
-    except LoginFailedError as error:
-        raise LoginCommandError(f"the login failed: {error}") from None
+        try:
+            return asyncio.run(run())
+        except LoginFailedError as error:
+            raise LoginCommandError(f"the login failed: {error}") from None
 
 
 def _row(key: TokenKey, token: VaultToken) -> dict[str, Any]:
@@ -182,6 +192,8 @@ def _row(key: TokenKey, token: VaultToken) -> dict[str, Any]:
 
 
 def _line(row: dict[str, Any]) -> str:
+    if "problem" in row:
+        return f"{row['provider']}: {row['problem']}"
     until = "does not expire" if row["expires_at"] is None else f"expires {row['expires_at']}"
     renewed = ", is renewed" if row["renewable"] else ""
     account = f" as {row['account']}" if row["account"] else ""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from pegboard.client import AuthorizationRequest, LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, PendingLogin, state_directory
@@ -79,7 +80,7 @@ class LoginFlows:
         self.caller_pages = caller_pages
         self._flows: dict[str, LoginFlow] = {}
         self._pages: dict[str, LoopbackPages] = {}
-        self._starting = asyncio.Lock()
+        self._starting: WeakValueDictionary[TokenKey, asyncio.Lock] = WeakValueDictionary()
 
     def pending(self, flow_id: str | None) -> PendingLogin | None:
         """Return the login with an id, as a question to the user."""
@@ -109,7 +110,7 @@ class LoginFlows:
         Raises:
             LoginFailedError: the provider cannot be reached, or does not support the login.
         """
-        async with self._starting:
+        async with self._starting.setdefault(key, asyncio.Lock()):
             for flow in self._flows.values():
                 if flow.key == key and set(scopes) <= set(flow.scopes) and device is None:
                     return flow
@@ -163,6 +164,8 @@ class LoginFlows:
                     if error.code not in ("authorization_pending", "slow_down"):
                         raise
                     seconds += SLOW_DOWN_SECONDS if error.code == "slow_down" else 0
+                except LoginFailedError:
+                    seconds *= 2  # the provider cannot be reached at present (RFC 8628, section 3.5)
 
         flow.task = asyncio.create_task(self._run(flow, poll, None))
 
@@ -209,6 +212,7 @@ class LoginFlows:
         await asyncio.gather(*tasks, return_exceptions=True)
         for pages in self._pages.values():
             await pages.close()
+        await self.tokens.close()
 
 
 def login_flows(config: VaultConfig) -> LoginFlows:

@@ -6,6 +6,7 @@ The link sets a cookie and leads to the provider. Only the browser with the cook
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
@@ -51,6 +52,7 @@ class LoopbackPages:
         self._redirect = urlsplit(redirect_uri or DEFAULT_REDIRECT)
         self._logins: dict[str, tuple[PagedLogin, str]] = {}
         self._runner: web.AppRunner | None = None
+        self._changing = asyncio.Lock()
 
     async def start(self) -> str:
         """Listen, and return the redirect URI.
@@ -58,24 +60,30 @@ class LoopbackPages:
         Raises:
             LoginFailedError: the port cannot be opened.
         """
-        if self._runner is None:
-            application = web.Application()
-            application.router.add_get("/login/{id}", self._open)
-            application.router.add_get(self._redirect.path, self._receive)
-            runner = web.AppRunner(
-                application, access_log=None, shutdown_timeout=MAX_CLOSE_SECONDS, max_line_size=MAX_REQUEST_HEAD_BYTES
-            )
-            await runner.setup()
-            try:
-                await web.TCPSite(runner, self._redirect.hostname, self._redirect.port or 0).start()
-            except OSError:
-                await runner.cleanup()
-                raise LoginFailedError(
-                    f"the port of {self._redirect.geturl()} cannot be opened: another program uses it."
-                ) from None
-            self._runner = runner
+        async with self._changing:
+            if self._runner is None:
+                self._runner = await self._listening()
+            port = self._runner.addresses[0][1]
         host = f"[{self._redirect.hostname}]" if ":" in (self._redirect.hostname or "") else self._redirect.hostname
-        return self._redirect._replace(netloc=f"{host}:{self._runner.addresses[0][1]}").geturl()
+        return self._redirect._replace(netloc=f"{host}:{port}").geturl()
+
+    async def _listening(self) -> web.AppRunner:
+        application = web.Application()
+        application.router.add_get("/login/{id}", self._open)
+        application.router.add_get(self._redirect.path, self._receive)
+        runner = web.AppRunner(
+            application, access_log=None, shutdown_timeout=MAX_CLOSE_SECONDS, max_line_size=MAX_REQUEST_HEAD_BYTES
+        )
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, self._redirect.hostname, self._redirect.port or 0).start()
+        except OSError as error:
+            await runner.cleanup()
+            reason = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else "unknown name"
+            raise LoginFailedError(
+                f"the port of {self._redirect.geturl()} cannot be opened ({reason}): set another redirect_uri."
+            ) from None
+        return runner
 
     def add(self, login: PagedLogin, redirect_uri: str) -> str:
         """Serve a login, and return its link."""
@@ -91,9 +99,10 @@ class LoopbackPages:
     async def close(self) -> None:
         """Stop listening."""
         self._logins.clear()
-        if self._runner is not None:
-            runner, self._runner = self._runner, None
-            await runner.cleanup()
+        async with self._changing:
+            if self._runner is not None and not self._logins:  # another login may have begun
+                runner, self._runner = self._runner, None
+                await runner.cleanup()
 
     async def _open(self, request: web.Request) -> web.Response:
         login, secret = self._logins.get(request.match_info["id"], (None, ""))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
+from urllib.parse import quote, quote_plus
 
 from pegboard.client import (
     AuthorizationRequest,
@@ -18,6 +19,7 @@ from pegboard.client import (
     authorization_request,
     credentials,
     find_server,
+    is_access_token,
     names_this_machine,
     oauth_error,
     received_code,
@@ -28,11 +30,19 @@ from pegboard.client import (
 )
 from pegboard.plugin import decode
 from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS, NamedProvider
-from pegboard_plugins.vault.vault_settings import ProviderSettings
+from pegboard_plugins.vault.vault_settings import ADDRESSES, ProviderSettings
 from pegboard_plugins.vault.vault_store import VaultToken
 
+MIN_SECRET_CHARACTERS = 6
+"""The minimum length of a secret that is masked in messages of the provider."""
 DEFAULT_DEVICE_SECONDS = 5.0
 """The interval of requests for the token of a device login (RFC 8628, section 3.5)."""
+MIN_DEVICE_SECONDS = 1.0
+"""The shortest interval that a provider can ask for."""
+MAX_DEVICE_SECONDS = 60.0
+"""The longest interval that a provider can ask for."""
+MAX_USER_CODE_CHARACTERS = 64
+"""The limit of a code that a person enters."""
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 REFUSED_REFRESH = frozenset(("invalid_grant", "bad_refresh_token", "invalid_refresh_token", "token_expired"))
 """The error codes for a refresh token that is no longer valid: of RFC 6749, GitHub and Slack."""
@@ -96,6 +106,8 @@ class ProviderClient:
         """Return the request for the person's consent."""
         async with self._requests() as requests:
             server = await self._server(requests)
+            for url in filter(None, (server.authorization_endpoint, server.token_endpoint)):
+                requests.check(url)
         fields = self._scope_fields(with_offline_access(self.wanted(scopes), server), self.facts.scope_parameter)
         fields |= dict(self.facts.parameters) | dict(self.settings.parameters)
         return authorization_request(
@@ -145,20 +157,26 @@ class ProviderClient:
             wanted = self._scope_fields(self.wanted(scopes), self.facts.device_scope_parameter)
             fields = {**wanted, **own, "client_id": self._client.client_id}
             status, document = await requests.post_form(server.device_endpoint, fields, headers)
+            return self._device_login(requests, status, document)
+
+    def _device_login(self, requests: JsonRequests, status: int, document: Mapping[str, Any] | None) -> DeviceLogin:
         found = document or {}
         page = found.get("verification_uri_complete") or found.get("verification_uri") or found.get("verification_url")
         codes = found.get("device_code"), found.get("user_code"), page
         if status != 200 or not all(isinstance(text, str) and text for text in codes):
             raise LoginFailedError(refusal(f"{self.facts.title} refuses the device flow", status, document))
-        interval = found.get("interval")
-        seconds = float(interval) if isinstance(interval, int | float) else DEFAULT_DEVICE_SECONDS
-        return DeviceLogin(str(codes[0]), str(codes[1]), str(page), seconds)
+        requests.check(str(page))
+        user_code = str(codes[1])
+        if not user_code.isprintable() or len(user_code) > MAX_USER_CODE_CHARACTERS:
+            raise LoginFailedError(f"{self.facts.title} sent no usable code.")
+        return DeviceLogin(str(codes[0]), user_code, str(page), _interval(found.get("interval")))
 
     async def device_token(self, login: DeviceLogin, scopes: Sequence[str]) -> VaultToken:
         """Return the token of a login on another device.
 
         Raises:
             ProviderRefusedError: "authorization_pending" and "slow_down" mean that the person has not agreed yet.
+            LoginFailedError: the provider cannot be reached at present.
         """
         return await self._token({"grant_type": DEVICE_GRANT, "device_code": login.device_code}, scopes)
 
@@ -234,16 +252,14 @@ class ProviderClient:
         found = found if isinstance(found, dict) else {}
         found = found if found.get("access_token") else document or {}  # a renewed token of Slack is at the top
         access_token = found.get("access_token")
-        # some providers send errors with status 200
-        if (
-            status != 200
-            or not isinstance(access_token, str)
-            or not access_token.isascii()
-            or not access_token.isprintable()
-        ):
-            refused = self._standard_error(document)
+        refused = self._standard_error(document)
+        if status >= 500:
+            raise LoginFailedError(self._refusal("issues no token at present", status, refused, {**form, **own}))
+        if status != 200 or refused.get("error"):  # some providers send errors with status 200
             problem = self._refusal("refuses a token", status, refused, {**form, **own})
-            raise ProviderRefusedError(problem, oauth_error(refused) if status < 500 else "")
+            raise ProviderRefusedError(problem, oauth_error(refused))
+        if not is_access_token(access_token):
+            raise ProviderRefusedError(f"{self.facts.title} sent no usable token.", "")
         refresh_token = found.get("refresh_token")
         return VaultToken(
             access_token=access_token,
@@ -267,12 +283,13 @@ class ProviderClient:
 
     def _refusal(self, problem: str, status: int, document: Mapping[str, Any] | None, sent: Mapping[str, str]) -> str:
         """Return a problem with the provider's reason, without a value that the host sent."""
-        text = refusal(f"{self.facts.title} {problem}", status, document)
-        secret = self._client.client_secret
-        for name, value in {**sent, "client_secret": secret or ""}.items():
-            if len(value) > 5 and name not in ("grant_type", "redirect_uri"):
-                text = text.replace(value, "***")
-        return text
+        values = [text for name, text in sent.items() if name not in ("grant_type", "redirect_uri")]
+        said = {
+            name: _without(text, [*values, self._client.client_secret or ""])
+            for name in ("error", "error_description")
+            if isinstance(text := (document or {}).get(name), str)
+        }
+        return refusal(f"{self.facts.title} {problem}", status, said)
 
     # --- the provider
 
@@ -280,7 +297,8 @@ class ProviderClient:
         if self._metadata is None:
             facts, issuer = self.facts, self.settings.issuer
             found = await find_server(requests, issuer) if issuer else ServerMetadata(facts.issuer, "")
-            supports = found.challenge_methods if issuer else ("S256",)
+            is_known = self.facts.documentation or self.settings.pkce or not issuer  # metadata may omit the methods
+            supports = ("S256",) if is_known else found.challenge_methods
             self._metadata = found._replace(
                 authorization_endpoint=facts.authorization_endpoint or found.authorization_endpoint,
                 token_endpoint=facts.token_endpoint or found.token_endpoint,
@@ -304,11 +322,32 @@ class ProviderClient:
 
 
 def _with_settings(facts: NamedProvider, settings: ProviderSettings) -> NamedProvider:
-    kinds = ("authorization", "token", "refresh", "revocation", "device", "account")
-    names = (*(f"{kind}_endpoint" for kind in kinds), "issuer")
-    own = {name: value for name in names if (value := getattr(settings, name))}
+    """Return the facts with the addresses of the settings.
+
+    Tokens of a server with another address must not be sent to the named provider.
+    """
+    if settings.issuer is not None:
+        facts = facts._replace(authorization_endpoint="", token_endpoint="")
+    if settings.issuer is not None or settings.token_endpoint is not None:
+        facts = facts._replace(refresh_endpoint="", revocation_endpoint="", device_endpoint="", account_endpoint="")
+    own = {name: value for name in ADDRESSES if (value := getattr(settings, name))}
     may_use_pkce = facts.pkce and (facts.pkce_with_secret or settings.client_secret is None)
     return facts._replace(**own, pkce=may_use_pkce if settings.pkce is None else settings.pkce)
+
+
+def _interval(seconds: object) -> float:
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool):
+        return DEFAULT_DEVICE_SECONDS
+    return float(max(MIN_DEVICE_SECONDS, min(seconds, MAX_DEVICE_SECONDS)))
+
+
+def _without(text: str, secrets: Iterable[str]) -> str:
+    """Return a foreign text with secrets masked, plain and URL-quoted. Short secrets would match inside words."""
+    for secret in secrets:
+        if len(secret) >= MIN_SECRET_CHARACTERS:
+            for form in (secret, quote(secret, safe=""), quote_plus(secret)):
+                text = text.replace(form, "***")
+    return text
 
 
 def _account(id_token: object) -> str:

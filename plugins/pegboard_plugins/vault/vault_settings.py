@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess, is_weak_secret
+from pegboard.plugin import WidensAccess, checked_scopes, is_weak_secret
 from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS
+
+ADDRESSES = (
+    "issuer",
+    "authorization_endpoint",
+    "token_endpoint",
+    "refresh_endpoint",
+    "revocation_endpoint",
+    "device_endpoint",
+    "account_endpoint",
+)
+"""The keys of a provider that are URLs."""
+_EXAMPLE_REDIRECT = "http://127.0.0.1:3000/callback"
+_OWN_PARAMETERS = frozenset(
+    ("client_id", "code_challenge", "code_challenge_method", "redirect_uri", "response_mode", "response_type", "state")
+)
+"""Parameters of the page for logins that the host sets. Other values would weaken or prevent the login."""
 
 
 class ProviderSettings(PluginConfig):
@@ -33,8 +50,8 @@ class ProviderSettings(PluginConfig):
         redirect_uri: the redirect URI of the registration, on this machine and with a port. By default a free port.
     """
 
-    client_id: str = Field(min_length=1)
-    client_secret: SecretStr | None = None
+    client_id: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")
+    client_secret: SecretStr | None = Field(None, min_length=1)
     provider: str | None = None
     issuer: str | None = None
     authorization_endpoint: str | None = None
@@ -56,18 +73,39 @@ class ProviderSettings(PluginConfig):
             raise ValueError(f"it is not a named provider: use {', '.join(NAMED_PROVIDERS)}")
         return name
 
+    @field_validator(*ADDRESSES)
+    @classmethod
+    def _is_safe(cls, url: str | None) -> str | None:
+        from pegboard.client import checked_url
+
+        return None if url is None else checked_url(url)
+
+    @field_validator("scopes")
+    @classmethod
+    def _are_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(given)
+
+    @field_validator("parameters")
+    @classmethod
+    def _are_more(cls, given: Mapping[str, str]) -> Mapping[str, str]:
+        if own := sorted(_OWN_PARAMETERS & given.keys()):
+            raise ValueError(f"the host sets {own[0]} itself: remove it")
+        if "scope" in given:
+            raise ValueError("scope is not a parameter here: set scopes instead")
+        return given
+
     @field_validator("redirect_uri")
     @classmethod
     def _is_of_this_machine(cls, url: str | None) -> str | None:
-        from urllib.parse import urlsplit
+        if url is None:
+            return None
+        from pegboard.client import names_this_machine
 
-        try:
-            parts = urlsplit(url or "http://127.0.0.1:1/")
-            valid = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost") and bool(parts.port)
-        except ValueError:
-            valid = False
-        if not valid or (url is not None and len(urlsplit(url).path) < 2):
-            raise ValueError("use an address of this machine with a port and a path: http://127.0.0.1:3000/callback")
+        if not names_this_machine(url) or any(one in url for one in "#{}"):  # false for a URL with a user
+            raise ValueError("use an address of this machine without a user and a fragment: " + _EXAMPLE_REDIRECT)
+        parts = urlsplit(url)
+        if parts.scheme != "http" or parts.port is None or len(parts.path) < 2:
+            raise ValueError(f"use an http address of this machine with a port and a path: {_EXAMPLE_REDIRECT}")
         return url
 
 
@@ -90,22 +128,29 @@ class CallerSettings(PluginConfig):
     issuer: str = Field(min_length=1)
     access_issuer: str | None = Field(None, min_length=1)
     client_id: str = Field(min_length=1)
-    client_secret: SecretStr | None = None
+    client_secret: SecretStr | None = Field(None, min_length=1)
     subject_claim: str = "sub"
 
     @field_validator("url")
     @classmethod
     def _is_origin(cls, url: str) -> str:
-        from pegboard.client import names_this_machine
+        from pegboard.client import checked_url
 
-        scheme, _, rest = url.rstrip("/").partition("://")
-        if "/" in rest or not (scheme == "https" or (scheme == "http" and names_this_machine(url))):
+        parts = urlsplit(checked_url(url))
+        if parts.path.strip("/") or parts.query:
             raise ValueError("use an https address without a path, such as https://tools.example.com")
-        return url
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @field_validator("issuer", "access_issuer")
+    @classmethod
+    def _is_safe(cls, url: str | None) -> str | None:
+        from pegboard.client import checked_url
+
+        return None if url is None else checked_url(url)
 
     @model_validator(mode="after")
     def _is_provider(self) -> Self:
-        if self.issuer.rstrip("/") == self.url.rstrip("/"):
+        if self.issuer.rstrip("/") == self.url:
             raise ValueError(
                 "issuer is this host, which issues no ID tokens: set issuer to the issuer in [plugins.login.provider], "
                 f'and access_issuer = "{self.issuer}"'
@@ -132,16 +177,26 @@ class VaultConfig(PluginConfig):
     callers: Annotated[CallerSettings | None, WidensAccess("gives tools the tokens of callers from the network")] = None
     keyring: bool = False
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        for name, one in self.providers.items():
+    @field_validator("providers")
+    @classmethod
+    def _have_addresses(cls, given: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
+        for name, one in given.items():
             is_known = (one.provider or name) in NAMED_PROVIDERS
             if not is_known and not one.issuer and not (one.authorization_endpoint and one.token_endpoint):
                 raise ValueError(
                     f"{name} is not a named provider: set its issuer, or its authorization_endpoint and token_endpoint"
                 )
-        if any(is_weak_secret(key.get_secret_value()) for key in self.keys):
+        return given
+
+    @field_validator("keys")
+    @classmethod
+    def _are_strong(cls, given: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(is_weak_secret(key.get_secret_value()) for key in given):
             raise ValueError("a key is weak: use the output of `openssl rand -hex 32`")
+        return given
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if self.keys and self.keyring:
             raise ValueError("keys and keyring are both set: remove one of them")
         return self

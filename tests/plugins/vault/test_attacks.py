@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
@@ -12,6 +12,7 @@ from pegboard.client import LoginFailedError
 from pegboard_plugins.vault.login_flows import LoginFlow, LoginFlows
 from pegboard_plugins.vault.vault_store import VaultToken
 from tests.plugins.vault.conftest import KEY, logins
+from tests.support.issuer import Issuer
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -126,15 +127,77 @@ async def test_no_secret_is_in_an_error_or_log(error: str, caplog: pytest.LogCap
         assert "canary" not in said + str(failed) + caplog.text
 
 
-async def test_a_provider_must_use_https() -> None:
-    settings = {
-        "client_id": "x",
-        "authorization_endpoint": "http://a.example/a",
-        "token_endpoint": "http://a.example/t",
-    }
-    flows = logins(settings)
-    flow = await flows.start(KEY, [])
-    assert flow.request is not None
-    with pytest.raises(LoginFailedError, match="requires an https URL"):
-        await flows.clients["acme"].redeem(flow.request, {"state": flow.request.state, "code": "x"}, [])
-    await flows.close()
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint"])
+@pytest.mark.parametrize("url", ["http://a.example/x", "javascript:alert(1)", "file:///etc/passwd", ""])
+async def test_metadata_must_name_addresses_with_https(name: str, url: str) -> None:
+    async with Issuer() as issuer:
+        issuer.metadata |= {"authorization_endpoint": f"{issuer.url}/a", "token_endpoint": f"{issuer.url}/t", name: url}
+        issuer.metadata["code_challenge_methods_supported"] = ["S256"]
+        flows = logins({"client_id": "x", "issuer": issuer.url})
+        with pytest.raises(LoginFailedError, match=r"requires an https URL|has no authorization|names no token"):
+            await flows.start(KEY, [])
+
+
+@pytest.mark.parametrize("said", ["{}", "https%3A%2F%2Fa%3Ftoken%3D{}", "{:z<30}", "x" * 190 + " {}"])
+async def test_a_token_in_a_description_is_masked(said: str) -> None:
+    """The description is shortened, and may quote the token."""
+    secret = "refresh/0+canary=="
+    async with ProviderServer() as provider:
+        for text in (secret, quote(secret, safe="")):
+            answer = {"error": "invalid_request", "error_description": said.format(text)}
+            provider.replies = [(400, answer), (400, {"error": text, "error_description": "no"})]
+            flows = logins(provider.settings())
+            await flows.tokens.save(KEY, VaultToken("access-0-canary", secret, 0.0))
+            for _ in range(2):
+                with pytest.raises(LoginFailedError) as failed:
+                    await flows.tokens.fresh(KEY)
+                assert "refresh" not in str(failed.value)
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "\x1b[31m", ["list"], 7])
+async def test_an_unusable_token_is_refused(token: object) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        provider.reply = {"access_token": token}
+        flows = logins(provider.settings())
+        flow = await flows.start(KEY, [])
+        await person.open(flow.url)
+        assert "sent no usable token" in await outcome(flow)
+        assert await closed(flows) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"verification_uri": "file:///etc/passwd"},
+        {"verification_uri": "http://a.example/enter"},
+        {"verification_uri": "https://a.example/\x1b[31m"},
+        {"user_code": "AB\x1b[31mCD"},
+        {"user_code": "x" * 1000},
+    ],
+)
+async def test_a_device_login_shows_only_a_safe_page_and_code(answer: dict[str, str]) -> None:
+    async with ProviderServer() as provider:
+        provider.device |= answer
+        with pytest.raises(LoginFailedError, match=r"https URL|no usable code"):
+            await logins(provider.settings()).start(KEY, [], device=True)
+
+
+@pytest.mark.parametrize(
+    ("interval", "seconds"),
+    [
+        (None, 5.0),
+        ("soon", 5.0),
+        (True, 5.0),
+        (-5, 1.0),
+        (0, 1.0),
+        (0.01, 1.0),
+        (7, 7.0),
+        (1e300, 60.0),
+        (10**400, 60.0),
+    ],
+)
+async def test_the_interval_of_a_device_login_is_limited(interval: object, seconds: float) -> None:
+    async with ProviderServer() as provider:
+        provider.device["interval"] = interval
+        login = await logins(provider.settings()).clients["acme"].start_device_login([])
+        assert login.seconds == seconds

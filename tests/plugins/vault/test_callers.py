@@ -154,7 +154,10 @@ def test_a_host_that_issues_no_id_tokens_cannot_identify_callers() -> None:
         CallerSettings(url="https://t.example", issuer="https://t.example/", client_id="vault")
 
 
-@pytest.mark.parametrize("url", ["http://tools.example.com", "https://tools.example.com/mcp", "ftp://a"])
+@pytest.mark.parametrize(
+    "url",
+    ["http://tools.example.com", "https://tools.example.com/mcp", "ftp://a", "https://a?b", "https://a@b", "https://"],
+)
 def test_an_unsafe_address_is_refused(url: str) -> None:
-    with pytest.raises(ValidationError, match="use an https address without a path"):
+    with pytest.raises(ValidationError, match=r"without a path|must be https|invalid URL"):
         CallerSettings(url=url, issuer="https://i.example", client_id="vault")

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pegboard_plugins.vault.vault_store import VaultStore, VaultToken
+from tests.plugins.vault.conftest import KEY, logins
 from tests.support.person import Person
 from tests.support.provider_server import ProviderServer
 
@@ -60,3 +62,19 @@ async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
         code, _, said = await pegboard(tmp_path, "login", "gitlab")
         assert code == 1
         assert "add [plugins.vault.providers.gitlab] with its client_id" in said
+
+
+async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> None:
+    async with ProviderServer() as provider:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        text = CONFIG.format(settings="\n".join(lines))
+        (tmp_path / "hostconfig.toml").write_text(text + text.replace("acme", "other"), "utf-8")
+        flows = logins(provider.settings())
+        await flows.tokens.save(KEY, VaultToken("access-0-canary"))
+        other = VaultStore(tmp_path / "vault.db", ["0123456789abcdef-lost-lost-lost-lost"])
+        other.save(KEY._replace(provider="other"), VaultToken("access-1-canary"))
+        for command in ("logins", "whoami"):
+            code, out, said = await pegboard(tmp_path, command)
+            assert code == 0, said
+            assert [line.partition(":")[0] for line in out.splitlines()] == ["acme", "other"]
+            assert "pegboard logout other" in out.splitlines()[1]

@@ -10,6 +10,7 @@ import pytest
 from pegboard import Host, ToolResult
 from pegboard.plugin import AuthorizationRequiredError
 from pegboard.types import Caller, Client, InputRequired, Supplied
+from pegboard_plugins.vault import provider_client
 from tests.host.hosting import WAIT, call, failure, value
 from tests.plugins.vault.conftest import KEY, logins, vault_host
 from tests.support.oidc import OidcProvider
@@ -124,9 +125,10 @@ async def test_a_scope_that_was_not_granted_starts_no_endless_logins() -> None:
             assert "did not grant write" in person.shown[1]
 
 
-async def test_a_device_login_waits_for_the_person() -> None:
+async def test_a_device_login_waits_for_the_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider_client, "MIN_DEVICE_SECONDS", 0.0)
     async with ProviderServer() as provider, vault_host(provider.settings(device=True)) as host:
-        provider.replies = [(400, {"error": "authorization_pending"}), (400, {"error": "authorization_pending"})]
+        provider.replies = [(400, {"error": "authorization_pending"}), (503, {})]
         messages = []
 
         async def ask(method: str, params: dict[str, Any], **_: Any) -> dict[str, Any]:

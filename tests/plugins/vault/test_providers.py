@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -107,7 +108,8 @@ async def test_an_error_with_status_200_is_an_error(name: str, reply: dict[str, 
     [
         ({}, False),
         ({"expires_in": "3600"}, True),
-        *(({"expires_in": odd}, False) for odd in (None, "soon", "nan", 10**400)),
+        *(({"expires_in": odd}, False) for odd in (None, "soon", "nan", True, 10**400)),
+        ({"expires_in": 1e308}, True),
     ],
 )
 async def test_a_token_without_lifetime_or_refresh_token_is_kept(reply: dict[str, Any], expires: bool) -> None:
@@ -118,6 +120,7 @@ async def test_a_token_without_lifetime_or_refresh_token_is_kept(reply: dict[str
         kept = await flows.tokens.fresh(KEY)
         assert kept is not None
         assert (kept.refresh_token, kept.expires_at is not None) == (None, expires)
+        datetime.fromtimestamp(kept.expires_at or 0.0, UTC)  # `pegboard logins` shows it
         await flows.close()
 
 
