@@ -20,6 +20,16 @@ source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
 [[ "$2" == *" " ]] && { COMP_WORDS+=(""); COMP_CWORD=$((COMP_CWORD+1)); }
 _pegboard; printf '%s\\n' "${COMPREPLY[@]}"
 """
+OWN = """
+from pegboard import Toolkit
+
+kit = Toolkit("own")
+
+@kit.tool
+def greet() -> str:
+    \"""Greet.\"""
+    return "hello"
+"""
 LINES = [
     ("pegboard compl", {"completion"}, {"config"}),
     ("pegboard config ", {"check", "trust"}, {"list"}),
@@ -29,6 +39,9 @@ LINES = [
     ("pegboard --config ", set(), {"list", "--json"}),
     ("pegboard serve --log-level ", {"debug", "error"}, {"--port", "list"}),
     ("pegboard enable tim", {"timing"}, {"demo_echo"}),
+    ("pegboard call --file own.py ", {"own_greet"}, {"demo_echo"}),
+    ("pegboard --file own.py show own", {"own_greet"}, set()),
+    ("pegboard new plugin acme --kind m", {"middleware", "method"}, {"--kind"}),
 ]
 
 
@@ -54,6 +67,7 @@ def environment(pegboard: Command) -> dict[str, str]:
 def test_a_shell_offers_commands_options_and_tools(
     script: Path, line: str, offered: set[str], left_out: set[str], pegboard: Command
 ) -> None:
+    pegboard.write(OWN, "own.py")
     command = (
         ["bash", "--norc", "-c", BASH, "bash", str(script), line]
         if script.suffix == ".bash"
@@ -80,9 +94,12 @@ def test_a_shell_offers_commands_options_and_tools(
         (b"pegboard config untr\t", b"pegboard config untrust "),
         (b"pegboard serve --po\t", b"pegboard serve --port "),
         (b"pegboard call demo_ec\t", b"pegboard call demo_echo "),
+        (b"pegboard call --file own.py own_g\t", b"pegboard call --file own.py own_greet "),
+        (b"pegboard new plugin acme --kind middl\t", b"pegboard new plugin acme --kind middleware "),
     ],
 )
 def test_zsh_completes_at_a_terminal(script: Path, typed: bytes, completed: bytes, pegboard: Command) -> None:
+    pegboard.write(OWN, "own.py")
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(pegboard.folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from pegboard import Host
 from pegboard.cli.inspection.outdated_hosts import outdated_hosts
 from pegboard.cli.serving.running_hosts import RunningHost
+from pegboard.config import HostConfig
 from pegboard.loading.discovery import Selection
+from tests.host.cli.conftest import Command
 from tests.support.distributions import make_distribution
 
 KIT = "from pegboard import Toolkit\nkit = Toolkit('odd')\n"
@@ -23,6 +26,13 @@ def host_of(*only: str) -> Host:
     return host
 
 
+def changes(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the changes since this process started a host."""
+    found = dict(outdated_hosts(host_of(), environ))
+    assert found.keys() <= {os.getpid()}
+    return {str(one.origin): one.change for changed in found.values() for one in changed}
+
+
 def test_only_a_host_whose_code_or_distributions_changed_is_outdated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -31,12 +41,45 @@ def test_only_a_host_whose_code_or_distributions_changed_is_outdated(
     points = {"pegboard.toolkits": {"odd": "outdated_odd:kit"}}
     make_distribution(tmp_path, "toolkit-odd", "1.0", points, {"outdated_odd.py": KIT})
     with RunningHost(host_of("odd"), environ):
-        assert [*outdated_hosts(host_of(), environ)] == []
+        assert changes(environ) == {}
         (tmp_path / "outdated_odd.py").write_text(KIT + "# changed\n")
         make_distribution(tmp_path, "toolkit-even", "1.0", {"pegboard.toolkits": {"even": "outdated_odd:kit"}}, {})
         odd, even = "toolkit 'odd' from toolkit-odd 1.0", "toolkit 'even' from toolkit-even 1.0"
-        assert [*outdated_hosts(host_of(), environ)] == [(os.getpid(), {odd: "has changed", even: "was added"})]
+        assert changes(environ) == {odd: "has changed", even: "was added"}
         shutil.rmtree(tmp_path / "toolkit_odd-1.0.dist-info")
         make_distribution(tmp_path, "toolkit-odd", "1.1", points, {})
-        assert [*outdated_hosts(host_of(), environ)] == [(os.getpid(), {odd: "became 1.1", even: "was added"})]
-    assert [*outdated_hosts(host_of(), environ)] == []
+        assert changes(environ) == {odd: "became 1.1", even: "was added"}
+    assert changes(environ) == {}
+
+
+@pytest.fixture
+def running(bare: Command, monkeypatch: pytest.MonkeyPatch) -> Iterator[Command]:
+    """The command beside a running host with the toolkits `odd` and `even`, version 1.2.3."""
+    monkeypatch.syspath_prepend(bare.site)
+    for name in ("odd", "even"):
+        bare.install(f"running-{name}", KIT)
+    host = Host(HostConfig.load(bare.folder / "hostconfig.toml", environ=bare.environment()))
+    host.load()
+    with RunningHost(host, bare.environment()):
+        yield bare
+
+
+def test_a_removed_toolkit_and_another_version_are_rows_in_json(running: Command) -> None:
+    for name in ("odd", "even"):
+        shutil.rmtree(running.site / f"dist_running_{name}-1.2.3.dist-info")
+    points = {"pegboard.toolkits": {"running-even": "running_even:kit"}}
+    make_distribution(running.site, "dist-running-even", "1.3", points, {})
+    rows = [one for one in running("plugins", "--json").data if one["outdated"]]
+    assert [(one["name"], one["state"], one["version"], one["outdated"]) for one in rows] == [
+        ("running-even", "on", "1.3", [os.getpid()]),
+        ("running-odd", "removed", "1.2.3", [os.getpid()]),
+    ]
+
+
+def test_an_updated_lock_names_the_hosts_that_are_outdated(running: Command) -> None:
+    assert "outdated" not in running("lock").err
+    shutil.rmtree(running.site / "dist_running_odd-1.2.3.dist-info")
+    done = running("lock", "--update", "--yes")
+    assert done.code == 0
+    told = f"process {os.getpid()} is outdated: toolkit 'running-odd' from dist-running-odd 1.2.3 was removed"
+    assert told in done.err

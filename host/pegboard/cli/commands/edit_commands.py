@@ -13,7 +13,7 @@ import tomlkit
 from tomlkit.items import Item
 
 from pegboard.cli import OK
-from pegboard.cli.editing.edited_config import EditedConfig
+from pegboard.cli.commands.edited_config import EditedConfig
 from pegboard.cli.output import print_json, print_lines, say
 from pegboard.config import ConfigProblem
 from pegboard.config.environment import literal

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.lists import needed_scopes
@@ -16,9 +17,13 @@ from pegboard.cli.output import first_line, flush, print_json, print_table, prin
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
+from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import granted
 from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
+
+if TYPE_CHECKING:
+    from pegboard.cli.inspection.outdated_hosts import OutdatedPlugin
 
 
 def run_list(options: Namespace) -> int:
@@ -129,23 +134,32 @@ def _print_requirements(bound: BoundTool) -> None:
 
 def run_plugins(options: Namespace) -> int:
     """List plugins and toolkits."""
-    from pegboard.cli.inspection.outdated_hosts import outdated_hosts
+    from pegboard.cli.inspection.outdated_hosts import outdated_hosts, say_outdated_hosts
 
     host = loaded_host(options)
-    details = [plugin_detail(host, choice) for choice in host.report.choices]
-    outdated = dict(outdated_hosts(host, os.environ))
-    if options.json:
-        for detail, choice in zip(details, host.report.choices, strict=True):
-            detail["outdated"] = [pid for pid, changed in outdated.items() if str(choice.origin) in changed]
-        print_json(details)
+    choices = host.report.choices
+    if not options.json:
+        columns = ("name", "kind", "state", "source", "reason")
+        details = [_with_source(plugin_detail(host, choice)) for choice in choices]
+        print_table([tuple(detail[column] for column in columns) for detail in details])
+        flush()  # messages follow the table if both go to the same file
+        say_outdated_hosts(host)
         return OK
-    columns = ("name", "kind", "state", "source", "reason")
-    print_table([tuple(_with_source(detail)[column] for column in columns) for detail in details])
-    flush()  # messages follow the table if both go to the same file
-    for pid, changed in outdated.items():
-        changes = "; ".join(f"{name} {change}" for name, change in changed.items())
-        say(f"the running host of process {pid} is outdated: {changes}; `pegboard reload` reloads it")
+    outdated = [(pid, one) for pid, changed in outdated_hosts(host, os.environ) for one in changed]
+    removed = list(dict.fromkeys(one.origin for _, one in outdated if one.now is None))
+    gone = [PluginChoice(origin, False, "it was removed while a host runs it") for origin in removed]
+    rows = [plugin_detail(host, choice) | {"outdated": _processes(outdated, choice.origin)} for choice in choices]
+    rows += [
+        plugin_detail(host, choice) | {"state": "removed", "outdated": _processes(outdated, choice.origin)}
+        for choice in gone
+    ]
+    print_json(rows)
     return OK
+
+
+def _processes(outdated: Sequence[tuple[int, OutdatedPlugin]], origin: Origin) -> list[int]:
+    """Return the running hosts that have another version of a plugin."""
+    return [pid for pid, one in outdated if (one.now or one.origin) == origin]
 
 
 def _with_source(detail: dict[str, Any]) -> dict[str, Any]:

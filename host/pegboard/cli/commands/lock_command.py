@@ -12,6 +12,7 @@ from pegboard.catalogue.bound_definitions import SINGULAR
 from pegboard.catalogue.lock_content import lock_of
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
+from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
 from pegboard.cli.output import diverted, is_interactive, print_json, print_lines, say
 from pegboard.errors import ConfigError
 from pegboard.host import Host
@@ -52,6 +53,8 @@ def run_lock(options: Namespace) -> int:
     is_written = accepted and not options.check and lock_text(new) != lock_text(old)
     if is_written:
         write_lock(new, path, host.config.file)
+    if accepted and options.update:
+        say_outdated_hosts(host)
     if options.json:
         print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
     elif accepted:

@@ -110,13 +110,22 @@ def _lines(state: StatusOutput) -> Iterator[str]:
     plugins = [one for one in state["enabled"] if one["kind"] == "plugin"]
     built_in = [one["name"] for one in plugins if one["source"].startswith("default")]
     if built_in:
-        yield f"  plugins by default: {', '.join(built_in)}"
+        yield from _wrapped(f"  plugins by default: {', '.join(built_in)}")
     for one in plugins:
         if one["name"] not in built_in and one not in toolkits:
             yield f"  plugin {one['name']} ({_place(one)})"
     for problem in state["problems"]:
         yield f"problem: {problem['message']}"
     yield f"next: `{state['next']}` {_PURPOSE[state['next']]}; `pegboard --help` lists all commands"
+
+
+def _wrapped(line: str) -> list[str]:
+    """Return a line as lines that fit the terminal, up to 100 characters. Further lines are indented."""
+    from shutil import get_terminal_size
+    from textwrap import wrap
+
+    width = min(get_terminal_size().columns, 100)
+    return wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _place(one: Enabled) -> str:

@@ -9,12 +9,19 @@ from typing import NamedTuple, get_args
 from pegboard.cli.parsing.cli_command import all_declared
 from pegboard.cli.parsing.parser import build_parser
 from pegboard.config import HostSection
+from pegboard.scaffolds.kinds import PLUGINS
 
-_TOOLS = 'pegboard list 2>/dev/null | cut -d " " -f 1'
+_TOOLS = 'pegboard list @FILES@ 2>/dev/null | cut -d " " -f 1'
 _PLUGINS = 'pegboard plugins 2>/dev/null | cut -d " " -f 1'
 NAME_COMMANDS = {"/show": _TOOLS, "/call": _TOOLS, "/why": _TOOLS, "/enable": _PLUGINS, "/disable": _PLUGINS}
-"""The shell command that prints the names for the first argument of a command, one per line, by place."""
-OPTION_VALUES = {"--log-level": get_args(HostSection.model_fields["log_level"].annotation)}
+"""The shell command that prints the names for the first argument of a command, one per line, by place.
+
+@FILES@ stands for the options `--file` before the cursor.
+"""
+OPTION_VALUES = {
+    "--log-level": get_args(HostSection.model_fields["log_level"].annotation),
+    "--kind": tuple(PLUGINS),
+}
 """The values of options that accept few. Other options with a value accept files."""
 
 

@@ -11,11 +11,19 @@ WordsOfPlaces = Mapping[str, list[CompletedWord]]
 _BASH = """\
 # bash completion of pegboard: eval "$(pegboard completion bash)"
 _pegboard() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= word candidates=
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= word last= named= candidates=
+    local -a files=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place/$word" in
             @PLACES@) place="$place/$word" ;;
+            */-*) ;;
+            *) case "$last" in
+                --file) files+=(--file "$word") ;;
+                @VALUED@) ;;
+                *) named=$word ;;
+            esac ;;
         esac
+        last=$word
     done
     COMPREPLY=()
     case "$previous" in
@@ -25,7 +33,7 @@ _pegboard() {
     case "$place" in
 @WORDS@
     esac
-    case "$current:$place:$previous" in
+    case "$current:$place:$named" in
         -*) ;;
 @NAMES@
     esac
@@ -37,12 +45,19 @@ _ZSH = """\
 #compdef pegboard
 # zsh completion of pegboard: eval "$(pegboard completion zsh)", after compinit
 _pegboard() {
-    local previous=${words[CURRENT-1]} place= word
-    local -a candidates
+    local previous=${words[CURRENT-1]} place= word last= named=
+    local -a candidates files
     for word in "${(@)words[2,CURRENT-1]}"; do
         case "$place/$word" in
             @PLACES@) place="$place/$word" ;;
+            */-*) ;;
+            *) case "$last" in
+                --file) files+=(--file "$word") ;;
+                @VALUED@) ;;
+                *) named=$word ;;
+            esac ;;
         esac
+        last=$word
     done
     case "$previous" in
 @VALUES@
@@ -51,7 +66,7 @@ _pegboard() {
     case "$place" in
 @WORDS@
     esac
-    case "${words[CURRENT]}:$place:$previous" in
+    case "${words[CURRENT]}:$place:$named" in
         -*) ;;
 @NAMES@
     esac
@@ -70,6 +85,13 @@ function __pegboard_at --argument-names wanted
         end
     end
     test "$place" = "$wanted"
+end
+function __pegboard_files
+    set --local last ""
+    for word in (commandline --tokenize --cut-at-cursor --current-process)[2..]
+        test "$last" = --file; and printf '%s\\n' --file "$word"
+        set last "$word"
+    end
 end
 """
 
@@ -107,9 +129,8 @@ def _filled(script: str, places: WordsOfPlaces, lines: list[str], value: str, na
         "@VALUED@": "|".join(valued),
         "@VALUES@": "\n".join(f"        {name}) {value.format(' '.join(of))} ;;" for name, of in OPTION_VALUES.items()),
         "@WORDS@": "\n".join(lines),
-        "@NAMES@": "\n".join(
-            f"        *:{at}:{at[1:]}) {names.format(command)} ;;" for at, command in NAME_COMMANDS.items()
-        ),
+        "@NAMES@": "\n".join(f"        *:{at}:) {names.format(command)} ;;" for at, command in NAME_COMMANDS.items()),
+        "@FILES@": '"${files[@]}"',
     }
     for mark, text in parts.items():
         script = script.replace(mark, text)
@@ -120,7 +141,8 @@ def _fish_lines(places: WordsOfPlaces) -> Iterator[str]:
     for place, words in places.items():
         at = f"complete --command pegboard --condition '__pegboard_at \"{place}\"'"
         if place in NAME_COMMANDS:
-            yield f"{at} --no-files --arguments '({NAME_COMMANDS[place]})'"
+            command = NAME_COMMANDS[place].replace("@FILES@", "(__pegboard_files)")
+            yield f"{at} --no-files --arguments '({command})'"
         for word in words:
             name = word.text.lstrip("-")
             kinds = {0: "--no-files --arguments", 1: "--short-option", 2: "--long-option"}

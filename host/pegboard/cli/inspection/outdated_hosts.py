@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from pegboard.cli.output import say
 from pegboard.cli.serving.running_hosts import Record, running_hosts
 from pegboard.host import Host
 from pegboard.loading.own_modules import changed_since
 from pegboard.loading.reloading import own_modules
+from pegboard.plugin.origin import Origin
 
 
-def outdated_hosts(host: Host, environ: Mapping[str, str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the process of each outdated host, and its plugins and toolkits that have changed, each with its change.
+class OutdatedPlugin(NamedTuple):
+    """A plugin or toolkit that has changed since a host loaded it.
+
+    Attributes:
+        origin: the plugin as the host loaded it, or the one that was added.
+        change: the change, such as "became 1.1".
+        now: the installed plugin; None if it was removed.
+    """
+
+    origin: Origin
+    change: str
+    now: Origin | None
+
+
+def outdated_hosts(host: Host, environ: Mapping[str, str]) -> Iterator[tuple[int, list[OutdatedPlugin]]]:
+    """Yield the process of each outdated host, and its plugins and toolkits that have changed.
 
     Args:
         host: a loaded host with the same configuration. Running hosts with another configuration are left out.
         environ: the environment variables.
     """
     for record in running_hosts(environ):
-        if record["config"] == str(host.config.file or "") and (changed := _changes(host, record)):
+        if record["config"] == str(host.config.file or "") and (changed := list(_changes(host, record))):
             yield record["pid"], changed
 
 
-def _changes(host: Host, record: Record) -> dict[str, str]:
+def say_outdated_hosts(host: Host) -> None:
+    """Name the outdated hosts on standard error."""
+    for pid, changed in outdated_hosts(host, os.environ):
+        changes = "; ".join(f"{one.origin} {one.change}" for one in changed)
+        say(f"the running host of process {pid} is outdated: {changes}; `pegboard reload` reloads it")
+
+
+def _changes(host: Host, record: Record) -> Iterator[OutdatedPlugin]:
     loaded: Mapping[str, int] = record["loaded"]
-    before, now = record["installed"], [str(one.origin) for one in host.report.choices if one.origin.entry_point]
-    changes = {
-        name: "has changed"
-        for name, origin in ((str(one.origin), one.origin) for one in host.report.plugins)
-        if name in loaded and name in before and changed_since(own_modules(origin), loaded[name])
-    }
-    gone = {name.rpartition(" ")[0]: name for name in before if name not in now}
+    before = {str(origin): origin for origin in (Origin(*fields) for fields in record["installed"])}
+    now = {str(one.origin): one.origin for one in host.report.choices if one.origin.entry_point}
+    for name, origin in ((str(one.origin), one.origin) for one in host.report.plugins):
+        if name in loaded and name in before and changed_since(own_modules(origin), loaded[name]):
+            yield OutdatedPlugin(origin, "has changed", origin)
+    gone = {name.rpartition(" ")[0]: origin for name, origin in before.items() if name not in now}
     for name in [name for name in now if name not in before]:
         base, _, version = name.rpartition(" ")
         if base in gone:
-            changes[gone.pop(base)] = f"became {version}"
+            yield OutdatedPlugin(gone.pop(base), f"became {version}", now[name])
         else:
-            changes[name] = "was added"
-    return changes | dict.fromkeys(gone.values(), "was removed")
+            yield OutdatedPlugin(now[name], "was added", now[name])
+    for origin in gone.values():
+        yield OutdatedPlugin(origin, "was removed", None)

@@ -185,7 +185,7 @@ class ShownPlugin(TypedDict):
 
     name: str
     kind: Literal["plugin", "toolkit"]
-    state: Literal["on", "off", "failed"]
+    state: Literal["on", "off", "failed", "removed"]
     reason: str
     distribution: str
     version: str
@@ -201,7 +201,10 @@ class ShownPlugin(TypedDict):
 
 
 class ListedPlugin(ShownPlugin):
-    """A plugin or toolkit of `pegboard plugins`, and the processes of running hosts with an older version."""
+    """A plugin or toolkit of `pegboard plugins`, and the processes of running hosts with another version.
+
+    The state is "removed" if it is not installed any more, but a running host still has it.
+    """
 
     outdated: list[int]
 

@@ -72,7 +72,7 @@ class RunningHost(AbstractContextManager["RunningHost"]):
             "prefix": sys.prefix,
             "version": own_version(),
             "config": str(self._host.config.file or ""),
-            "installed": [str(one.origin) for one in self._host.report.choices if one.origin.entry_point is not None],
+            "installed": [one.origin[:5] for one in self._host.report.choices if one.origin.entry_point is not None],
             "loaded": {str(one.origin): one.loaded_at for one in self._host.report.plugins},
             "reloads": self._reloads,
             "results": [one._asdict() for one in results],

@@ -1,1 +1,0 @@
-"""Changes of TOML files that keep their comments."""
