@@ -17,7 +17,8 @@ def test_the_status_shows_what_is_enabled_from_where_and_the_next_command(pegboa
     assert named == ["  plugin http (hostconfig.toml:4)", "  plugin timing (hostconfig.toml:3)"]
     (demo,) = [line for line in lines if line.startswith("  toolkit demo: ")]
     assert demo.endswith(" tokens (hostconfig.toml:5)")
-    assert lines[-1].startswith("next: `pegboard configure CLIENT` ")
+    assert lines[-2].startswith("next: `pegboard configure CLIENT` ")
+    assert "`pegboard list` lists the tools" in lines[-1]
     state = pegboard("--json").data
     assert f"{state['tools']} tools, about {state['tokens']} tokens" in lines[1]
     assert (state["problems"], state["next"]) == ([], "pegboard configure CLIENT")

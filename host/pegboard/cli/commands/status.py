@@ -96,7 +96,7 @@ def _next(tools: int, problems: bool) -> str:
 
 _PURPOSE = {
     "pegboard doctor": "runs all checks and explains how to correct each problem",
-    "pegboard configure CLIENT": "adds these tools to an MCP client; `pegboard list` lists them",
+    "pegboard configure CLIENT": "adds these tools to an MCP client",
     "pegboard new server notes": "writes a first server; `pegboard demo` shows one",
 }
 
@@ -116,7 +116,9 @@ def _lines(state: StatusOutput) -> Iterator[str]:
             yield f"  plugin {one['name']} ({_place(one)})"
     for problem in state["problems"]:
         yield f"problem: {problem['message']}"
-    yield f"next: `{state['next']}` {_PURPOSE[state['next']]}; `pegboard --help` lists all commands"
+    yield f"next: `{state['next']}` {_PURPOSE[state['next']]}"
+    listing = "`pegboard list` lists the tools, " if state["tools"] else ""
+    yield f"      {listing}`pegboard --help` lists all commands"
 
 
 def _wrapped(line: str) -> list[str]:
