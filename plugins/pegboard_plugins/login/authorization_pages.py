@@ -86,8 +86,14 @@ class AuthorizationPages:
                 return error_page(400, str(error).removesuffix("."))
             return self._to_client(query, {"error": error.code, "error_description": str(error)})
         kept = {name: query.get(name, "") for name in ("redirect_uri", "state", "code_challenge")}
-        secret = _cookies(request).get(self._cookie) or token_urlsafe(32)
-        claims = {**kept, "client": client_label(client.id), "scopes": scopes, "browser": _digest(secret)}
+        secret = request_cookies(request).get(self._cookie) or token_urlsafe(32)
+        claims = {
+            **kept,
+            "client": client_label(client.id),
+            "name": client.name,
+            "scopes": scopes,
+            "browser": _digest(secret),
+        }
         sealed = self._signer.sign(CONSENT_KIND, claims, MAX_CONSENT_SECONDS)
         if len(sealed) > MAX_REQUEST_CHARACTERS:
             return error_page(400, "the request of the program is too long")
@@ -101,7 +107,7 @@ class AuthorizationPages:
         except GrantRefusedError as error:
             return error_page(400, str(error).removesuffix("."))
         claims = self._signer.read(CONSENT_KIND, form.get("request", ""))
-        secret = _cookies(request).get(self._cookie, "")
+        secret = request_cookies(request).get(self._cookie, "")
         is_own = request.headers.get("Origin") in (None, self._config.issuer)
         if claims is None or not is_own or not compare_digest(claims["browser"], _digest(secret)):
             return error_page(403, _OTHER_BROWSER)
@@ -116,14 +122,14 @@ class AuthorizationPages:
         sealed = self._signer.sign(FLOW_KIND, flow, MAX_CONSENT_SECONDS)
         headers = CIMultiDict({**PAGE_HEADERS, "Location": login.url})
         headers.extend(self._set_cookie(self._flow_cookie(login.state), sealed))
-        for name in self._oldest(_cookies(request), MAX_COOKIE_CHARACTERS - len(sealed)):
+        for name in self._oldest(request_cookies(request), MAX_COOKIE_CHARACTERS - len(sealed)):
             headers.extend(self._set_cookie(name, "", seconds=0))
         return Response(303, headers=headers)
 
     async def receive(self, request: Request, host: ProtocolContext) -> Response:
         """Receive the person from the provider, and send the code to the client."""
         name = self._flow_cookie(request.query.get("state", ""))
-        claims = self._signer.read(FLOW_KIND, _cookies(request).get(name, ""))
+        claims = self._signer.read(FLOW_KIND, request_cookies(request).get(name, ""))
         if claims is None:
             return error_page(403, _OTHER_BROWSER)
         answer = await self._outcome(claims, request.query, request.peer)
@@ -147,6 +153,7 @@ class AuthorizationPages:
             }
         grant = LoginGrant(
             client=claims["client"],
+            client_name=claims["name"],
             redirect_uri=claims["redirect_uri"],
             challenge=claims["code_challenge"],
             scopes=self._config.granted(tuple(claims["scopes"]), person),
@@ -205,7 +212,8 @@ class AuthorizationPages:
         return {"Set-Cookie": f"{name}={value}; Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Lax{secure}"}
 
 
-def _cookies(request: Request) -> dict[str, str]:
+def request_cookies(request: Request) -> dict[str, str]:
+    """Return the cookies of a request by name."""
     pairs = "; ".join(request.headers.getall("Cookie", ())).split("; ")
     return {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
 

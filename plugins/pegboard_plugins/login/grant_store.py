@@ -11,10 +11,13 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
 from time import time
 from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from pegboard.plugin import decode, encode, state_directory
 from pegboard_plugins.login.login_settings import Person
@@ -38,6 +41,7 @@ class LoginGrant(NamedTuple):
 
     Attributes:
         client: the label of the client.
+        client_name: the name that the client gave itself; "" for none.
         redirect_uri: the redirect URI that received the code.
         challenge: the PKCE code challenge.
         scopes: the scopes.
@@ -48,6 +52,7 @@ class LoginGrant(NamedTuple):
     """
 
     client: str
+    client_name: str
     redirect_uri: str
     challenge: str
     scopes: tuple[str, ...]
@@ -55,6 +60,22 @@ class LoginGrant(NamedTuple):
     id: str = ""
     number: int = 0
     expires_at: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """A short name for people to choose a login by."""
+        return sha256(self.id.encode()).hexdigest()[:8]
+
+    @property
+    def destination(self) -> str:
+        """The host, or the scheme of an application, that received the code."""
+        parts = urlsplit(self.redirect_uri)
+        return parts.netloc or f"{parts.scheme}:"
+
+    @property
+    def until(self) -> str:
+        """The end of the grant (RFC 3339)."""
+        return datetime.fromtimestamp(self.expires_at, UTC).isoformat("T", "minutes").replace("+00:00", "Z")
 
 
 class GrantStore:
@@ -70,7 +91,7 @@ class GrantStore:
     async def add(self, grant: LoginGrant) -> str:
         """Keep a grant until its code expires, and return its id. Remove the grants that have expired."""
         grant_id, now = token_urlsafe(16), time()
-        content = encode([*grant[:4], grant.person._asdict()]).decode()
+        content = encode([*grant[:5], grant.person._asdict()]).decode()
 
         def insert(file: sqlite3.Connection) -> None:
             file.execute("DELETE FROM grants WHERE expires_at < ?", (now,))
@@ -81,13 +102,15 @@ class GrantStore:
 
     async def load(self, grant_id: object) -> LoginGrant | None:
         """Return a grant that has not expired, or None."""
-        query = "SELECT number, expires_at, content FROM grants WHERE id = ? AND expires_at >= ?"
+        query = "SELECT * FROM grants WHERE id = ? AND expires_at >= ?"
         row = await self._in_thread(lambda file: file.execute(query, (str(grant_id), time())).fetchone())
-        if row is None:
-            return None
-        client, redirect_uri, challenge, scopes, person = decode(row[2])
-        known = Person(**{**person, "groups": tuple(person["groups"])})
-        return LoginGrant(client, redirect_uri, challenge, tuple(scopes), known, str(grant_id), row[0], row[1])
+        return None if row is None else _grant(*row)
+
+    async def find(self, matches: Callable[[LoginGrant], bool]) -> list[LoginGrant]:
+        """Return the grants that match and have not expired, and whose code was used."""
+        query = "SELECT * FROM grants WHERE number > 0 AND expires_at >= ? ORDER BY expires_at"
+        rows = await self._in_thread(lambda file: file.execute(query, (time(),)).fetchall())
+        return [grant for grant in (_grant(*row) for row in rows) if matches(grant)]
 
     async def advance(self, grant: LoginGrant, expires_at: float) -> bool:
         """Use up the valid token of a grant. Return False if another request has used it."""
@@ -95,9 +118,10 @@ class GrantStore:
         values = (expires_at, grant.id, grant.number)
         return await self._in_thread(lambda file: file.execute(query, values).rowcount == 1)
 
-    async def remove(self, grant: LoginGrant) -> None:
-        """End a grant, and with it all its refresh tokens."""
-        await self._in_thread(lambda file: file.execute("DELETE FROM grants WHERE id = ?", (grant.id,)))
+    async def remove(self, *grants: LoginGrant) -> None:
+        """End grants, and with them all their refresh tokens."""
+        ids = [(grant.id,) for grant in grants]
+        await self._in_thread(lambda file: file.executemany("DELETE FROM grants WHERE id = ?", ids))
 
     async def _in_thread(self, use: Callable[[sqlite3.Connection], T]) -> T:
         def run() -> T:
@@ -117,6 +141,12 @@ class GrantStore:
         if directory is None:
             raise LoginStateError("there is no state directory for logins: set [plugins.login] database")
         return directory / "login.db"
+
+
+def _grant(grant_id: str, number: int, expires_at: float, content: str) -> LoginGrant:
+    client, client_name, redirect_uri, challenge, scopes, person = decode(content.encode())
+    known = Person(**{**person, "groups": tuple(person["groups"])})
+    return LoginGrant(client, client_name, redirect_uri, challenge, tuple(scopes), known, grant_id, number, expires_at)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"
 SERVER_PATH = "/.well-known/oauth-authorization-server"
 AUTHORIZE, CONSENT_ANSWER, CALLBACK = "/login/authorize", "/login/consent", "/login/callback"
+PROGRAMS = "/login/programs"
 TOKEN, REVOKE, REGISTER = "/login/token", "/login/revoke", "/login/register"
 
 

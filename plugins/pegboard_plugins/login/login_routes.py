@@ -16,6 +16,7 @@ from pegboard_plugins.login.login_metadata import (
     AUTHORIZE,
     CALLBACK,
     CONSENT_ANSWER,
+    PROGRAMS,
     REGISTER,
     RESOURCE_PATH,
     REVOKE,
@@ -26,6 +27,7 @@ from pegboard_plugins.login.login_metadata import (
     server_metadata,
 )
 from pegboard_plugins.login.login_signing import LoginStateError
+from pegboard_plugins.login.program_pages import ProgramPages
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore
@@ -44,8 +46,13 @@ def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -
         grants: keeps the logins of people.
     """
     clients = LoginClients(config, signer)
-    pages = AuthorizationPages(config, signer, clients, IdentityProvider(config), grants)
+    provider = IdentityProvider(config)
+    pages = AuthorizationPages(config, signer, clients, provider, grants)
+    programs = ProgramPages(config, signer, provider, grants)
     tokens = GrantTokens(config, signer, clients, grants)
+
+    async def receive(request: Request, host: ProtocolContext) -> Response:
+        return await (programs if programs.expects(request) else pages).receive(request, host)
 
     async def describe_resource(request: Request, host: ProtocolContext) -> Response:
         return _document(resource_metadata(config, host.identity.title or host.identity.name))
@@ -56,7 +63,9 @@ def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -
     handlers = {
         ("GET", AUTHORIZE): pages.authorize,
         ("POST", CONSENT_ANSWER): pages.answer,
-        ("GET", CALLBACK): pages.receive,
+        ("GET", CALLBACK): receive,
+        ("GET", PROGRAMS): programs.show,
+        ("POST", PROGRAMS): programs.end,
         ("POST", REGISTER): clients.register,
         ("POST", TOKEN): tokens.issue,
         ("POST", REVOKE): tokens.revoke,

@@ -28,6 +28,7 @@ CODE_KIND = "login-code+jwt"
 CLIENT_KIND = "login-client+jwt"
 CONSENT_KIND = "login-consent+jwt"
 FLOW_KIND = "login-flow+jwt"
+PROGRAMS_KIND = "login-programs+jwt"
 MAX_CLOCK_SKEW_SECONDS = 10
 """The tolerated difference between the clocks of machines that share keys."""
 KEY_NAME = "login-key"
