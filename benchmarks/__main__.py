@@ -1,22 +1,28 @@
-"""Runs the benchmarks: `python -m benchmarks [--only call,start] [--quick] [--json]`."""
+"""Runs the benchmarks: `python -m benchmarks [--only call,start] [--quick] [--resume]`."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks import calls, client_calls, imports, lazy, lists, locked, machine, memory, promises, report, start
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
-from benchmarks.environments import Environments, find_uv
+from benchmarks.document import Document, revision, text
+from benchmarks.environments import CACHE, Environments
 from benchmarks.http import auth, mounted_calls
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
-from benchmarks.results import Results
+from benchmarks.http import sizes as http_sizes
+from benchmarks.messages import WrongAnswerError
+from benchmarks.process import ServerFailedError
+from tools.install import find_uv
 
 SCENARIOS = {
     scenario.NAME: scenario.run
@@ -32,6 +38,7 @@ SCENARIOS = {
         auth,
         http_lists,
         http_memory,
+        http_sizes,
         client_calls,
         mounted_calls,
     )
@@ -40,6 +47,7 @@ _SHOWN_VERSIONS = (
     "pegboard",
     "mcp",
     "fastmcp",
+    "arcade-mcp-server",
     "pydantic",
     "pydantic-core",
     "pluggy",
@@ -53,48 +61,86 @@ _SHOWN_VERSIONS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what is asked for; the exit code."""
     options = _parser().parse_args(argv)
-    environments = Environments(options.python, None if options.pip else find_uv())
+    environments = Environments(options.python, None if options.pip else find_uv("auto"), options.overrides)
     contenders = Contenders(environments)
-    versions = {name: _versions(contenders, name) for name in options.contenders}
-    theirs, ours = (None, None) if options.no_pin else machine.halves()
+    versions, missing = _versions(contenders, options.contenders)
     rounds, seconds = (2, 0.1) if options.quick else (7, 0.4)
-    bench = Bench(contenders, Results(), options.contenders, options.rounds or rounds, seconds, theirs)
-    described = machine.description()
+    method = {
+        "revision": revision(),
+        "machine": machine.description(),
+        "python": environments.version,
+        "rounds": options.rounds or rounds,
+        "seconds": seconds,
+        "pinned": not options.no_pin,
+        "versions": versions,
+    }
+    document = Document(method, missing=missing)
+    if options.resume and options.output.exists():
+        document = _continued(document, Document.read(json.loads(options.output.read_text("utf-8"))))
+    failed = _measure(document, contenders, options)
+    _show(document, as_json=options.json)
+    return 1 if failed else 0
+
+
+def _continued(new: Document, old: Document) -> Document:
+    if old.method == new.method:
+        return Document(new.method, old.results, old.scenarios, new.missing)
+    differing = ", ".join(key for key in new.method if new.method[key] != old.method.get(key))
+    _say(f"the earlier results have another {differing}: all is measured again")
+    return new
+
+
+def _measure(document: Document, contenders: Contenders, options: argparse.Namespace) -> list[str]:
+    """Measure the scenarios that are not yet in the document; write it after each. Return those that failed."""
+    method, failed = document.method, []
+    theirs, ours = (None, None) if options.no_pin else machine.halves()
+    names = tuple(name for name in options.contenders if name not in document.missing)
+    bench = Bench(contenders, document.results, names, method["rounds"], method["seconds"], theirs)
     with machine.own_processors(ours):
-        before = machine.Moment.now()
-        for scenario in options.only:
-            SCENARIOS[scenario](bench)
-        load = machine.Load.between(before, machine.Moment.now())
-    described |= {"busy_others": round(load.others, 3), "steal": round(load.steal, 3)}
-    described |= {"python": environments.version, "rounds": bench.rounds, "versions": versions}
-    _show(bench.results, described, load.warnings() + report.noise(bench.results), as_json=options.json)
-    return 0
+        for number, scenario in enumerate(options.only, 1):
+            place = f"scenario {number} of {len(options.only)}, {scenario}"
+            if scenario in document.scenarios:
+                _say(f"{place}: taken from {options.output}")
+                continue
+            _say(place)
+            try:
+                with document.measuring(scenario):
+                    SCENARIOS[scenario](bench)
+            except (ServerFailedError, WrongAnswerError, OSError) as error:
+                _say(f"{place} failed: {error}")
+                failed.append(scenario)
+            document.write(options.output)
+    return failed
 
 
-def _show(results: Results, described: dict[str, Any], warnings: list[str], *, as_json: bool) -> None:
-    kept = promises.lines(results)
+def _show(document: Document, *, as_json: bool) -> None:
     if as_json:
-        document = {
-            "machine": described,
-            "warnings": warnings,
-            "promises": kept,
-            "results": results.as_json(),
-            "ratios": report.ratios(results),
-        }
-        print(json.dumps(document, indent=1))
+        print(text(document.as_json()), end="")
         return
-    for key, value in described.items():
+    for key, value in document.method.items():
         print(f"{key}: {value}")
-    for table in report.tables(results):
+    for table in report.tables(document.results):
         print(f"\n{table}")
     print()
-    for line in kept + [f"warning: {warning}" for warning in warnings]:
+    for line in promises.lines(document.results) + [f"warning: {warning}" for warning in document.warnings()]:
         print(line)
 
 
-def _versions(contenders: Contenders, name: str) -> dict[str, str]:
-    installed = contenders.get(name).environment.versions
-    return {key: installed[key] for key in _SHOWN_VERSIONS if key in installed}
+def _versions(contenders: Contenders, names: Sequence[str]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Install all contenders. Return the versions of what matters, and those that could not be installed."""
+    versions, missing = {}, {}
+    for name in names:
+        try:
+            installed = contenders.get(name).environment.versions
+        except subprocess.CalledProcessError:
+            missing[name] = "its environment could not be made; --overrides replaces versions that an index lacks"
+        else:
+            versions[name] = {key: installed[key] for key in _SHOWN_VERSIONS if key in installed}
+    return versions, missing
+
+
+def _say(what: str) -> None:
+    print(f"benchmarks: {what}", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,7 +161,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds: for trying, not for quoting")
     parser.add_argument("--rounds", type=int, help="how often everything is measured; 7 unless --quick")
-    parser.add_argument("--json", action="store_true", help="print JSON, with every round's values")
+    parser.add_argument("--json", action="store_true", help="print the JSON document in the place of tables")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=CACHE / "results.json",
+        metavar="FILE",
+        help="where the JSON document is written, after each scenario (%(default)s)",
+    )
+    parser.add_argument("--resume", action="store_true", help="measure only scenarios that the document lacks")
+    parser.add_argument("--overrides", type=Path, metavar="FILE", help="versions in the place of required ones; for uv")
     parser.add_argument("--python", default=sys.executable, help="the interpreter to make environments with")
     parser.add_argument("--pip", action="store_true", help="make environments with venv and pip, though uv is present")
     parser.add_argument("--no-pin", action="store_true", help="leave it to the kernel which processor runs whom")

@@ -33,16 +33,20 @@ class Bench:
     seconds: float
     cpus: set[int] | None
 
-    def turns(self, what: str, names: Iterable[str], most: int | None = None) -> Iterator[Contender]:
+    def turns(
+        self, what: str, names: Iterable[str], most: int | None = None, era: str | None = None
+    ) -> Iterator[Contender]:
         """Return the contenders that take part, A B C A B C, round by round; a person is told what is measured.
 
         Args:
             what: what is measured.
             names: who may take part.
             most: the most rounds, where a round is long.
+            era: the era that is measured; contenders that do not serve it take no part.
         """
         print(f"benchmarks: {what}", file=sys.stderr, flush=True)
         chosen = [self.contenders.get(name) for name in names if name in self.names]
+        chosen = [contender for contender in chosen if era is None or era in contender.eras]
         for _ in range(min(self.rounds, most or self.rounds)):
             yield from chosen
 

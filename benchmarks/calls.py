@@ -22,7 +22,7 @@ _WARM_UP = 3 * DEPTH
 def run(bench: Bench) -> None:
     """Measure."""
     for era in ERAS:
-        for contender in bench.turns(f"{NAME} {era}", SERVERS):
+        for contender in bench.turns(f"{NAME} {era}", SERVERS, era=era):
             with bench.start(contender) as server:
                 open_conversation(server, era)
                 for tool, name in contender.tools.items():

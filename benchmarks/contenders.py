@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final
 
 from benchmarks.environments import HERE, Environment, Environments
+from benchmarks.messages import ERAS, LEGACY
 
 PEGBOARD: Final = "pegboard"
 PEGBOARD_FILES: Final = "pegboard+files"
@@ -17,14 +18,18 @@ PEGBOARD_UVLOOP: Final = "pegboard+uvloop"
 SDK: Final = "mcp"
 SDK_STATELESS: Final = "mcp+stateless"
 SDK_FAST: Final = "mcp+fast"
+SDK_1: Final = "mcp 1"
 FASTMCP: Final = "fastmcp"
+ARCADE: Final = "arcade-mcp"
 FLOOR: Final = "floor"
 FLOOR_TASKS: Final = "floor+tasks"
 FLOOR_UVLOOP: Final = "floor+uvloop"
 
-SERVERS: Final = (PEGBOARD, SDK, FLOOR, FLOOR_TASKS)
+PEERS: Final = (SDK, SDK_1, FASTMCP, ARCADE)
+"""Other frameworks for servers."""
+SERVERS: Final = (PEGBOARD, *PEERS, FLOOR, FLOOR_TASKS)
 """Those that serve the benchmarks' own tools over standard streams."""
-HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
+HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, *PEERS, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
 """Those that serve them over HTTP."""
 CLIENTS: Final = {PEGBOARD: "pegboard", SDK: "sdk", FASTMCP: "fastmcp"}
 """The contenders with a measured client, each with the name of its program."""
@@ -46,7 +51,9 @@ class Contender:
         command: what starts it on standard streams; empty for one that is measured over HTTP alone.
         serve: what starts it as an HTTP server; empty for one that is not measured so.
         uvloop: whether its event loop is uvloop's.
-        tools: how each tool of the benchmarks is called on the wire.
+        tools: how each adding tool of the benchmarks is called on the wire.
+        records: how the tool with a large result is called on the wire; empty for one without.
+        eras: the eras that it serves.
         imports: what `python -c` runs to measure importing it, by what is imported.
     """
 
@@ -56,7 +63,14 @@ class Contender:
     serve: tuple[str, ...] = ()
     uvloop: bool = False
     tools: Mapping[str, str] = field(default_factory=dict)
+    records: str = ""
+    eras: tuple[str, ...] = ERAS
     imports: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tool_count(self) -> int:
+        """How many tools it lists when no more are asked for."""
+        return len(self.tools) + bool(self.records)
 
     def environ(self, more_tools: int = 0, port: int | None = None, **more: str) -> dict[str, str]:
         """All the environment variables of its process: few, so that nothing of this machine has a say."""
@@ -73,6 +87,45 @@ class Contender:
         return (self.environment.python, "-c", f"{code}\n{_READY}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Peer:
+    """Another framework: the program of its server, and what that needs.
+
+    Attributes:
+        script: the program, in `servers/`.
+        requirements: what to install from the package index.
+        way: the argument with which the program serves over HTTP.
+        uvloop: whether it then runs on uvloop.
+        tools: how `add`, `add_thread` and `records` are called on the wire.
+        eras: the eras that it serves.
+        imports: as in `Contender`.
+    """
+
+    script: str
+    requirements: tuple[str, ...]
+    way: str = "http"
+    uvloop: bool = False
+    tools: tuple[str, str, str] = ("add", "add_thread", "records")
+    eras: tuple[str, ...] = ERAS
+    imports: Mapping[str, str] = field(default_factory=dict)
+
+
+_SDK_IMPORTS: Final = {"mcp": "import mcp", "MCPServer": "from mcp.server.mcpserver import MCPServer"}
+_PEERS: Final = {
+    SDK: _Peer("sdk.py", ("mcp==2.3.0",), imports=_SDK_IMPORTS),
+    SDK_STATELESS: _Peer("sdk.py", ("mcp==2.3.0",), "stateless"),
+    SDK_FAST: _Peer("sdk.py", ("mcp==2.3.0", _UVLOOP, "httptools"), "fast", uvloop=True),
+    SDK_1: _Peer("sdk_1.py", ("mcp==1.30.0",), eras=(LEGACY,)),
+    FASTMCP: _Peer("fastmcp_server.py", ("fastmcp==4.1.6",)),
+    ARCADE: _Peer(
+        "arcade_server.py",
+        ("arcade-mcp-server==1.32.1",),
+        tools=("Bench_Add", "Bench_AddThread", "Bench_Records"),
+        eras=(LEGACY,),
+    ),
+}
+
+
 class Contenders:
     """All contenders, each made when it is first asked for."""
 
@@ -83,9 +136,7 @@ class Contenders:
     def _make(self, name: str) -> Contender:
         if name.startswith(PEGBOARD):
             return self._pegboard(name)
-        if name == FASTMCP:
-            return Contender(name, self._environments.fastmcp())
-        return self._sdk(name) if name.startswith(SDK) else self._floor(name)
+        return self._floor(name) if name.startswith(FLOOR) else self._peer(name)
 
     def _pegboard(self, name: str) -> Contender:
         if name == PEGBOARD_FILES:
@@ -96,23 +147,33 @@ class Contenders:
         tools = {tool: f"bench_{tool}" for tool in _TOOLS}
         imports = {"pegboard": "import pegboard", "Toolkit": "from pegboard import Toolkit"}
         command = environment.command("pegboard")
-        return Contender(name, environment, (command, "stdio"), (command, "serve"), uvloop, tools, imports)
+        return Contender(
+            name, environment, (command, "stdio"), (command, "serve"), uvloop, tools, "bench_records", imports=imports
+        )
 
-    def _sdk(self, name: str) -> Contender:
-        fast = name == SDK_FAST
-        environment = self._environments.sdk(_UVLOOP, "httptools") if fast else self._environments.sdk()
-        imports = {"mcp": "import mcp", "MCPServer": "from mcp.server.mcpserver import MCPServer"}
-        tools = {tool: tool for tool in ("add", "add_thread")}
-        command = _script(environment, "sdk.py", "stdio")
-        way = {SDK: "http", SDK_STATELESS: "stateless", SDK_FAST: "fast"}[name]
-        return Contender(name, environment, command, _script(environment, "sdk.py", way), fast, tools, imports)
+    def _peer(self, name: str) -> Contender:
+        peer = _PEERS[name]
+        environment = self._environments.peer(*peer.requirements)
+        tools = dict(zip(("add", "add_thread"), peer.tools, strict=False))
+        script = (environment.python, str(HERE / "servers" / peer.script))
+        return Contender(
+            name,
+            environment,
+            (*script, "stdio"),
+            (*script, peer.way),
+            _UVLOOP in environment.versions and peer.uvloop,
+            tools,
+            peer.tools[2],
+            peer.eras,
+            peer.imports,
+        )
 
     def _floor(self, name: str) -> Contender:
         uvloop = name == FLOOR_UVLOOP
         environment = self._bench(uvloop)
         command = _script(environment, "floor.py", *(("--tasks",) if name == FLOOR_TASKS else ()))
         serve = _script(environment, "floor_http.py", *(("--uvloop",) if uvloop else ()))
-        return Contender(name, environment, command, serve, uvloop, {tool: tool for tool in _TOOLS})
+        return Contender(name, environment, command, serve, uvloop, {tool: tool for tool in _TOOLS}, "records")
 
     def _bench(self, uvloop: bool) -> Environment:
         return self._environments.pegboard("toolkit-bench", *((_UVLOOP,) if uvloop else ()))

@@ -1,8 +1,8 @@
 """The environments that contenders run in: real distributions, installed as a user would, byte code compiled.
 
 They lie in `benchmarks/.cache`, each named after a digest of all that it was made from, and are made again when that
-changes. uv makes them where it is present, venv and pip otherwise. Every environment takes the versions that the
-checkout's lock names, so that both sides run on the same pydantic.
+changes. uv makes them where it is present, venv and pip otherwise. pegboard and the floor run on the versions of the
+checkout's lock, other frameworks on what they choose, but all on the same pydantic.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CACHE = HERE / ".cache"
-SDK = "mcp==2.3.0"
-FASTMCP = "fastmcp-slim[client]==4.1.6"
 
 _OURS = (ROOT, ROOT / "toolkits" / "files", HERE / "toolkit")
 _SOURCES = ("pyproject.toml", "README.md", "LICENSE", "host", "plugins", "src")
@@ -55,54 +53,60 @@ class Environments:
     Args:
         python: the interpreter that they are made with.
         uv: a uv to make them with; None to use venv and pip.
+        overrides: a requirements file whose versions replace those that a framework requires; it needs uv.
     """
 
-    def __init__(self, python: str = sys.executable, uv: str | None = None) -> None:
+    def __init__(self, python: str = sys.executable, uv: str | None = None, overrides: Path | None = None) -> None:
         self._python = python
         self._uv = uv
+        self._overrides = overrides
         self.version = _output(python, "-c", "import sys; print(sys.version.split()[0])").strip()
         CACHE.mkdir(exist_ok=True)
         self._constraints = CACHE / "constraints.txt"
         lock = (ROOT / "requirements-dev.txt").read_text("utf-8")
-        self._constraints.write_text("\n".join(re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)), "utf-8")
+        versions = re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)
+        self._constraints.write_text("\n".join(versions), "utf-8")
+        self._shared = CACHE / "shared-constraints.txt"
+        self._shared.write_text("\n".join(one for one in versions if one.startswith("pydantic")), "utf-8")
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
         """Pegboard and one toolkit, from wheels of the checkout, and more from the package index."""
         names = ("pegboard-", f"{toolkit.replace('-', '_')}-")
         wanted = [wheel for wheel in self._wheels if wheel.name.startswith(names)]
-        return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted)
+        return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted, self._constraints)
 
-    def sdk(self, *more: str) -> Environment:
-        """Return the official SDK and more, from the package index."""
-        return self._environment("+".join(("sdk", *more)), [SDK, *more], [])
+    def peer(self, *requirements: str) -> Environment:
+        """Return an environment with another framework, and with what else is named, from the package index."""
+        name = "+".join(re.sub("[^a-z0-9]+", "-", one) for one in requirements)
+        return self._environment(name, requirements, [], self._shared)
 
-    def fastmcp(self) -> Environment:
-        """Return the client of FastMCP, from the package index."""
-        return self._environment("fastmcp", [FASTMCP], [])
-
-    def _environment(self, name: str, requirements: Sequence[str], files: Iterable[Path]) -> Environment:
-        key = _digest(files, self.version, *requirements, self._constraints.read_text("utf-8"))
+    def _environment(
+        self, name: str, requirements: Sequence[str], files: Iterable[Path], constraints: Path
+    ) -> Environment:
+        key = _digest(files, self.version, *requirements, constraints.read_text("utf-8"))
         folder = CACHE / f"env-{name}-{key}"
         if not (folder / "complete").exists():
             _remove(f"env-{name}-*")
             _say(f"making the environment {folder.name}")
-            self._install(folder, requirements)
+            self._install(folder, requirements, constraints)
             (folder / "complete").touch()
         python = str(folder / "bin" / "python")
         listing = "import importlib.metadata as m; [print(d.name, d.version) for d in m.distributions()]"
         versions = dict(line.split() for line in _output(python, "-c", listing).splitlines())
         return Environment(folder, versions)
 
-    def _install(self, folder: Path, requirements: Sequence[str]) -> None:
-        constraints = ("--constraint", str(self._constraints))
+    def _install(self, folder: Path, requirements: Sequence[str], constraints: Path) -> None:
+        limits = ["--constraint", str(constraints)]
         if self._uv:
             _run(self._uv, "venv", "--quiet", "--python", self._python, str(folder))
             python = ("--python", str(folder))
-            _run(self._uv, "pip", "install", "--quiet", "--compile-bytecode", *python, *constraints, *requirements)
+            if self._overrides:
+                limits += ["--override", str(self._overrides.resolve())]
+            _run(self._uv, "pip", "install", "--quiet", "--compile-bytecode", *python, *limits, *requirements)
         else:
             _run(self._python, "-m", "venv", str(folder))
             pip = (str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-            _run(*pip, "--compile", *constraints, *requirements)
+            _run(*pip, "--compile", *limits, *requirements)
 
     @cached_property
     def _wheels(self) -> list[Path]:
@@ -121,11 +125,6 @@ class Environments:
                     _run(*pip, "--wheel-dir", str(made), str(project))
             made.rename(folder)
         return sorted(folder.glob("*.whl"))
-
-
-def find_uv() -> str | None:
-    """Return the uv on the path, None without one."""
-    return shutil.which("uv")
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -7,20 +7,21 @@ from itertools import count
 from typing import Any, Final
 
 from benchmarks.bench import Bench, open_conversation
-from benchmarks.contenders import SERVERS
+from benchmarks.contenders import FLOOR_TASKS, SERVERS
 from benchmarks.messages import ERAS, WrongAnswerError, request, result_of
 from benchmarks.process import Server
 
 NAME: Final = "list"
 SIZES: Final = (10, 1000)
+_LISTED: Final = tuple(name for name in SERVERS if name != FLOOR_TASKS)
 
 
 def run(bench: Bench) -> None:
     """Measure. All pages together are one answer."""
     for era in ERAS:
         for size in SIZES:
-            for contender in bench.turns(f"{NAME} {era} {size}", SERVERS[:3]):
-                with bench.start(contender, size - len(contender.tools)) as server:
+            for contender in bench.turns(f"{NAME} {era} {size}", _LISTED, era=era):
+                with bench.start(contender, size - contender.tool_count) as server:
                     metrics = _measure(server, era, size, bench.seconds)
                 bench.results.add(NAME, f"{era} {size} tools", contender.name, **metrics)
 

@@ -21,7 +21,7 @@ LOCKED: Final = "pegboard --locked"
 def run(bench: Bench) -> None:
     """Measure."""
     for contender in bench.turns(NAME, (PEGBOARD,)):
-        environ = contender.environ(TOOLS - len(contender.tools))
+        environ = contender.environ(TOOLS - contender.tool_count)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "hostconfig.toml")
             file.touch(0o600)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +51,16 @@ class Load:
         """Return the work of processes other than ours, and the time that the hypervisor gave to others."""
         total = max(after.total - before.total, 1e-9)
         others = (after.busy - before.busy) - (after.own - before.own)
-        return cls(max(others, 0.0) / total, (after.steal - before.steal) / total)
+        return cls(round(max(others, 0.0) / total, 3), round((after.steal - before.steal) / total, 3))
+
+    @classmethod
+    def mean(cls, loads: Sequence[tuple[Load, float]]) -> Load:
+        """Return the mean of loads, each weighted with its duration in seconds."""
+        total = sum(seconds for _, seconds in loads) or 1.0
+        return cls(
+            sum(load.others * seconds for load, seconds in loads) / total,
+            sum(load.steal * seconds for load, seconds in loads) / total,
+        )
 
     def warnings(self) -> list[str]:
         """Return the facts that a reader has to know."""
@@ -74,7 +83,6 @@ def description() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "processor": cpu,
         "processors": os.cpu_count(),
-        "load_before": os.getloadavg()[0],
     }
 
 

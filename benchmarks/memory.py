@@ -6,7 +6,7 @@ from typing import Final
 
 from benchmarks.bench import Bench, first_list
 from benchmarks.calls import Caller
-from benchmarks.contenders import FLOOR, PEGBOARD, PEGBOARD_FILES, SDK
+from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, PEGBOARD_FILES
 from benchmarks.messages import LEGACY
 
 NAME: Final = "memory"
@@ -16,7 +16,7 @@ CALLS: Final = 5_000
 
 def run(bench: Bench) -> None:
     """Measure. Half of the calls are async and half in threads."""
-    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_FILES, SDK, FLOOR)):
+    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_FILES, *PEERS, FLOOR)):
         with bench.start(contender) as server:
             first_list(server, LEGACY)
             metrics = {"rest_mib": server.memory_mib()[0]}

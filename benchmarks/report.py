@@ -12,6 +12,7 @@ from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
+from benchmarks.http import sizes as http_sizes
 from benchmarks.results import Results
 
 NOISY: Final = 1.3
@@ -124,6 +125,12 @@ TABLES = {
         {"CPU us each": "each_us", "RSS MiB with all": "rss_mib", "KiB each": "each_kib"},
         "each_kib",
         (SDK,),
+    ),
+    http_sizes.NAME: Table(
+        "tools/call over HTTP with a large result",
+        {"KiB/answer": "answer_kib", "wall ms": "wall_ms", "CPU ms": "cpu_ms"},
+        "cpu_ms",
+        (FLOOR, SDK),
     ),
 }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, Self
 
 Key = tuple[str, str, str]
 
@@ -62,15 +63,34 @@ class Results:
             if name == scenario and (summary := self.get(name, case, contender, metric))
         }
 
+    def remove(self, scenario: str) -> None:
+        """Forget a scenario."""
+        self._values = {key: metrics for key, metrics in self._values.items() if key[0] != scenario}
+
     def as_json(self) -> list[dict[str, Any]]:
-        """Everything, with the values of each round."""
+        """Everything, with the values of each round, in five digits."""
         rows = []
         for (scenario, case, contender), metrics in self._values.items():
-            summaries = {metric: self.get(scenario, case, contender, metric) for metric in metrics}
-            shown = {
-                metric: {"median": one.median, "min": one.minimum, "max": one.maximum, "values": list(one.values)}
-                for metric, one in summaries.items()
-                if one
-            }
+            shown = {}
+            for metric, values in metrics.items():
+                rounded = [_rounded(value) for value in values]
+                ends = {"min": min(rounded), "max": max(rounded)}
+                shown[metric] = {"median": _rounded(median(rounded)), **ends, "values": rounded}
             rows.append({"scenario": scenario, "case": case, "contender": contender, "metrics": shown})
         return rows
+
+    @classmethod
+    def read(cls, rows: Iterable[dict[str, Any]]) -> Self:
+        """Return the results of JSON data."""
+        return cls(
+            {
+                (row["scenario"], row["case"], row["contender"]): {
+                    metric: list(one["values"]) for metric, one in row["metrics"].items()
+                }
+                for row in rows
+            }
+        )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.bench import Bench, first_list
-from benchmarks.contenders import FLOOR, PEGBOARD, PEGBOARD_FILES, SDK, Contender
+from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, PEGBOARD_FILES, Contender
 from benchmarks.messages import ERAS, result_of
 from benchmarks.process import Server
 
 NAME: Final = "start"
+_STARTED: Final = (PEGBOARD, PEGBOARD_FILES, *PEERS, FLOOR)
 PYDANTIC: Final = "pydantic"
 PYTHON: Final = "python"
 BASELINES: Final = {
@@ -21,12 +22,12 @@ BASELINES: Final = {
 
 def run(bench: Bench) -> None:
     """Measure. Every contender starts once before, so that nobody's files are cold."""
-    for name in (PEGBOARD, PEGBOARD_FILES, SDK, FLOOR):
+    for name in _STARTED:
         if name in bench.names:
             with bench.start(bench.contenders.get(name)) as server:
                 first_list(server, ERAS[0])
-    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_FILES, SDK, FLOOR)):
-        for era in ERAS:
+    for contender in bench.turns(NAME, _STARTED):
+        for era in contender.eras:
             with bench.start(contender) as server:
                 answer = first_list(server, era)
                 _add(bench, server, era, contender.name)

@@ -8,13 +8,13 @@ from itertools import count
 from typing import Any, Final
 
 from benchmarks.bench import Bench
-from benchmarks.contenders import FLOOR, PEGBOARD, SDK, SDK_FAST, Contender
+from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, SDK_FAST, Contender
 from benchmarks.http.answers import message_of
 from benchmarks.http.calls import Caller
 from benchmarks.http.client import Connection, Load
 from benchmarks.http.conversation import Conversation
 from benchmarks.http.server import HttpServer
-from benchmarks.messages import ERAS, WrongAnswerError, result_of
+from benchmarks.messages import WrongAnswerError, result_of
 
 NAME: Final = "http-list"
 SIZES: Final = (10, 1000, 10_000)
@@ -40,7 +40,7 @@ def tools(size: int) -> str:
 
 def run(bench: Bench) -> None:
     """Measure: the first page, all pages, and calls of one of the tools."""
-    ours, peers = (PEGBOARD, FLOOR), (SDK, SDK_FAST)
+    ours, peers = (PEGBOARD, FLOOR), (*PEERS, SDK_FAST)
     for size in SIZES[:-1]:
         for contender in bench.turns(f"{NAME} {tools(size)}", (*ours, *peers)):
             _measure(bench, contender, size, tools(size), {})
@@ -52,9 +52,9 @@ def run(bench: Bench) -> None:
 
 
 def _measure(bench: Bench, contender: Contender, size: int, label: str, variables: dict[str, str]) -> None:
-    with bench.serve(contender, size - len(contender.tools), variables) as server:
+    with bench.serve(contender, size - contender.tool_count, variables) as server:
         started = {"start_wall_ms": server.ready_seconds * 1e3, "rss_mib": server.memory_mib()[0]}
-        for era in ERAS:
+        for era in contender.eras:
             with Connection(server.port) as connection, Load(server.port, CONCURRENCY) as load:
                 conversation = Conversation(connection, era)
                 metrics = _Lister(server, connection, conversation).measure(size, bench.seconds)

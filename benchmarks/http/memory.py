@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Final
 
 from benchmarks.bench import Bench
-from benchmarks.contenders import PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_FAST
+from benchmarks.contenders import PEERS, PEGBOARD, PEGBOARD_UVLOOP, SDK_FAST
 from benchmarks.http.answers import Answer
 from benchmarks.http.client import Connection
 from benchmarks.http.conversation import Conversation
@@ -18,6 +18,8 @@ NAME: Final = "http-memory"
 SESSIONS: Final = "idle sessions"
 STREAMS: Final = "streams of sessions"
 COUNT: Final = 1000
+STEPS: Final = (0, COUNT // 4, COUNT // 2, COUNT)
+"""Numbers of sessions at which resident memory is read."""
 COUNT_OF_STREAMS: Final = 500
 _FILES: Final = 4 * COUNT_OF_STREAMS
 
@@ -25,16 +27,24 @@ _WARM_UP: Final = 100
 _NOT_OFFERED: Final = 405
 
 
+def case(sessions: int) -> str:
+    """How results call the memory of a server with so many sessions."""
+    return f"{sessions} sessions"
+
+
 def run(bench: Bench) -> None:
     """Measure. A server that offers no stream has no row among the streams."""
     _allow_files(_FILES)
-    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_FAST)):
+    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_UVLOOP, *PEERS, SDK_FAST)):
         with bench.serve(contender) as server, ExitStack() as opened:
             connection = opened.enter_context(Connection(server.port))
             for _ in range(_WARM_UP):
                 Conversation(connection, LEGACY)
             before, cpu = server.resident_kib(), server.cpu_seconds()
-            sessions = [Conversation(connection, LEGACY) for _ in range(COUNT)]
+            sessions: list[Conversation] = []
+            for count in STEPS:
+                sessions += [Conversation(connection, LEGACY) for _ in range(count - len(sessions))]
+                bench.results.add(NAME, case(count), contender.name, rss_mib=server.resident_kib() / 1024)
             metrics = {
                 "each_kib": (server.resident_kib() - before) / COUNT,
                 "each_us": (server.cpu_seconds() - cpu) / COUNT * 1e6,

@@ -39,6 +39,12 @@ class Lookup(TypedDict, total=False):
     limit: int
 
 
+class Count(TypedDict):
+    """The arguments of `records`."""
+
+    count: int
+
+
 async def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
@@ -47,6 +53,17 @@ async def add(a: int, b: int) -> int:
 def add_here(a: int, b: int) -> int:
     """Add two numbers, on the event loop or in a thread."""
     return a + b
+
+
+def records(count: int) -> list[dict[str, Any]]:
+    """Return so many records."""
+    return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
+
+
+def result_of(value: object) -> dict[str, Any]:
+    """Return the result of a call: the value as text and as data."""
+    content = [{"type": "text", "text": to_json(value).decode()}]
+    return {"content": content, "structuredContent": {"result": value}, "isError": False}
 
 
 class Floor:
@@ -93,8 +110,11 @@ class Floor:
             self._answer(message["id"], INITIALIZED)
 
     async def _call(self, number: int, params: dict[str, Any]) -> None:
-        arguments = self._validate(params["arguments"])
         name = params["name"]
+        if name == "records":
+            self._answer(number, result_of(records(**params["arguments"])))
+            return
+        arguments = self._validate(params["arguments"])
         if name == "add":
             total = await add(**arguments)
         elif name == "add_inline":
@@ -103,8 +123,7 @@ class Floor:
             total = await self._loop.run_in_executor(None, partial(add_here, **arguments))
             if not self._queued:
                 self._loop.call_soon(self._flush)
-        content = [{"type": "text", "text": str(total)}]
-        self._answer(number, {"content": content, "structuredContent": {"result": total}, "isError": False})
+        self._answer(number, result_of(total))
 
     def _answer(self, number: int, result: dict[str, Any]) -> None:
         self._queued.append(to_json({"jsonrpc": "2.0", "id": number, "result": result}) + b"\n")
@@ -130,6 +149,9 @@ def described_tools(numbers: TypeAdapter[Numbers], more: int) -> list[dict[str, 
         {"name": name, "description": "Add two numbers.", "inputSchema": schema}
         for name in ("add", "add_inline", "add_thread")
     ]
+    tools.append(
+        {"name": "records", "description": "Return so many records.", "inputSchema": TypeAdapter(Count).json_schema()}
+    )
     for number in range(more):
         schema = TypeAdapter(Lookup).json_schema()
         description = f"Look a name up in table {number}."

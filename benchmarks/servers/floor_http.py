@@ -17,7 +17,15 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
-from floor import INITIALIZED, Numbers, add, add_here, described_tools  # type: ignore[import-not-found]  # beside this
+from floor import (  # type: ignore[import-not-found]  # beside this
+    INITIALIZED,
+    Numbers,
+    add,
+    add_here,
+    described_tools,
+    records,
+    result_of,
+)
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
@@ -78,19 +86,19 @@ class Floor:
         )
 
     async def _call(self, number: int, params: dict[str, Any]) -> bytes:
-        arguments = self._validate(params["arguments"])
-        name = params["name"]
-        if name == "add":
-            total = await add(**arguments)
-        elif name == "add_inline":
-            total = add_here(**arguments)
-        else:
-            total = await self._loop.run_in_executor(None, partial(add_here, **arguments))
-        content = [{"type": "text", "text": str(total)}]
-        result = {"content": content, "structuredContent": {"result": total}, "isError": False}
+        name, arguments = params["name"], params["arguments"]
+        value = records(**arguments) if name == "records" else await self._sum(name, self._validate(arguments))
+        result = result_of(value)
         if "_meta" in params:
             result["resultType"] = "complete"
         return _encoded(number, result)
+
+    async def _sum(self, name: str, numbers: dict[str, int]) -> int:
+        if name == "add":
+            return int(await add(**numbers))
+        if name == "add_inline":
+            return int(add_here(**numbers))
+        return int(await self._loop.run_in_executor(None, partial(add_here, **numbers)))
 
 
 def _encoded(number: int, result: dict[str, Any]) -> bytes:

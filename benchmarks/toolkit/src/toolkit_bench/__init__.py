@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 from pegboard import Toolkit
 
@@ -26,6 +27,12 @@ def add_inline(a: int, b: int) -> int:
 def add_thread(a: int, b: int) -> int:
     """Add two numbers, in a thread."""
     return a + b
+
+
+@kit.tool
+async def records(count: int) -> list[dict[str, Any]]:
+    """Return so many records."""
+    return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
 
 
 def _lookup(number: int) -> Callable[[str, int], str]:

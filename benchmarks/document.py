@@ -1,0 +1,134 @@
+"""The machine-readable result of a run: one JSON file, written after each scenario, so that a run can be continued.
+
+`FORMAT` is the version of its form, which benchmarks/README.md describes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+from benchmarks import machine, promises, report
+from benchmarks.environments import ROOT
+from benchmarks.results import Results
+
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRun:
+    """How the measurement of one scenario went.
+
+    Attributes:
+        name: the scenario.
+        date: when it began, in UTC.
+        seconds: how long it took.
+        load: what else the machine did.
+    """
+
+    name: str
+    date: str
+    seconds: float
+    load: machine.Load
+
+
+@dataclass(slots=True)
+class Document:
+    """All that is known about one run.
+
+    Attributes:
+        method: the facts that must be equal for scenarios of two runs to stand in one document.
+        results: the measured values.
+        scenarios: the scenarios that are complete, by name.
+        missing: contenders that could not be installed, each with the reason.
+    """
+
+    method: dict[str, Any]
+    results: Results = field(default_factory=Results)
+    scenarios: dict[str, ScenarioRun] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def measuring(self, name: str) -> Iterator[None]:
+        """Note how long a scenario takes and what else the machine does. A scenario that fails leaves nothing."""
+        self.results.remove(name)
+        date, started = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        before = machine.Moment.now()
+        try:
+            yield
+        except BaseException:
+            self.results.remove(name)
+            raise
+        load = machine.Load.between(before, machine.Moment.now())
+        self.scenarios[name] = ScenarioRun(name, date, time.perf_counter() - started, load)
+
+    def warnings(self) -> list[str]:
+        """Return the facts that a reader has to know."""
+        loads = [(run.load, run.seconds) for run in self.scenarios.values()]
+        return [
+            *(f"{name} was not measured: {reason}" for name, reason in self.missing.items()),
+            *machine.Load.mean(loads).warnings(),
+            *report.noise(self.results),
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document as JSON data."""
+        runs = [asdict(run) | {"seconds": round(run.seconds, 1)} for run in self.scenarios.values()]
+        return {
+            "format": FORMAT,
+            "method": self.method,
+            "scenarios": runs,
+            "warnings": self.warnings(),
+            "promises": promises.lines(self.results),
+            "results": self.results.as_json(),
+            "ratios": report.ratios(self.results),
+        }
+
+    def write(self, path: Path) -> None:
+        """Replace a file with this document; a reader sees the old one or the new one."""
+        part = path.with_name(f"{path.name}.part")
+        part.write_text(text(self.as_json()), "utf-8")
+        part.replace(path)
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> Self:
+        """Return the document of JSON data.
+
+        Raises:
+            ValueError: the data has another form.
+        """
+        if data.get("format") != FORMAT:
+            raise ValueError(f"the results have the form {data.get('format')!r}, not {FORMAT}; run `make bench` again")
+        runs = [ScenarioRun(**one | {"load": machine.Load(**one["load"])}) for one in data["scenarios"]]
+        return cls(data["method"], Results.read(data["results"]), {run.name: run for run in runs})
+
+
+def text(data: dict[str, Any]) -> str:
+    """Return JSON data as text: a line for each entry of its lists, so that a change shows in a comparison."""
+    lines = []
+    for key, value in data.items():
+        if isinstance(value, list) and value:
+            entries = ",\n".join(f"  {json.dumps(entry)}" for entry in value)
+            lines.append(f" {json.dumps(key)}: [\n{entries}\n ]")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def revision() -> str:
+    """Return the commit of the checkout, with `-dirty` if files differ from it; empty outside of a repository."""
+    command = ("git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12")
+    environ = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()

@@ -1,0 +1,41 @@
+"""The tools that the servers of other frameworks serve, as functions. Arcade's reads no annotations in quotes."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+async def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def add_thread(a: int, b: int) -> int:
+    """Add two numbers, in a thread."""
+    return a + b
+
+
+async def records(count: int) -> list[dict[str, Any]]:
+    """Return so many records."""
+    return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
+
+
+FUNCTIONS = (add, add_thread, records)
+
+
+def lookups() -> Iterator[tuple[str, str, Callable[[str, int], str]]]:
+    """Yield name, description and function of as many other tools as `BENCH_MORE_TOOLS` says."""
+    for number in range(int(os.environ.get("BENCH_MORE_TOOLS", "0"))):
+        yield f"lookup_{number:04}", f"Look a name up in table {number}.", _lookup(number)
+
+
+def _lookup(number: int) -> Callable[[str, int], str]:
+    def lookup(name: str, limit: int = 10) -> str:
+        return f"{number} {name} {limit}"
+
+    return lookup
+
+
+def port() -> int:
+    """Return the port to serve HTTP at."""
+    return int(os.environ.get("BENCH_PORT", "0"))
