@@ -1,7 +1,7 @@
 # Every target sets up what it needs: a machine needs make and Python 3.11 or newer, nothing else.
 #   PYTHON=/path/to/python   the interpreter that .venv is made with
 #   UV=/path/to/uv           the uv to use; empty (UV=) to install with pip
-#   OVERRIDES=file           for porting, peers and messages: versions in the place of those that other frameworks require
+#   OVERRIDES=file           for porting, peers, messages, bench and results: versions in the place of those that other frameworks require
 
 ifndef PYTHON
 PYTHON := $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format site build release porting peers messages bench signatures soak edits lock clean
+.PHONY: help install serve demo test interpreters check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -73,8 +73,11 @@ peers: install  ## mount servers of other libraries and languages, and compare t
 messages: install  ## answers to wrong calls beside other frameworks, in docs/error-messages.md; downloads them
 	$(BIN)/python -m tools.error_messages $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
-bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
-	$(BIN)/python -m benchmarks
+bench: install  ## measure beside other frameworks and a bare floor; benchmarks/README.md says how to read it
+	$(BIN)/python -m benchmarks $(if $(OVERRIDES),--overrides $(OVERRIDES))
+
+regressions: install  ## compare key paths with the last release, or with make regressions BASE=REVISION; fails above 5 %
+	$(BIN)/python -m benchmarks.regressions $(if $(BASE),--base $(BASE))
 
 signatures:  ## compare the table of signatures with FastMCP: make signatures FASTMCP=/path/to/python, which has fastmcp
 	PYTHONPATH=.:host:plugins $(FASTMCP) -m tests.host.schemas.signatures.beside_fastmcp

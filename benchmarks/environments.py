@@ -21,7 +21,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CACHE = HERE / ".cache"
 
-_OURS = (ROOT, ROOT / "toolkits" / "files", HERE / "toolkit")
 _SOURCES = ("pyproject.toml", "README.md", "LICENSE", "host", "plugins", "src")
 
 
@@ -54,19 +53,30 @@ class Environments:
         python: the interpreter that they are made with.
         uv: a uv to make them with; None to use venv and pip.
         overrides: a requirements file whose versions replace those that a framework requires; it needs uv.
+        checkout: where pegboard and toolkit-files are built from.
+        cache: where the environments are kept.
     """
 
-    def __init__(self, python: str = sys.executable, uv: str | None = None, overrides: Path | None = None) -> None:
+    def __init__(
+        self,
+        python: str = sys.executable,
+        uv: str | None = None,
+        overrides: Path | None = None,
+        checkout: Path = ROOT,
+        cache: Path = CACHE,
+    ) -> None:
         self._python = python
         self._uv = uv
         self._overrides = overrides
+        self._projects = (checkout, checkout / "toolkits" / "files", HERE / "toolkit")
+        self._cache = cache
         self.version = _output(python, "-c", "import sys; print(sys.version.split()[0])").strip()
-        CACHE.mkdir(exist_ok=True)
-        self._constraints = CACHE / "constraints.txt"
+        cache.mkdir(parents=True, exist_ok=True)
+        self._constraints = cache / "constraints.txt"
         lock = (ROOT / "requirements-dev.txt").read_text("utf-8")
         versions = re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)
         self._constraints.write_text("\n".join(versions), "utf-8")
-        self._shared = CACHE / "shared-constraints.txt"
+        self._shared = cache / "shared-constraints.txt"
         self._shared.write_text("\n".join(one for one in versions if one.startswith("pydantic")), "utf-8")
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
@@ -84,9 +94,9 @@ class Environments:
         self, name: str, requirements: Sequence[str], files: Iterable[Path], constraints: Path
     ) -> Environment:
         key = _digest(files, self.version, *requirements, constraints.read_text("utf-8"))
-        folder = CACHE / f"env-{name}-{key}"
+        folder = self._cache / f"env-{name}-{key}"
         if not (folder / "complete").exists():
-            _remove(f"env-{name}-*")
+            self._remove(f"env-{name}-*")
             _say(f"making the environment {folder.name}")
             self._install(folder, requirements, constraints)
             (folder / "complete").touch()
@@ -98,31 +108,38 @@ class Environments:
     def _install(self, folder: Path, requirements: Sequence[str], constraints: Path) -> None:
         limits = ["--constraint", str(constraints)]
         if self._uv:
-            _run(self._uv, "venv", "--quiet", "--python", self._python, str(folder))
+            self._run(self._uv, "venv", "--quiet", "--python", self._python, str(folder))
             python = ("--python", str(folder))
             if self._overrides:
                 limits += ["--override", str(self._overrides.resolve())]
-            _run(self._uv, "pip", "install", "--quiet", "--compile-bytecode", *python, *limits, *requirements)
+            self._run(self._uv, "pip", "install", "--quiet", "--compile-bytecode", *python, *limits, *requirements)
         else:
-            _run(self._python, "-m", "venv", str(folder))
+            self._run(self._python, "-m", "venv", str(folder))
             pip = (str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-            _run(*pip, "--compile", *limits, *requirements)
+            self._run(*pip, "--compile", *limits, *requirements)
+
+    def _run(self, *command: str) -> None:
+        subprocess.run(command, cwd=self._cache, check=True, stdout=subprocess.DEVNULL)
+
+    def _remove(self, pattern: str) -> None:
+        for old in self._cache.glob(pattern):
+            shutil.rmtree(old)
 
     @cached_property
     def _wheels(self) -> list[Path]:
         """Wheels of the checkout as it was when they were first needed, whatever happens to it meanwhile."""
-        sources = [path for project in _OURS for source in _SOURCES for path in _files(project / source)]
-        folder = CACHE / f"wheels-{_digest(sources)}"
+        sources = [path for project in self._projects for source in _SOURCES for path in _files(project / source)]
+        folder = self._cache / f"wheels-{_digest(sources)}"
         if not folder.exists():
-            _remove("wheels-*")
+            self._remove("wheels-*")
             _say("building wheels of the checkout")
             made = folder.with_suffix(".part")
-            for project in _OURS:
+            for project in self._projects:
                 if self._uv:
-                    _run(self._uv, "build", "--quiet", "--wheel", "--out-dir", str(made), str(project))
+                    self._run(self._uv, "build", "--quiet", "--wheel", "--out-dir", str(made), str(project))
                 else:
                     pip = (self._python, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps")
-                    _run(*pip, "--wheel-dir", str(made), str(project))
+                    self._run(*pip, "--wheel-dir", str(made), str(project))
             made.rename(folder)
         return sorted(folder.glob("*.whl"))
 
@@ -140,15 +157,6 @@ def _digest(files: Iterable[Path], *texts: str) -> str:
     for file in files:
         digest.update(str(file).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _remove(pattern: str) -> None:
-    for old in CACHE.glob(pattern):
-        shutil.rmtree(old)
-
-
-def _run(*command: str) -> None:
-    subprocess.run(command, cwd=CACHE, check=True, stdout=subprocess.DEVNULL)
 
 
 def _output(*command: str) -> str:

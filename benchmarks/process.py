@@ -90,7 +90,7 @@ class Process:
         """Tell it to end and wait; kill it when it does not."""
         self._tell_to_end()
         try:
-            self._process.wait(5)
+            self._process.wait(TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -183,7 +183,7 @@ def _table(results: Results, scenario: str, case: str, table: Table) -> str:
         row += [_number(spread.minimum), _number(spread.maximum)] if spread else ["-", "-"]
         ratios = [results.ratio(scenario, case, contender, base, table.metric) for base in bases]
         rows.append(row + ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios])
-    return f"{table.title}: {case}\n{_columns(rows)}"
+    return f"{table.title}: {case}\n{columns(rows)}"
 
 
 def _number(value: float) -> str:
@@ -192,7 +192,8 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if value >= 1 else f"{value:.3f}"
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> str:
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned lines: the first column to the left, the others to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for first, *others in rows:

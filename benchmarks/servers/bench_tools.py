@@ -1,21 +1,26 @@
-"""The tools that the servers of other frameworks serve, as functions. Arcade's reads no annotations in quotes."""
+"""The tools that the servers of other frameworks serve, as functions. Arcade's needs descriptions.
+
+This module does not postpone annotations, because Arcade's server does not resolve them.
+"""
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any
+
+Number = Annotated[int, "a number"]
 
 
-async def add(a: int, b: int) -> int:
+async def add(a: Number, b: Number) -> int:
     """Add two numbers."""
     return a + b
 
 
-def add_thread(a: int, b: int) -> int:
+def add_thread(a: Number, b: Number) -> int:
     """Add two numbers, in a thread."""
     return a + b
 
 
-async def records(count: int) -> list[dict[str, Any]]:
+async def records(count: Number) -> list[dict[str, Any]]:
     """Return so many records."""
     return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
 
@@ -30,7 +35,7 @@ def lookups() -> Iterator[tuple[str, str, Callable[[str, int], str]]]:
 
 
 def _lookup(number: int) -> Callable[[str, int], str]:
-    def lookup(name: str, limit: int = 10) -> str:
+    def lookup(name: Annotated[str, "the name"], limit: Number = 10) -> str:
         return f"{number} {name} {limit}"
 
     return lookup

@@ -1,0 +1,1 @@
+"""Comparison of key paths with an earlier revision: `make regressions`."""

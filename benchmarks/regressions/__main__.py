@@ -1,0 +1,103 @@
+"""Compares key paths of the checkout with an earlier revision: `python -m benchmarks.regressions [--base REVISION]`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from benchmarks.contenders import PEGBOARD, Contender, Contenders
+from benchmarks.environments import CACHE, ROOT, Environments
+from benchmarks.regressions import meters
+from benchmarks.regressions.comparison import Compared, table
+from benchmarks.regressions.meters import Meter
+from benchmarks.regressions.paths import PATHS, KeyPath
+from tools.install import find_uv
+
+BEFORE_FIRST_RELEASE: Final = "6f2aa5431d921cb06f0ce85e2b83eadaa5b115ea"
+"""The base until a release has a tag."""
+_CACHE: Final = CACHE / "regressions"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure both revisions and print the table; 1 if a path is slower."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.regressions", description=__doc__)
+    parser.add_argument("--base", default="", metavar="REVISION", help="the last release, if it is not given")
+    parser.add_argument("--cpu-time", action="store_true", help="measure CPU time, though valgrind is installed")
+    options = parser.parse_args(argv)
+    base = options.base or last_release()
+    meter = meters.CPU_TIME if options.cpu_time else meters.best()
+    sides = (_contender(_exported(base), _CACHE / "base"), _contender(ROOT, _CACHE / "checkout"))
+    compared = compare(meter, PATHS, sides)
+    print(table(compared, base[:12], meter))
+    slower = [one.path for one in compared if one.is_slower]
+    if slower:
+        print(f"\nslower by more than {meter.limit:.0%}: {'; '.join(slower)}. benchmarks/README.md says how to go on.")
+    return 1 if slower else 0
+
+
+def compare(meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Contender]) -> list[Compared]:
+    """Measure each path on both sides, which take turns. With an exact meter, processes run side by side."""
+
+    def total(process: tuple[KeyPath, int, int]) -> float:
+        path, requests, side = process
+        print(f"regressions: {path.name}, {requests} requests, {('base', 'checkout')[side]}", file=sys.stderr)
+        return meter.total(path, sides[side], requests)
+
+    kinds = [(path, requests, side) for path in paths for requests in path.runs for side in (0, 1)]
+    processes = kinds * meter.rounds
+    with ThreadPoolExecutor((os.cpu_count() or 1) if meter.is_exact else 1) as pool:
+        costs = list(zip(processes, pool.map(total, processes), strict=True))
+    least = {kind: min(cost for process, cost in costs if process == kind) for kind in kinds}
+
+    def cost(path: KeyPath, side: int) -> float:
+        return path.cost({requests: least[path, requests, side] for requests in path.runs})
+
+    return [Compared(path.name, cost(path, 0), cost(path, 1), meter.limit) for path in paths]
+
+
+def last_release() -> str:
+    """Return the tag of the last release before this commit, or the base before the first release."""
+    command = ("git", "describe", "--tags", "--abbrev=0", "--match=v[0-9]*", "HEAD^")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or BEFORE_FIRST_RELEASE
+
+
+def _exported(revision: str) -> Path:
+    """Write the files of a revision into the cache, and return their folder."""
+    done = subprocess.run(("git", "archive", revision), cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit(
+            f"regressions: this repository has no revision {revision}; fetch it (git fetch --unshallow --tags),"
+            " or name another one: make regressions BASE=REVISION"
+        )
+    folder = _CACHE / "base" / f"checkout-{revision.replace('/', '-')}"
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def _contender(checkout: Path, cache: Path) -> Contender:
+    contender = Contenders(Environments(uv=find_uv("auto"), checkout=checkout, cache=cache)).get(PEGBOARD)
+    _, *options = contender.command
+    _, *served = contender.serve
+    program = (contender.environment.python, "-m", "pegboard")
+    return Contender(
+        checkout.name,
+        contender.environment,
+        (*program, *options),
+        (*program, *served),
+        tools=contender.tools,
+        records=contender.records,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

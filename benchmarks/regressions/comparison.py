@@ -1,0 +1,45 @@
+"""Costs of two revisions as a table, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from benchmarks.regressions.meters import Meter
+from benchmarks.report import columns
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One path in both revisions.
+
+    Attributes:
+        path: its name.
+        before: its cost in the base.
+        after: its cost in the checkout.
+        limit: the largest growth that passes, as a share.
+    """
+
+    path: str
+    before: float
+    after: float
+    limit: float
+
+    @property
+    def growth(self) -> float:
+        """The growth of the cost, as a share of the cost in the base."""
+        return self.after / self.before - 1
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the cost has grown by more than the limit."""
+        return self.growth > self.limit
+
+
+def table(compared: Iterable[Compared], base: str, meter: Meter) -> str:
+    """Return a line for each path."""
+    rows = [[meter.unit, base, "checkout", "change", ""]]
+    for one in compared:
+        costs = [f"{cost / meter.scale:,.0f}" for cost in (one.before, one.after)]
+        rows.append([one.path, *costs, f"{one.growth:+.1%}", "SLOWER" if one.is_slower else "ok"])
+    return columns(rows)
