@@ -76,6 +76,14 @@ messages: install  ## answers to wrong calls beside other frameworks, in docs/er
 bench: install  ## measure beside other frameworks and a bare floor; benchmarks/README.md says how to read it
 	$(BIN)/python -m benchmarks $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
+results: install  ## measure again for docs/results.md, and draw its pictures; continues a run that was interrupted
+	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.2 --output benchmarks/.cache/page.json \
+		--only start,memory,call,http-call,http-list,http-memory,http-size \
+		--contenders pegboard,pegboard+files,pegboard+uvloop,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+uvloop \
+		$(if $(OVERRIDES),--overrides $(OVERRIDES))
+	cp benchmarks/.cache/page.json benchmarks/results.json
+	$(BIN)/python -m benchmarks.page
+
 regressions: install  ## compare key paths with the last release, or with make regressions BASE=REVISION; fails above 5 %
 	$(BIN)/python -m benchmarks.regressions $(if $(BASE),--base $(BASE))
 

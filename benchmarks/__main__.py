@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "machine": machine.description(),
         "python": environments.version,
         "rounds": options.rounds or rounds,
-        "seconds": seconds,
+        "seconds": options.seconds or seconds,
         "pinned": not options.no_pin,
         "versions": versions,
     }
@@ -161,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds: for trying, not for quoting")
     parser.add_argument("--rounds", type=int, help="how often everything is measured; 7 unless --quick")
+    parser.add_argument("--seconds", type=float, help="about how long each kind of call lasts; 0.4 unless --quick")
     parser.add_argument("--json", action="store_true", help="print the JSON document in the place of tables")
     parser.add_argument(
         "--output",

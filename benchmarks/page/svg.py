@@ -1,0 +1,152 @@
+"""Bar charts and line charts as SVG, readable on light and on dark pages. Knows no benchmarks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+WIDTH: Final = 760
+_INK: Final = "#7a8394"
+_HEAD: Final = 64
+_BAR, _STEP = 20, 28
+_BARS_LEFT, _BARS_RIGHT = 200, 640
+_PLOT: Final = (70, 84, 560, 330)
+"""Left, top, right and bottom of the area that lines are drawn in."""
+_LINE_OF_TEXT: Final = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A contender in a chart.
+
+    Attributes:
+        name: its name.
+        color: its color.
+        points: the positions and values of a line; a bar has one point, whose position means nothing.
+    """
+
+    name: str
+    color: str
+    points: tuple[tuple[float, float], ...]
+
+
+def number(value: float) -> str:
+    """Return a value in about three digits."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def bars(title: str, unit: str, series: Sequence[Series]) -> str:
+    """Return horizontal bars on a linear scale from zero, each with its value."""
+    largest = max(one.points[0][1] for one in series)
+    parts = []
+    for place, one in enumerate(series):
+        value, top = one.points[0][1], _HEAD + place * _STEP
+        width = max((_BARS_RIGHT - _BARS_LEFT) * value / largest, 1)
+        parts += [
+            _text(_BARS_LEFT - 10, top + 15, one.name, "end"),
+            f'<rect x="{_BARS_LEFT}" y="{top}" width="{width:.1f}" height="{_BAR}" rx="2" fill="{one.color}"/>',
+            _text(_BARS_LEFT + width + 8, top + 15, number(value)),
+        ]
+    return _picture(_HEAD + len(series) * _STEP + 8, title, f"{unit}; less is better", parts)
+
+
+def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarithmic: bool) -> str:
+    """Return lines, each with its name at its end.
+
+    Args:
+        title: the title.
+        unit: the unit of the values.
+        axis: the meaning of the positions.
+        series: the lines; their positions are marked on the axis.
+        logarithmic: whether both scales are logarithmic; else they are linear and values begin at zero.
+    """
+    left, top, right, bottom = _PLOT
+    positions = sorted({x for one in series for x, _ in one.points})
+    values = [y for one in series for _, y in one.points]
+    ticks = _powers(min(values), max(values)) if logarithmic else _steps(max(values))
+    across = _Scale(positions[0], positions[-1], left, right, logarithmic)
+    up = _Scale(ticks[0], ticks[-1], bottom, top, logarithmic)
+    parts = []
+    for tick in ticks:
+        parts.append(f'<path d="M{left} {up(tick):.1f}H{right}" stroke="{_INK}" stroke-opacity=".3"/>')
+        parts.append(_text(left - 8, up(tick) + 5, f"{tick:,g}", "end"))
+    parts += [_text(across(x), bottom + 20, f"{x:,g}", "middle") for x in positions]
+    parts.append(_text((left + right) / 2, bottom + 42, axis, "middle"))
+    for one in series:
+        path = "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in one.points)
+        parts.append(f'<path d="M{path}" fill="none" stroke="{one.color}" stroke-width="2.5"/>')
+        parts += [f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.5" fill="{one.color}"/>' for x, y in one.points]
+    ends = [(up(one.points[-1][1]), one) for one in series]
+    parts += [
+        f'<path d="M{across(one.points[-1][0]) + 5:.1f} {at:.1f}L{right + 14} {y - 5:.1f}" stroke="{one.color}"'
+        f' stroke-opacity=".5"/>' + _text(right + 18, y, one.name, color=one.color)
+        for y, (at, one) in _apart(ends)
+    ]
+    scale = "both scales are logarithmic; " if logarithmic else ""
+    return _picture(bottom + 58, title, f"{unit}; {scale}less is better", parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    low: float
+    high: float
+    start: float
+    end: float
+    logarithmic: bool
+
+    def __call__(self, value: float) -> float:
+        share = (
+            math.log(value / self.low) / math.log(self.high / self.low)
+            if self.logarithmic
+            else (value - self.low) / (self.high - self.low)
+        )
+        return self.start + share * (self.end - self.start)
+
+
+def _powers(least: float, largest: float) -> list[float]:
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(largest))
+    return [10.0**power for power in range(first, last + 1)]
+
+
+def _steps(largest: float) -> list[float]:
+    """Return round values from zero to above the largest, three to six of them."""
+    power = 10 ** math.floor(math.log10(largest))
+    step = next(share * power for share in (0.2, 0.25, 0.5, 1, 2) if largest / (share * power) <= 5)
+    return [step * place for place in range(math.ceil(largest / step) + 1)]
+
+
+def _apart(ends: Sequence[tuple[float, Series]]) -> Iterator[tuple[float, tuple[float, Series]]]:
+    """Yield each end with the height of its name; names keep their order and do not overlap."""
+    ordered = sorted(ends, key=lambda end: end[0])
+    heights: list[float] = []
+    for at, _ in ordered:
+        heights.append(max(at + 5, heights[-1] + _LINE_OF_TEXT if heights else 0))
+    excess = max(heights[-1] - _PLOT[3] - 5, 0)
+    for place in reversed(range(len(heights))):
+        below = heights[place + 1] - _LINE_OF_TEXT if place + 1 < len(heights) else heights[place] - excess
+        heights[place] = min(heights[place], below)
+    yield from zip(heights, ordered, strict=True)
+
+
+def _picture(height: float, title: str, subtitle: str, parts: Sequence[str]) -> str:
+    body = "\n  ".join(
+        [
+            f"<title>{escape(title)}</title>",
+            _text(10, 24, title, weight=' font-weight="600"'),
+            _text(10, 44, subtitle, weight=' font-size="13"'),
+            *parts,
+        ]
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" height="{height:g}"'
+        f' font-family="system-ui, sans-serif" font-size="14" role="img">\n  {body}\n</svg>\n'
+    )
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start", color: str = _INK, weight: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{color}" text-anchor="{anchor}"{weight}>{escape(words)}</text>'
