@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-TIMEOUT_SECONDS = 60.0
+TIMEOUT_SECONDS = 300.0
 _CHUNK = 2**16
 
 

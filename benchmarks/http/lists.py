@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, Final
 
 from benchmarks.bench import Bench
-from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, SDK_FAST, Contender
+from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, SDK, Contender
 from benchmarks.http.answers import message_of
 from benchmarks.http.calls import Caller
 from benchmarks.http.client import Connection, Load
@@ -40,11 +40,11 @@ def tools(size: int) -> str:
 
 def run(bench: Bench) -> None:
     """Measure: the first page, all pages, and calls of one of the tools."""
-    ours, peers = (PEGBOARD, FLOOR), (*PEERS, SDK_FAST)
+    ours = (PEGBOARD, FLOOR)
     for size in SIZES[:-1]:
-        for contender in bench.turns(f"{NAME} {tools(size)}", (*ours, *peers)):
+        for contender in bench.turns(f"{NAME} {tools(size)}", (*ours, *PEERS)):
             _measure(bench, contender, size, tools(size), {})
-    for names, rounds in ((ours, _ROUNDS_OF_MANY), (peers, 1)):
+    for names, rounds in ((ours, _ROUNDS_OF_MANY), ((SDK,), 1)):
         for contender in bench.turns(f"{NAME} {tools(SIZES[-1])}", names, rounds):
             _measure(bench, contender, SIZES[-1], tools(SIZES[-1]), {})
     for contender in bench.turns(f"{NAME} {PAGED}", ours, _ROUNDS_OF_MANY):

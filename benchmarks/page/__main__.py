@@ -22,7 +22,8 @@ def files(document: Document) -> Iterator[tuple[Path, str]]:
     """Yield the path and text of the page and of each picture."""
     yield PAGE, _PLACE.sub(lambda place: _filled(place[1], document), PAGE.read_text("utf-8"))
     for name, figure in FIGURES.items():
-        yield _picture(name), figure.picture(document.results)
+        if figure.is_measured(document.results):
+            yield _picture(name), figure.picture(document.results)
 
 
 def read() -> Document:
@@ -33,8 +34,9 @@ def read() -> Document:
 def _filled(name: str, document: Document) -> str:
     if name == "method":
         lines = _method(document)
+    elif not (figure := FIGURES[name]).is_measured(document.results):
+        lines = [f"{figure.title}: not measured in this run."]
     else:
-        figure = FIGURES[name]
         lines = [f"![{figure.title}](images/{_picture(name).name})\n", *figure.table(document.results)]
     return "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->\n"])
 

@@ -54,6 +54,8 @@ NAMES: Final = {
 """The names of contenders in figures, where they differ from those in results."""
 _SHOWN: Final = (start.PYDANTIC, FLOOR, FLOOR_UVLOOP, *COLORS)
 """The order of contenders."""
+_VARIANTS: Final = {PEGBOARD_FILES, PEGBOARD_UVLOOP, SDK_FAST, FLOOR_UVLOOP}
+"""Contenders that have no line of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,15 @@ class Figure(ABC):
     unit: str
     scenario: str
     metric: str
+
+    @property
+    @abstractmethod
+    def shown(self) -> Sequence[str]:
+        """The cases that it shows."""
+
+    def is_measured(self, results: Results) -> bool:
+        """Whether the results have what it shows."""
+        return all(self._row(results, case) for case in self.shown)
 
     @abstractmethod
     def picture(self, results: Results) -> str:
@@ -90,6 +101,11 @@ class Bars(Figure):
     """One case of a scenario, a bar for each contender."""
 
     case: str
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The one case."""
+        return (self.case,)
 
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
@@ -121,6 +137,11 @@ class Lines(Figure):
     cases: Mapping[int, str]
     logarithmic: bool = True
 
+    @property
+    def shown(self) -> Sequence[str]:
+        """The case of each position."""
+        return tuple(self.cases.values())
+
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
         found = self._lines(results)
@@ -140,7 +161,7 @@ class Lines(Figure):
         for x, case in self.cases.items():
             for name, one in self._row(results, case).items():
                 found.setdefault(name, {})[x] = one
-        return {name: found[name] for name in _SHOWN if name in found}
+        return {name: found[name] for name in _SHOWN if name in found and name not in _VARIANTS}
 
 
 def _name(contender: str) -> str:

@@ -13,7 +13,7 @@ _INK: Final = "#7a8394"
 _HEAD: Final = 64
 _BAR, _STEP = 20, 28
 _BARS_LEFT, _BARS_RIGHT = 200, 640
-_PLOT: Final = (70, 84, 560, 330)
+_PLOT: Final = (80, 74, 570, 320)
 """Left, top, right and bottom of the area that lines are drawn in."""
 _LINE_OF_TEXT: Final = 17
 
@@ -74,8 +74,8 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
     parts = []
     for tick in ticks:
         parts.append(f'<path d="M{left} {up(tick):.1f}H{right}" stroke="{_INK}" stroke-opacity=".3"/>')
-        parts.append(_text(left - 8, up(tick) + 5, f"{tick:,g}", "end"))
-    parts += [_text(across(x), bottom + 20, f"{x:,g}", "middle") for x in positions]
+        parts.append(_text(left - 8, up(tick) + 5, f"{tick:,.10g}", "end"))
+    parts += [_text(across(x), bottom + 20, f"{x:,.10g}", "middle") for x in positions]
     parts.append(_text((left + right) / 2, bottom + 42, axis, "middle"))
     for one in series:
         path = "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in one.points)

@@ -51,6 +51,7 @@ def compare(meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Cont
         print(f"regressions: {path.name}, {requests} requests, {('base', 'checkout')[side]}", file=sys.stderr)
         return meter.total(path, sides[side], requests)
 
+    paths = [path.longer(meter.times) for path in paths]
     kinds = [(path, requests, side) for path in paths for requests in path.runs for side in (0, 1)]
     processes = kinds * meter.rounds
     with ThreadPoolExecutor((os.cpu_count() or 1) if meter.is_exact else 1) as pool:

@@ -5,11 +5,12 @@ The difference of both is the cost of the requests between, without start, warm-
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from benchmarks.bench import open_conversation
 from benchmarks.contenders import Contender
@@ -48,6 +49,10 @@ class KeyPath:
     def runs(self) -> tuple[int, ...]:
         """The numbers of requests of the processes."""
         return (self.few, self.many) if self.many else (0,)
+
+    def longer(self, times: int) -> Self:
+        """Return the path with so many times as many requests."""
+        return dataclasses.replace(self, few=self.few * times, many=self.many * times)
 
     def cost(self, totals: dict[int, float]) -> float:
         """Return the cost of one request from the totals of the processes, by their numbers of requests."""
