@@ -76,6 +76,7 @@ class Contender:
         """All the environment variables of its process: few, so that nothing of this machine has a say."""
         bare = "/nonexistent"
         variables = {"PATH": os.defpath, "HOME": bare, "XDG_CONFIG_HOME": bare, "LANG": "C.UTF-8"}
+        variables["ARCADE_USAGE_TRACKING"] = "0"  # it starts a process for each call, and sends data
         if port is not None:
             variables |= {"PEGBOARD__PLUGINS__HTTP__PORT": str(port), "BENCH_PORT": str(port)}
             # the operator is not limited in calls and sessions
