@@ -39,6 +39,7 @@ def test_a_slowed_call_of_a_real_server_is_found(tmp_path: Path) -> None:
         command = (sys.executable, "-m", "pegboard", "stdio", str(file))
         return Contender(name, Environment(Path(sys.prefix), {}), command, tools={"add": f"{name}_add"})
 
+    # CPU time, five times as much: counting the instructions would take minutes
     once = dataclasses.replace(CPU_TIME, rounds=1, times=1)
     path = KeyPath("call, stdio", few=10, many=110)
     (found,) = compare(once, [path], (side("before", 100_000), side("after", 500_000)))
