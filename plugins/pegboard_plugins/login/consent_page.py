@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pegboard.plugin import browser_page, message_page
 from pegboard.types import Response
-from pegboard_plugins.login.login_clients import LoginClient, names_loopback
+from pegboard_plugins.login.login_clients import LoginClient, names_document, names_loopback
 from pegboard_plugins.login.login_metadata import CONSENT_ANSWER
 
 
@@ -49,7 +49,7 @@ def error_page(status: int, problem: str, headers: Mapping[str, str] | None = No
 
 
 def _is_proven(client: LoginClient, redirect_uri: str) -> bool:
-    return bool(client.host) and redirect_uri.startswith("https:") and not names_loopback(redirect_uri)
+    return names_document(client.id) and redirect_uri.startswith("https:") and not names_loopback(redirect_uri)
 
 
 def _advice(client: LoginClient, redirect_uri: str) -> str:
@@ -60,7 +60,7 @@ def _advice(client: LoginClient, redirect_uri: str) -> str:
 
 
 def _proof(client: LoginClient, redirect_uri: str) -> str:
-    if not client.host:
+    if not names_document(client.id):
         return "none: the program named itself"
     if _is_proven(client, redirect_uri):
         return f"its web address, {client.id}"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 OPENID_SCOPES: tuple[str, ...] = ("openid", "email", "profile")
 GITHUB_SCOPES: tuple[str, ...] = ("read:org",)
+MAX_CONCURRENT_LOGINS = 100
+"""The limit of the logins that wait for a response of the provider."""
 MAX_PERSON_NAME_CHARACTERS = 100
 MAX_SUBJECT_CHARACTERS = 255
 """The limit of a subject (OpenID Connect Core, section 2)."""
@@ -75,6 +77,7 @@ class IdentityProvider:
         secret = self._settings.client_secret
         self._client = OAuthClient(self._settings.client_id, None if secret is None else secret.get_secret_value())
         self._metadata: ServerMetadata | None = None
+        self._waiting = 0
         self._redirect_uri = config.issuer + CALLBACK
 
     async def start(self) -> ProviderLogin:
@@ -208,10 +211,14 @@ class IdentityProvider:
 
     @asynccontextmanager
     async def _requests(self) -> AsyncIterator[JsonRequests]:
+        if self._waiting >= MAX_CONCURRENT_LOGINS:
+            raise LoginFailedError("too many logins wait for the provider")
+        self._waiting += 1
         exchange = AiohttpExchange()
         try:
             yield JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
         finally:
+            self._waiting -= 1
             await exchange.close()
 
 

@@ -56,13 +56,11 @@ class LoginClient(NamedTuple):
         id: its client id.
         name: the name that it gives itself; "" for none. It may be invented.
         redirect_uris: its redirect URIs.
-        host: the host of its metadata document; "" for a registration.
     """
 
     id: str
     name: str
     redirect_uris: tuple[str, ...]
-    host: str = ""
 
     def accepts(self, redirect_uri: str) -> bool:
         """Return True if the client has a redirect URI. The port of a loopback URI is free (RFC 8252, section 7.3)."""
@@ -94,7 +92,7 @@ class LoginClients:
         Raises:
             ClientRefusedError: there is no such client, or its document is invalid.
         """
-        if client_id.startswith("https://") and self._config.client_metadata_documents:
+        if names_document(client_id) and self._config.client_metadata_documents:
             return await self._documented(client_id)
         claims = self._signer.read(CLIENT_KIND, client_id)
         if claims is None:
@@ -102,8 +100,8 @@ class LoginClients:
         return LoginClient(client_id, claims["name"], tuple(filter(self._allows, claims["uris"])))
 
     def knows(self, client_id: str) -> bool:
-        """Return False if an id is of no registration, and not the URL of a document."""
-        return client_id.startswith("https://") or self._signer.read(CLIENT_KIND, client_id) is not None
+        """Return True if an id belongs to a registration, or may be the URL of a document."""
+        return names_document(client_id) or self._signer.read(CLIENT_KIND, client_id) is not None
 
     async def register(self, request: Request, host: ProtocolContext) -> Response:
         """Register a client."""
@@ -136,7 +134,7 @@ class LoginClients:
         if known is not None and until > time():
             return known
         parts = _split(url)
-        if parts is None or len(url) > MAX_REDIRECT_URI_CHARACTERS or not _names_document(parts):
+        if parts is None or len(url) > MAX_REDIRECT_URI_CHARACTERS or not _is_plain(parts):
             raise ClientRefusedError("the client id must be the https URL of a document, without query and fragment")
         try:
             async with asyncio.timeout(MAX_DOCUMENT_SECONDS), self._fetches:
@@ -150,7 +148,7 @@ class LoginClients:
         name, uris = self._metadata(document)
         if not name:
             raise ClientRefusedError(f"the document {url} has no client_name")
-        client = LoginClient(url, name, tuple(uris), parts.hostname or "")
+        client = LoginClient(url, name, tuple(uris))
         self._documents[url] = (time() + MAX_DOCUMENT_AGE_SECONDS, client)
         while len(self._documents) > MAX_DOCUMENTS:
             self._documents.popitem(last=False)
@@ -197,9 +195,14 @@ def _refusal(error: ClientRefusedError) -> Response:
     return Response(400, encode(refused), headers={"Cache-Control": "no-store"})
 
 
+def names_document(client_id: str) -> bool:
+    """Return True if a client id is the URL of a metadata document, not a registration."""
+    return client_id.startswith("https://")
+
+
 def client_label(client_id: str) -> str:
     """Return the short name of a client for grants, tokens and logs: its URL, or a digest of its registration."""
-    return client_id if client_id.startswith("https://") else sha256(client_id.encode()).hexdigest()[:32]
+    return client_id if names_document(client_id) else sha256(client_id.encode()).hexdigest()[:32]
 
 
 def names_loopback(redirect_uri: str) -> bool:
@@ -218,7 +221,8 @@ def _split(uri: str) -> SplitResult | None:
     return parts if plain and "@" not in parts.netloc else None
 
 
-def _names_document(parts: SplitResult) -> bool:
+def _is_plain(parts: SplitResult) -> bool:
+    """Return True if the URL of a document has a path without dots as segments, and no query."""
     segments = parts.path.split("/")
     return len(parts.path) > 1 and not parts.query and "." not in segments and ".." not in segments
 

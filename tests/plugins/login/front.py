@@ -162,7 +162,11 @@ class Front:
 
     async def status(self, token: str) -> int:
         """Return the status of a request with a token."""
+        return (await self.initialize(token)).status
+
+    async def initialize(self, token: str, **fields: str) -> Answer:
+        """Begin a session, or use one."""
         client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "desk", "version": "1"}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
-        fields = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-        return (await self._send("POST", "/mcp", json=message, headers=fields)).status
+        fields |= {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        return await self._send("POST", "/mcp", json=message, headers=fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import urlsafe_b64encode
 from hashlib import sha256
 from time import time
@@ -24,6 +25,8 @@ class IdentityServer(LoopbackServer):
         answer: members of the authorization response to change; "" removes one.
         refusal: the next response of the token endpoint.
         broken: the parts of a response of the token endpoint that no provider sends.
+        asked: set after a request for the metadata.
+        open: unset to let requests for the metadata wait.
         pages: the queries of the page for logins.
         memberships: the active memberships of the user at GitHub.
     """
@@ -34,6 +37,9 @@ class IdentityServer(LoopbackServer):
         self.answer: dict[str, str] = {}
         self.refusal: dict[str, str] | None = None
         self.broken: dict[str, Any] = {}
+        self.open = asyncio.Event()
+        self.open.set()
+        self.asked = asyncio.Event()
         self.pages: list[dict[str, str]] = []
         self.memberships: tuple[str, ...] = ()
 
@@ -52,6 +58,8 @@ class IdentityServer(LoopbackServer):
         self.url = self.origin
 
     async def _describe(self, request: web.Request) -> web.Response:
+        self.asked.set()
+        await self.open.wait()
         names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "userinfo_endpoint": "userinfo"}
         return web.json_response({"issuer": self.url, **{name: f"{self.url}/{path}" for name, path in names.items()}})
 

@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from pegboard_plugins.login import identity_provider
 from tests.plugins.login.front import BACK, CHALLENGE, KEY, Front
 from tests.plugins.login.identity_server import IdentityServer
 from tests.support.person import Person
@@ -84,6 +85,51 @@ async def test_stolen_state_and_login_csrf(front: Front) -> None:
         assert (await person.open(end, until=BACK)).startswith(BACK)
         await person.open(end)
         assert person.shown[0] == 403
+
+
+async def test_two_logins_at_once_in_one_browser(front: Front) -> None:
+    client = await front.client()
+    async with Person() as person:
+        callback = f"{front.url}/login/callback"
+        waiting = [await person.open(front.url + front.page(client, state=one), until=callback) for one in "ab"]
+        ends = [await person.open(one, until=BACK) for one in waiting]
+    for state, end in zip("ab", ends, strict=True):
+        assert "code=" in end
+        assert f"state={state}&" in end
+
+
+async def test_two_users_in_one_session(front: Front, provider: IdentityServer) -> None:
+    client = await front.client()
+    tokens = []
+    for subject in ("7", "8"):
+        provider.claims = {"sub": subject}
+        tokens.append((await front.tokens(client))["access_token"])
+    session = (await front.initialize(tokens[0])).headers["Mcp-Session-Id"]
+    statuses = [
+        (
+            await front._send("DELETE", "/mcp", headers={"Authorization": f"Bearer {one}", "Mcp-Session-Id": session})
+        ).status
+        for one in reversed(tokens)
+    ]
+    assert statuses == [404, 204]
+
+
+async def test_logins_that_wait_for_a_slow_provider_are_limited(
+    front: Front, provider: IdentityServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise strangers could use up all requests of the host while the provider is slow."""
+    monkeypatch.setattr(identity_provider, "MAX_CONCURRENT_LOGINS", 1)
+    provider.open.clear()
+    form, cookie = await question(front, await front.client())
+    form["answer"] = "allow"
+    slow = asyncio.ensure_future(front.post("/login/consent", form, Cookie=cookie))
+    await provider.asked.wait()
+    refused = await front.post("/login/consent", form, Cookie=cookie)
+    assert "error=temporarily_unavailable" in refused.headers["Location"]
+    provider.open.set()
+    assert (await slow).headers["Location"].startswith(f"{provider.url}/authorize")
+    accepted = await front.post("/login/consent", form, Cookie=cookie)
+    assert accepted.headers["Location"].startswith(f"{provider.url}/authorize")
 
 
 async def test_injected_code_of_the_provider(front: Front, provider: IdentityServer) -> None:

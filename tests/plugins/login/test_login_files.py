@@ -11,6 +11,7 @@ import pytest
 from pegboard_plugins.login import grant_store
 from tests.plugins.login.front import Front
 from tests.plugins.login.identity_server import IdentityServer
+from tests.support.person import Person
 
 
 def modes(folder: Path) -> dict[str, str]:
@@ -76,7 +77,10 @@ async def test_a_key_that_is_empty_signs_nothing(
 
 
 async def test_a_stranger_does_not_reach_the_file(front: Front, state: Path) -> None:
+    client = await front.client()
+    async with Person() as person:
+        await person.open(front.url + front.page(client), until=f"{front.url}/login/callback")
     await front.post("/login/revoke", {"token": "x"})
-    await front.redeem("x", "x")
+    await front.redeem(client, "x")
     assert await front.status("x") == 401
     assert modes(state) == {}
