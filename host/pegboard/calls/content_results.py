@@ -53,7 +53,7 @@ def check_result_size(name: str, limit: int, result: ResourceResult | PromptResu
     if not limit:
         return
     try:
-        within(limit, getattr(result, "value", result), lambda same: same)
+        within(limit, getattr(result, "value", result), lambda same, _: same)
     except TooLarge as error:
         log_too_large(name, error, limit)
         raise FatalToolError(f"The {kind} is too large: it has more than {limit:,} bytes.") from None

@@ -253,7 +253,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     if kind is RawResult:
         return _raw_result(bound, value)
     result = _result(bound, value)
-    if type(result) is ToolResult:
+    if isinstance(result, ToolResult):
         return result
     return ToolResult(result, structured=bound.signature.output_schema is not None)
 
@@ -319,19 +319,17 @@ def _raw_result(bound: BoundTool, result: RawResult) -> RawResult:
     return result
 
 
-def _same(value: Any) -> Any:
+def _same(value: Any, is_json: bool) -> Any:
     return value
 
 
 def _result(bound: BoundTool, value: Any) -> Any:
-    """Return a tool's value as JSON-ready data, or as a `ToolResult`.
+    """Return a tool's value as a JSON-ready string or number, or as a `ToolResult`.
 
     Raises:
         ResultTooLargeError: the result exceeds the size limit.
     """
     limit = bound.max_result_bytes
-    if not limit:
-        return bound.signature.result(value)
     try:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:

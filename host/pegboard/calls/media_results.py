@@ -64,7 +64,7 @@ def _replaced(value: Any, replace: Callable[[Media], Any], *, is_item: bool = Fa
     kind = type(value)
     if isinstance(value, Media):
         return replace(value)
-    if kind is ToolResult or kind is PromptMessage:
+    if isinstance(value, (ToolResult, PromptMessage)):
         return value._replace(content=_replaced(value.content, replace))
     if kind is PromptResult:
         return value._replace(messages=_replaced(value.messages, replace))

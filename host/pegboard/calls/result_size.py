@@ -1,9 +1,10 @@
-"""The size of a result as JSON, limited before the result is copied or encoded. Iterators are rejected."""
+"""The size of a result as JSON, limited before the result is converted. Iterators are rejected."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from gc import get_referents
 from itertools import chain
 from math import inf
 from operator import length_hint
@@ -11,20 +12,17 @@ from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
+from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
 
+_CONTAINERS = frozenset((dict, list))
 _SCALARS = frozenset((int, float, bool, type(None)))
-_JSON = _SCALARS | {str, dict, list}
+_JSON = _SCALARS | _CONTAINERS | {str}
 _BUFFERS = (str, bytes, bytearray, memoryview)
 
-_MIN_ITEM_BYTES, _MIN_MEMBER_BYTES = 2, 5
-"""The smallest sizes in bytes: of an array item (`1,`) and of an object member (`"":1,`)."""
 _MAX_CHARACTER_BYTES = 6
 """The largest size of a character: control characters are escaped (`\\u0000`)."""
-_MAX_VALUE_BYTES = 32
-"""The largest size of a number with its name's quotation marks, colon and comma. Integers of more than 20 digits, which
-are rare, may be larger."""
 _MAX_DEPTH = 256
 """The depth at which the examination stops. It protects against lists that contain themselves."""
 
@@ -49,15 +47,16 @@ def log_too_large(name: str, error: TooLarge, limit: int) -> None:
     logger.warning(text, name, error.size, limit)
 
 
-def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
-    """Return the JSON-ready form of a value, if its JSON has at most `limit` bytes.
+def within(limit: int, value: Any, convert: Callable[[Any, bool], Any]) -> Any:
+    """Return the converted form of a value, if its JSON has at most `limit` bytes.
 
-    Most values that are too large are rejected before they are converted or encoded.
+    Most values that are too large are rejected before they are converted.
 
     Args:
-        limit: the size limit in bytes.
+        limit: the size limit in bytes; 0 for no limit.
         value: the value that a function returned.
-        convert: returns the JSON-ready form of the value.
+        convert: returns the JSON-ready form of the value, or an `EncodedResult`. Its second argument is True if the
+            value is JSON-ready: it consists only of dicts, lists, strings, numbers, booleans and None.
 
     Raises:
         TooLarge: the JSON exceeds the limit.
@@ -65,67 +64,58 @@ def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
     """
     kind = type(value)
     if kind in _SCALARS:
-        return convert(value)
-    largest = _largest_size(value, limit)
-    result = convert(value)
-    if largest > limit and (size := len(encode(result))) > limit:
-        raise TooLarge(size)
+        return convert(value, True)
+    result = convert(value, _is_json(value, limit or inf))
+    if limit and not (kind is str and _MAX_CHARACTER_BYTES * len(value) + 2 <= limit):
+        size = len(result.json if type(result) is EncodedResult else encode(result))
+        if size > limit:
+            raise TooLarge(size)
     return result
 
 
-def built_within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
-    """Return the JSON-ready form of a value like `within`, or None if it exceeds the limit or cannot be converted."""
+def built_within(limit: int, value: Any, convert: Callable[[Any, bool], Any]) -> Any:
+    """Return the converted form of a value like `within`, or None if it exceeds the limit or cannot be converted."""
     try:
         return within(limit, value, convert)
     except (TooLarge, ToolRuntimeError):
         return None
 
 
-def _largest_size(value: Any, limit: int) -> float:
-    """Return an upper bound of the size of a value as JSON. Return infinity for a value that is not JSON-ready.
+def _is_json(value: Any, limit: float) -> bool:
+    """Return True if a value is JSON-ready.
 
-    Items are counted without a loop over them, because a large result has very many.
+    Values are counted without a loop over them, because a large result has very many. A value that occurs in several
+    places counts in each.
 
     Raises:
-        TooLarge: a lower bound exceeds the limit. The size of objects that are not JSON-ready is unknown until they are
-            converted, so they do not count.
+        TooLarge: a lower bound of the size exceeds the limit. The size of objects that are not JSON-ready is unknown
+            until they are converted, so they do not count.
         ToolOutputError: the value contains an iterator.
     """
-    lower = characters = 0
-    values = 1
+    size = 0
     is_json = True
-    level: list[Any] = [value]
+    level: Collection[Any] = (value,)
     for _ in range(_MAX_DEPTH):
         kinds = set(map(type, level))
         following: list[Collection[Any]] = []
-        for kind in kinds - _JSON:
+        if others := kinds - _JSON:
+            if limit == inf:
+                return False
             is_json = False
-            lower += _unpack(kind, [one for one in level if type(one) is kind], following)
-        if kinds - _JSON:
+            for kind in others:
+                size += _unpack(kind, [one for one in level if type(one) is kind], following)
             level = [one for one in level if type(one) in _JSON]
-        lists = [one for one in level if type(one) is list] if list in kinds else []
-        objects = [one for one in level if type(one) is dict] if dict in kinds else []
-        items, members = sum(map(len, lists)), sum(map(len, objects))
-        new = sum(map(length_hint, level)) - items - members
-        lower += new + _MIN_ITEM_BYTES * items + _MIN_MEMBER_BYTES * members
-        if lower > limit:
-            raise TooLarge(lower)
-        names = _name_bytes(objects)
-        lower += names
-        characters += new + names
-        values += items + members
-        if not (following or items or members):
+        if str in kinds or not kinds.isdisjoint(_CONTAINERS):
+            size += sum(map(length_hint, level))
+        if size > limit:
+            raise TooLarge(size)
+        level = [] if kinds.isdisjoint(_CONTAINERS) else get_referents(*level)
+        size += len(level)  # an item has a comma
+        if following:
+            level = [*level, *chain.from_iterable(following)]
+        if not level:
             break
-        level = list(chain.from_iterable(chain(following, lists, map(dict.values, objects))))
-    return _MAX_CHARACTER_BYTES * characters + _MAX_VALUE_BYTES * values if is_json else inf
-
-
-def _name_bytes(objects: Iterable[Iterable[Any]]) -> int:
-    names = chain.from_iterable(objects)
-    try:
-        return sum(map(len, names))
-    except TypeError:  # a name that is not a string
-        return sum(len(name) for one in objects for name in one if isinstance(name, str))
+    return is_json
 
 
 def _unpack(kind: type[Any], ones: list[Any], following: list[Collection[Any]]) -> int:
@@ -143,6 +133,7 @@ def _unpack(kind: type[Any], ones: list[Any], following: list[Collection[Any]]) 
     elif hasattr(kind, "__dataclass_fields__"):
         contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
     elif hasattr(kind, "__pydantic_fields__"):
-        contents = [[*vars(one).values(), getattr(one, "__pydantic_extra__", None)] for one in ones]
+        extra = filter(None, (getattr(one, "__pydantic_extra__", None) for one in ones))
+        contents = list(map(dict.values, chain(map(vars, ones), extra)))
     following += contents
-    return _MIN_ITEM_BYTES * sum(map(len, contents))
+    return 2 * sum(map(len, contents))  # an item and a comma

@@ -31,6 +31,7 @@ from pegboard.types.calls import (
     ResourceResult,
     ToolResult,
 )
+from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
 
@@ -57,7 +58,7 @@ CLIENT_NOTIFICATIONS = tuple(
 
 _ANY = frozenset({MethodResult, InputRequired, Failure})
 _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
-    "tools/call": _ANY | {ToolResult, RawResult},
+    "tools/call": _ANY | {ToolResult, EncodedResult, RawResult},
     "resources/read": _ANY | {ResourceResult, RawResult},
     "prompts/get": _ANY | {PromptResult, RawResult},
     "completion/complete": _ANY | {Completion, RawResult},

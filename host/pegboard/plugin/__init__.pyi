@@ -226,6 +226,9 @@ from pegboard.wire.codec import (
     decode_message,
     encode,
 )
+from pegboard.wire.encoded_result import (
+    EncodedResult,
+)
 from pegboard.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -265,6 +268,7 @@ __all__ = [
     "Contributions",
     "DefinitionCheck",
     "Describe",
+    "EncodedResult",
     "ErrorAdapter",
     "EventStore",
     "Extension",

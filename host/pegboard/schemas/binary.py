@@ -15,7 +15,7 @@ from pydantic_core import (
     core_schema,
 )
 
-_NO_SCHEMAS = frozenset(("metadata", "default", "expected", "config", "members"))
+NO_SCHEMAS = frozenset(("metadata", "default", "expected", "config", "members"))
 """The members of a core schema that hold no core schemas."""
 
 
@@ -28,7 +28,7 @@ def with_base64_bytes(schema: Any) -> Any:
         return schema
     if schema.get("type") == "bytes":
         return _bytes(schema)
-    found = {name: one if name in _NO_SCHEMAS else with_base64_bytes(one) for name, one in schema.items()}
+    found = {name: one if name in NO_SCHEMAS else with_base64_bytes(one) for name, one in schema.items()}
     return found if any(found[name] is not one for name, one in schema.items()) else schema
 
 

@@ -6,6 +6,7 @@ Python accepts True as 1, but a model that sends `true` for a number made a mist
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import methodcaller
 from typing import Any
 
 from pegboard.messages.field_lines import FieldPath
@@ -57,6 +58,8 @@ class _Search:
             ]
         elif isinstance(value, list):
             first, rest = schema.get("prefixItems", ()), schema.get("items")
+            if not first and self._are_plain(value, rest):
+                return []
             inner = [
                 (place, one, first[place] if place < len(first) else rest)
                 for place, one in enumerate(value)
@@ -65,6 +68,21 @@ class _Search:
         else:
             return []
         return [found for key, one, its in inner for found in self.of(one, its, (*path, key))]
+
+    def _are_plain(self, items: list[Any], schema: Any) -> bool:
+        """Return True if each item is an object with a string, a number or null wherever the schema refuses booleans.
+
+        The values of one member are compared without a loop over them, because a list may have very many items.
+        """
+        schema = self._resolved(schema)
+        if not isinstance(schema, _OBJECTS) or "properties" not in schema or schema.keys() & {"anyOf", "oneOf"}:
+            return False
+        if set(map(type, items)) != {dict}:
+            return False
+        if self._may_refuse(schema.get("additionalProperties")):
+            return False
+        checked = [name for name, its in schema["properties"].items() if self._may_refuse(its)]
+        return all(_OTHERS.issuperset(map(type, map(methodcaller("get", name), items))) for name in checked)
 
     def _may_refuse(self, schema: Any) -> bool:
         """Return False if a schema accepts booleans, or rejects them itself, in every place."""

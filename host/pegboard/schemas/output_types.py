@@ -1,7 +1,7 @@
 """The type of a function's result: its JSON Schema, and the validation of values.
 
-Most results are plain JSON. A strict validator checks and copies them in one pass. Any other value is converted by
-pydantic, which compiles the type when it is first needed.
+Most results are JSON-ready. A strict validator checks them. Any other value is converted by pydantic, which compiles
+the type when it is first needed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
-from pydantic_core import SchemaError, SchemaValidator, ValidationError
+from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidator, ValidationError
 
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING
 from pegboard.schemas.plain_types import NotPlainError
 from pegboard.types.calls import MEDIA_TYPES, ToolResult
-from pegboard.wire.codec import is_finite, with_base64
+from pegboard.wire.codec import encode_finite, finite_json, with_base64
 
 _CONTENT = "pegboard.types.content"
 """The module of the content types. It is imported only when a tool returns content."""
@@ -40,12 +40,20 @@ class Conversion(NamedTuple):
     serializer: Any
     is_open: bool
 
+    def encoded(self, value: Any) -> bytes:
+        """Validate a result and return it as JSON. See `Output.encoded`."""
+        checked = self.validator.validate_python(with_base64(value) if self.is_open else value)
+        try:
+            return finite_json(self.serializer.to_json(checked, by_alias=True))
+        except PydanticSerializationError:  # lone surrogates
+            return encode_finite(self.serializer.to_python(checked, mode="json", by_alias=True))
+
 
 class Output(NamedTuple):
     """The validation of a result.
 
     Attributes:
-        plain: the strict validator of values that are JSON already; None if the type has none.
+        plain: the strict validator of JSON-ready values; None if the type has none.
         conversion: returns the conversion of all other values.
         sound: values of exactly this type are valid without validation.
     """
@@ -54,25 +62,22 @@ class Output(NamedTuple):
     conversion: Callable[[], Conversion]
     sound: type | None = None
 
-    def converted(self, value: Any) -> Any:
-        """Validate a result and return it as JSON-ready data.
+    def encoded(self, value: Any, is_json: bool) -> bytes:
+        """Validate a result and return it as JSON.
+
+        Args:
+            value: the result.
+            is_json: True if the value is known to be JSON-ready.
 
         Raises:
             ValidationError, ValueError: the result is invalid.
         """
-        if type(value) is self.sound:
-            return value
-        if self.plain is not None:
+        if is_json and self.plain is not None:
             try:
-                return self.plain.validate_python(value, strict=True)
+                return encode_finite(self.plain.validate_python(value, strict=True))
             except ValidationError:
                 pass
-        validator, serializer, is_open = self.conversion()
-        checked = validator.validate_python(with_base64(value) if is_open else value)
-        plain = serializer.to_python(checked, mode="json", by_alias=True)
-        if not is_finite(plain):
-            raise ValueError("JSON cannot express NaN and infinities")
-        return plain
+        return self.conversion().encoded(value)
 
 
 def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | None]:

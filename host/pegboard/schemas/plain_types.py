@@ -126,7 +126,7 @@ def strict_names(given: Mapping[str, Parameter]) -> list[str]:
 
 
 def plain_result(annotation: Any) -> Plain:
-    """Return the schemas of the result of a function. Strict validation with the core schema accepts only plain JSON.
+    """Return the schemas of the result of a function. The core schema is for strict validation of JSON-ready values.
 
     Raises:
         NotPlainError: the type is not plain.
@@ -138,7 +138,7 @@ def plain_result(annotation: Any) -> Plain:
     if classes.schemas:
         definitions = {path.rpartition("/")[2]: schema for path, schema in sorted(classes.schemas.items())}
         json = {"$defs": definitions, **json}
-    return Plain(with_plain_json(core), json)
+    return Plain(core, json)
 
 
 def _plain(annotation: Any, of_class: Callable[[Any], Plain]) -> Plain:
@@ -146,7 +146,8 @@ def _plain(annotation: Any, of_class: Callable[[Any], Plain]) -> Plain:
     if atom:
         return Plain(atom[0], {"type": atom[1]})
     if annotation is Any:
-        return Plain(PLAIN_JSON, {})
+        # arguments are copied; results are encoded at once
+        return Plain(PLAIN_JSON if of_class is _no_class else core_schema.any_schema(), {})
     if annotation is dict or annotation is list:
         annotation = dict[str, Any] if annotation is dict else list[Any]
     origin, parts = get_origin(annotation), get_args(annotation)

@@ -10,7 +10,7 @@ import decimal
 import enum
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -21,9 +21,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import (
-    CoreSchema,
     PydanticSerializationError,
-    SchemaSerializer,
     SchemaValidator,
     to_json,
     to_jsonable_python,
@@ -139,7 +137,12 @@ def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]
     for one in schema.setdefault("properties", {}).values():
         if not is_shown_default(one.get("default", ...), one):
             del one["default"]
-    return _binary(SchemaValidator, adapter.core_schema, schema) or adapter.validator, schema
+    if not _has_bytes(schema):
+        return adapter.validator, schema
+    from pegboard.schemas.binary import with_base64_bytes
+
+    # a prebuilt validator of a model would read UTF-8
+    return SchemaValidator(with_base64_bytes(adapter.core_schema), _use_prebuilt=False), schema
 
 
 def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
@@ -153,17 +156,13 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
         schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
-    return adapter.validator, _binary(SchemaSerializer, adapter.core_schema, schema) or adapter.serializer, schema
+    from pegboard.schemas.result_serializers import result_serializer
+
+    return adapter.validator, result_serializer(adapter.core_schema, has_bytes=_has_bytes(schema)), schema
 
 
-def _binary(make: Callable[..., Any], core: CoreSchema, schema: JsonObject) -> Any:
-    """Return a validator or serializer with `bytes` as base64, or None if the type does not contain `bytes`."""
-    if b'"contentEncoding"' not in to_json(schema):
-        return None
-    from pegboard.schemas.binary import with_base64_bytes
-
-    # a prebuilt validator of a model would read UTF-8
-    return make(with_base64_bytes(core), _use_prebuilt=False)
+def _has_bytes(schema: JsonObject) -> bool:
+    return b'"contentEncoding"' in to_json(schema)
 
 
 def _check_aliases(given: Mapping[str, Parameter]) -> None:

@@ -19,7 +19,8 @@ from pegboard.schemas.output_types import Output, compile_output, is_open_object
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import CONTENT_TYPES, ToolResult
-from pegboard.wire.codec import json_value
+from pegboard.wire.codec import decode, encode, json_value
+from pegboard.wire.encoded_result import EncodedResult
 
 if TYPE_CHECKING:
     from pegboard.schemas.dependencies import Dependency
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """The types of results that are not iterators."""
+_BRACKETS = b"{["
 
 
 class Signature(NamedTuple):
@@ -91,8 +93,12 @@ class Signature(NamedTuple):
         except Exception as wrong:
             raise ToolInputError("Invalid arguments.", str(wrong)) from wrong
 
-    def result(self, value: Any) -> Any:
-        """Convert the result of the function to a JSON-ready value. Convert content and MCP results to a `ToolResult`.
+    def result(self, value: Any, is_json: bool = False) -> Any:
+        """Convert the result of the function to a `ToolResult`, or to a JSON-ready string, number or boolean.
+
+        Args:
+            value: the value that the function returned.
+            is_json: True if the value is known to be JSON-ready.
 
         Raises:
             ToolOutputError: the result does not fit the declared type, or JSON cannot express it.
@@ -102,20 +108,22 @@ class Signature(NamedTuple):
         if type(value) not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
             # it may have no end
             raise ToolOutputError("The tool returned an iterator.", "return a list")
-        is_content = type(value) is ToolResult or (self.may_be_content and _may_be_content(value))
+        is_content = isinstance(value, ToolResult) or (self.may_be_content and _may_be_content(value))
         if is_content and (found := self._content(value)) is not None:
             return found
-        return self._plain(value)
+        return self._plain(value, is_json)
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: Any, is_json: bool) -> Any:
         if self.output is None and self.checked is None:
             if value is None or isinstance(value, str):
                 return value
-            return _jsonable(value)
+            return _encoded(_unchecked(value, is_json), structured=False)
         try:
             if self.output is None:
                 return self.checked(value)  # type: ignore[misc]
-            return self.output.converted(value)
+            if type(value) is self.output.sound:
+                return value
+            return _encoded(self.output.encoded(value, is_json), structured=True)
         except ValidationError as error:
             from pegboard.messages.argument_errors import output_problems  # most results fit
 
@@ -129,7 +137,12 @@ class Signature(NamedTuple):
         from pegboard.content.function_results import tool_result
 
         is_free = self.output_schema is None
-        return tool_result(value, _jsonable if is_free else self._plain, is_free=is_free)
+        return tool_result(value, self._content_value, is_free=is_free)
+
+    def _content_value(self, value: Any) -> Any:
+        """Return the value of a `ToolResult` as JSON-ready data."""
+        found = self._plain(value, is_json=False)
+        return found.value if type(found) is EncodedResult else found
 
 
 def compile_signature(
@@ -286,9 +299,19 @@ def _may_be_content(value: Any) -> bool:
     return kind in CONTENT_TYPES
 
 
-def _jsonable(value: Any) -> Any:
+def _encoded(value: bytes, *, structured: bool) -> Any:
+    """Return an object or array as a result with this JSON. Return any other value itself."""
+    return EncodedResult.of(value, structured=structured) if value[0] in _BRACKETS else decode(value)
+
+
+def _unchecked(value: Any, is_json: bool) -> bytes:
+    """Return a value without a declared type as JSON.
+
+    Raises:
+        ToolOutputError: JSON cannot express the value.
+    """
     try:
-        return json_value(value)
+        return encode(value if is_json else json_value(value))
     except (TypeError, ValueError) as error:
         from pegboard.content.function_results import json_problem
 

@@ -26,11 +26,15 @@ def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, 
     return encode({"jsonrpc": "2.0", "id": request_id, "error": error})
 
 
-def jsonrpc_result(request_id: RequestId, result: bytes) -> bytes:
-    """Return a response with a result that is already encoded as JSON."""
-    if type(request_id) is int:
-        return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (request_id, result)
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), result)
+def jsonrpc_result(request_id: RequestId, *result: bytes) -> bytes:
+    """Return a response with a result that is already encoded as JSON.
+
+    Args:
+        request_id: the id of the request.
+        result: the parts of the JSON, which are copied once.
+    """
+    name = b"%d" % request_id if type(request_id) is int else encode(request_id)
+    return b"".join((b'{"jsonrpc":"2.0","id":', name, b',"result":', *result, b"}"))
 
 
 def jsonrpc_notification(method: str, params: dict[str, Any]) -> bytes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-from pydantic_core import CoreSchema, SchemaValidator, core_schema
+from pydantic_core import CoreSchema, core_schema
 
 _NAME = "json"
 
@@ -26,9 +25,3 @@ def with_plain_json(core: CoreSchema) -> CoreSchema:
     }
     plain = core_schema.tagged_union_schema(parts, discriminator=type, ref=_NAME)
     return core_schema.definitions_schema(core, [plain])
-
-
-@cache
-def plain_json_validator() -> SchemaValidator:
-    """Return the validator of plain JSON values. It copies objects and arrays."""
-    return SchemaValidator(with_plain_json(PLAIN_JSON))

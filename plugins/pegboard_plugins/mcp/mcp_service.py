@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from pegboard import MCPError, ToolResult
-from pegboard.plugin import METHOD_NOT_FOUND, ProtocolContext, ProtocolError, Subscription, as_failure
+from pegboard.plugin import METHOD_NOT_FOUND, EncodedResult, ProtocolContext, ProtocolError, Subscription, as_failure
 from pegboard.types import (
     Ask,
     Call,
@@ -148,7 +148,7 @@ class McpService:
             if type(outcome) is InputRequired:
                 return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
             # the encoder wraps values that are not objects; for objects, the tool's schema decides
-            if type(outcome) is ToolResult and type(outcome.value) is dict and self._is_wrapped(call, outcome):
+            if _has_object(outcome) and self._is_wrapped(call, outcome):
                 return encoder.wrapped_answer(call.request_id, outcome)
             if type(outcome) is RawResult and self._is_wrapped(call, outcome):
                 return encoder.wrapped_raw_answer(call.request_id, outcome)
@@ -281,3 +281,10 @@ class McpService:
             method, params, caller, client, request_id, session_id, notify, ask, begun, session,
             None, headers, (), None, peer, None, self._transport,
         )  # fmt: skip
+
+
+def _has_object(outcome: Outcome) -> TypeGuard[ToolResult]:
+    """Return True for the result of a tool whose value is an object."""
+    if type(outcome) is EncodedResult:
+        return outcome.is_object
+    return type(outcome) is ToolResult and type(outcome.value) is dict

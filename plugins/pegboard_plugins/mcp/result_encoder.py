@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -14,6 +14,7 @@ from pegboard.plugin import (
     RESOURCE_NOT_FOUND,
     AuthorizationRequiredError,
     ClientCapabilityError,
+    EncodedResult,
     InsufficientScopeError,
     MCPContextError,
     ProtocolError,
@@ -33,8 +34,6 @@ CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts",
 PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
 """Members of an error's `extra` that are logged only, because a service's host and path may be secret."""
 
-_STRUCTURED_RESULT = b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false%b'
-_WRAPPED_RESULT = b'{"content":[{"type":"text","text":%b}],"structuredContent":{"result":%b},"isError":false%b'
 _UNQUOTED = frozenset((int, float, bool))
 """The types whose JSON needs no escaping inside a string."""
 
@@ -111,6 +110,8 @@ class ResultEncoder:
         """Return the response to a request."""
         if type(outcome) is Failure:
             return self._failure(request_id, method, outcome)
+        if type(outcome) is EncodedResult:
+            return jsonrpc_result(request_id, *self._encoded_result(outcome))
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
 
     def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
@@ -127,10 +128,23 @@ class ResultEncoder:
             return b'{"content":[],"isError":false' + self._close
         raw = encode(value)
         text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
+        is_object = isinstance(value, dict)
+        return b"".join(self._text_and_value(text, raw, structured=structured, is_object=is_object))
+
+    def _encoded_result(self, outcome: EncodedResult) -> Iterable[bytes]:
+        raw = outcome.json
+        return self._text_and_value(
+            encode(raw.decode()), raw, structured=outcome.structured, is_object=outcome.is_object
+        )
+
+    def _text_and_value(self, text: bytes, value: bytes, *, structured: bool, is_object: bool) -> Iterable[bytes]:
+        """Return the parts of the result with a text and a value, which may be large."""
+        head, end = b'{"content":[{"type":"text","text":', b',"isError":false' + self._close
         if not (structured and self._structured):
-            return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
-        wraps = self.wraps_results and not isinstance(value, dict)
-        return (_WRAPPED_RESULT if wraps else _STRUCTURED_RESULT) % (text, raw, self._close)
+            return head, text, b"}]", end
+        if is_object or not self.wraps_results:
+            return head, text, b'}],"structuredContent":', value, end
+        return head, text, b'}],"structuredContent":{"result":', value, b"}", end
 
     def _full_tool_result(self, outcome: ToolResult, *, is_wrapped: bool = False) -> bytes:
         from pegboard_plugins.mcp.content_objects import tool_result_object

@@ -171,4 +171,4 @@ def test_types_and_schemas_can_be_combined() -> None:
 
     found = signature(typed)
     assert found.output_schema == {"type": "array", "items": {"type": "integer"}}
-    assert found.result([1]) == [1]
+    assert found.result([1]).value == [1]

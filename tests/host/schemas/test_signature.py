@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel, Field, field_serializer
 from typing_extensions import TypedDict
 
+from pegboard import ToolResult
 from pegboard.plugin import ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
@@ -75,7 +76,8 @@ class Plain:
     ],
 )
 def test_a_result_without_a_declared_type_becomes_json(returned: Any, sent: Any) -> None:
-    assert giving(Any).result(returned) == sent
+    result = giving(Any).result(returned)
+    assert (result.value if isinstance(result, ToolResult) else result) == sent
 
 
 class Described(TypedDict):
