@@ -22,6 +22,7 @@ class ArcadeCloud(LoopbackServer):
         authorized: the users and providers that are authorized.
         failed: True if authorizations fail.
         unknown: providers that the account does not have.
+        reply: members of a pending authorization to change.
     """
 
     def __init__(self) -> None:
@@ -30,6 +31,7 @@ class ArcadeCloud(LoopbackServer):
         self.authorized: set[tuple[str, str]] = set()
         self.failed = False
         self.unknown: set[str] = set()
+        self.reply: dict[str, Any] = {}
         self._changed = asyncio.Event()
 
     def application(self) -> web.Application:
@@ -65,7 +67,8 @@ class ArcadeCloud(LoopbackServer):
         if (user, provider) in self.authorized:
             context = {"token": f"token-of-{user}-canary", "user_info": {"sub": "7"}}
             return web.json_response({**known, "status": "completed", "context": context, "scopes": ["read"]})
-        return web.json_response({**known, "status": "pending", "url": f"{self.url}/open/{user}/{provider}"})
+        pending = {**known, "status": "pending", "url": f"{self.url}/open/{user}/{provider}"}
+        return web.json_response({**pending, **self.reply})
 
     async def _status(self, request: web.Request) -> web.Response:
         self.waits.append(dict(request.query))

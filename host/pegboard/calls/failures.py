@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import (
+    AuthorizationRequiredError,
     MCPError,
     NetworkTransportError,
     RepeatCallError,
@@ -70,7 +71,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
         if error.developer_message is None and error.__cause__ is None:
             return Failure(shown)
         if story is error:
-            story = _in_authors_code(error)
+            story = None if isinstance(error, AuthorizationRequiredError) else _in_authors_code(error)
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
         return Failure(_shortened(redacted_error(error)))
     error_id = secrets.token_hex(4)

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from pegboard.config.environment import literal
 from pegboard.config.problems import ABSENT, MISSING, ConfigProblem, KeyPath, dotted, step
+from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, words
@@ -65,7 +66,8 @@ class _Explainer:
         self.sources = sources
         self.base = base
         self.hidden = hidden
-        self.secrets = {str(value) for way, value in _leaves(data) if self.is_secret(way)} - {""}
+        secrets = {str(value) for way, value in _leaves(data) if self.is_secret(way)}
+        self.secrets = {value for value in secrets if len(value) >= MIN_SECRET_CHARACTERS}
 
     def is_secret(self, way: KeyPath) -> bool:
         path = (*self.base, *way)

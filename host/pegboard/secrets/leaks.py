@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.errors import ToolDefinitionError
-from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS
 
 _WORDS = frozenset(("type", "format", "required", "name", "owner", "version", "requires", "mirrors", "definition"))
 """Members whose strings are keywords or names. They are not searched, because a short secret could match by chance."""

@@ -20,12 +20,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
 
+from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.context import current_context
 from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
 from pegboard.types.calls import Call
 
-MIN_SECRET_CHARACTERS = 6
-"""The minimum length of a secret that is searched for."""
 MIN_LINE_CHARACTERS = 16
 """The minimum length of a line of a secret that is searched for separately."""
 MAX_REMEMBERED_SECRETS = 64

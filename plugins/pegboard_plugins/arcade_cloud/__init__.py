@@ -6,9 +6,10 @@ The cloud keeps the tokens of its users and asks them to authorize. The plugin i
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
+import re
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -54,14 +55,21 @@ class ArcadeCloudConfig(PluginConfig):
     issuer: Annotated[str | None, WidensAccess("gives tools the tokens of this issuer's users")] = Field(
         None, min_length=1
     )
-    user_claim: str = Field("email", pattern="^(email|sub)$")
+    user_claim: Literal["email", "sub"] = "email"
 
-    @field_validator("url")
+    @field_validator("url", "issuer")
     @classmethod
     def _is_safe(cls, url: str | None) -> str | None:
-        if url is not None and not _is_safe_url(url):
-            raise ValueError("use an https URL; http is only for this machine")
-        return url
+        from pegboard.client import checked_url
+
+        return None if url is None else checked_url(url)
+
+    @field_validator("api_key")
+    @classmethod
+    def _is_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not _is_usable(key.get_secret_value()):
+            raise ValueError("it is not an API key: use printable ASCII characters without spaces")
+        return key
 
 
 class ArcadeCloudPlugin(Plugin):
@@ -75,17 +83,20 @@ class ArcadeCloudPlugin(Plugin):
 
     def _tokens(self) -> CloudTokens:
         if self._made is None:
+            from pegboard.client import checked_url
             from pegboard_plugins.arcade_cloud.cloud_api import CloudApi
             from pegboard_plugins.arcade_cloud.cloud_source import CloudTokens
 
             config: ArcadeCloudConfig = self.config
             key = config.api_key.get_secret_value() if config.api_key else os.environ.get("ARCADE_API_KEY", "").strip()
-            if not key.isascii() or not key.isprintable() or not key:
+            if not _is_usable(key):
                 raise PluginError("[plugins.arcade_cloud] has no usable API key: set the variable ARCADE_API_KEY")
             named = (os.environ.get(name, "").strip() for name in ("ARCADE_API_URL", "ARCADE_API_BASE_URL"))
             url = config.url or next(filter(None, named), DEFAULT_URL)
-            if not _is_safe_url(url):
-                raise PluginError("the address of the Arcade API is not safe: use an https URL in ARCADE_API_URL")
+            try:
+                checked_url(url)
+            except ValueError as error:
+                raise PluginError(f"ARCADE_API_URL or ARCADE_API_BASE_URL: {error}") from None
             self._made = CloudTokens(config, CloudApi(url, key))
         return self._made
 
@@ -102,17 +113,10 @@ class ArcadeCloudPlugin(Plugin):
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which closes the connections to the cloud."""
-        return self._running()
-
-    @asynccontextmanager
-    async def _running(self) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            await self._tokens().close()
+        ends = AsyncExitStack()
+        ends.push_async_callback(self._tokens().close)
+        return ends
 
 
-def _is_safe_url(url: str) -> bool:
-    from pegboard.client import names_this_machine
-
-    return url.startswith("https://") or (url.startswith("http://") and names_this_machine(url))
+def _is_usable(key: str) -> bool:
+    return re.fullmatch(r"[!-~]+", key) is not None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from pegboard.client import JsonRequests, LoginFailedError, names_this_machine
+from pegboard.client import JsonRequests, LoginFailedError, is_access_token, names_this_machine
 
 if TYPE_CHECKING:
     from pegboard.client import AiohttpExchange
@@ -79,14 +79,14 @@ class CloudApi:
         if status != 200 or document is None:
             reason = "the API key is not valid" if status == 401 else f"status {status}"
             raise LoginFailedError(f"the Arcade cloud refuses the authorization: {reason}.")
-        return _authorization(document)
+        return self._authorization(document)
 
     async def status(self, authorization_id: str) -> CloudAuthorization | None:
         """Return an authorization when it is completed, or after a while. None if the cloud does not have it."""
         query = urlencode({"id": authorization_id, "wait": STATUS_SECONDS})
         address = f"{self._url}/v1/auth/status?{query}"
         document = await self._requests().get(address, {"Authorization": self._key})
-        return None if document is None else _authorization(document)
+        return None if document is None else self._authorization(document)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -100,17 +100,18 @@ class CloudApi:
             self._exchange = AiohttpExchange()
         return JsonRequests(self._exchange, allows_loopback=names_this_machine(self._url))
 
-
-def _authorization(document: Mapping[str, Any]) -> CloudAuthorization:
-    context = document.get("context")
-    context = context if isinstance(context, dict) else {}
-    token, user_info, scopes = context.get("token"), context.get("user_info"), document.get("scopes")
-    url = document.get("url")
-    return CloudAuthorization(
-        id=str(document.get("id") or ""),
-        status=str(document.get("status") or "pending"),
-        url=url if isinstance(url, str) and url else None,
-        token=token if isinstance(token, str) else "",
-        user_info=user_info if isinstance(user_info, dict) else {},
-        scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
-    )
+    def _authorization(self, document: Mapping[str, Any]) -> CloudAuthorization:
+        context = document.get("context")
+        context = context if isinstance(context, dict) else {}
+        token, user_info, scopes = context.get("token"), context.get("user_info"), document.get("scopes")
+        url, authorization_id = document.get("url"), document.get("id")
+        if isinstance(url, str) and url:
+            self._requests().check(url)
+        return CloudAuthorization(
+            id=authorization_id if isinstance(authorization_id, str) else "",
+            status=str(document.get("status") or "pending"),
+            url=url if isinstance(url, str) and url else None,
+            token=token if is_access_token(token) else "",
+            user_info=user_info if isinstance(user_info, dict) else {},
+            scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
+        )

@@ -37,8 +37,8 @@ class CloudTokens:
         """Return the token for a requirement, or None if the cloud does not know its provider or the user.
 
         Raises:
-            AuthorizationRequiredError: the user must authorize, or the operator has no user id.
-            LoginFailedError: the cloud cannot be reached, or refuses the request.
+            AuthorizationRequiredError: the user must authorize, the operator has no user id, or the cloud cannot be
+                reached or refuses the request.
         """
         required = request.required
         if self._config.providers and required.name not in self._config.providers:
@@ -46,22 +46,26 @@ class CloudTokens:
         user = self._user(request)
         if user is None:
             return None
-        found = await self._api.authorize(user, required.scopes, provider=required.provider.id, requirement=required.id)
+        try:
+            found = await self._api.authorize(
+                user, required.scopes, provider=required.provider.id, requirement=required.id
+            )
+        except LoginFailedError as error:
+            raise _failed(required, str(error)) from None
         if found is None:
             return None
         if found.status == "completed" and found.token:
             return Authorization(found.token, found.user_info, found.scopes or required.scopes)
-        if found.status == "failed" or found.url is None:
+        if found.status == "failed" or found.url is None or not found.id:
             raise _failed(required)
-        error = AuthorizationRequiredError(
+        self._remember(found, found.url, required)
+        raise AuthorizationRequiredError(
             required.name,
             title=required.provider.title,
             scopes=required.scopes,
             url=found.url,
             authorization_id=found.id,
         )
-        self._remember(found, found.url, required)
-        raise error
 
     def pending(self, authorization_id: str | None) -> PendingLogin | None:
         """Return the authorization with an id, as a question to the user."""
@@ -80,7 +84,7 @@ class CloudTokens:
                         break
                     await asyncio.sleep(PAUSE_SECONDS)
             except LoginFailedError as error:
-                raise _failed(required, str(error)) from error
+                raise _failed(required, str(error)) from None
             if now is None or now.status != "completed":
                 raise _failed(required)
 

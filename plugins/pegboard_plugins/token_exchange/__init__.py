@@ -6,14 +6,15 @@ never reaches the upstream.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Lifespan, Plugin, PluginContext, TokenSource, WidensAccess, hookimpl
+from pegboard.plugin import Lifespan, Plugin, PluginContext, TokenSource, WidensAccess, checked_scopes, hookimpl
 
 if TYPE_CHECKING:
     from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
@@ -38,19 +39,40 @@ class ExchangeSettings(PluginConfig):
 
     issuer: str = Field(min_length=1)
     client_id: str = Field(min_length=1)
-    client_secret: SecretStr | None = None
+    client_secret: SecretStr | None = Field(None, min_length=1)
     token_endpoint: str | None = None
     audience: str | None = Field(None, min_length=1)
     resource: str | None = Field(None, min_length=1)
     scopes: tuple[str, ...] = ()
     authorization_server: str | None = Field(None, min_length=1)
     upstream_client_id: str | None = Field(None, min_length=1)
-    upstream_client_secret: SecretStr | None = None
+    upstream_client_secret: SecretStr | None = Field(None, min_length=1)
+
+    @field_validator("issuer", "token_endpoint", "authorization_server")
+    @classmethod
+    def _is_safe(cls, url: str | None) -> str | None:
+        from pegboard.client import checked_url
+
+        return None if url is None else checked_url(url)
+
+    @field_validator("resource")
+    @classmethod
+    def _is_absolute(cls, url: str | None) -> str | None:
+        if url is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[!\"$-~]+", url):
+            raise ValueError("use an absolute URI without a fragment (RFC 8707), such as https://orders.example.com")
+        return url
+
+    @field_validator("scopes")
+    @classmethod
+    def _are_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(given)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.authorization_server is None) != (self.upstream_client_id is None):
             raise ValueError("authorization_server and upstream_client_id belong together: set both or neither")
+        if self.authorization_server is None and self.upstream_client_secret is not None:
+            raise ValueError("upstream_client_secret is only for an authorization_server: set both or neither")
         if self.authorization_server is None and self.audience is None and self.resource is None:
             raise ValueError("the token is for no upstream: set its audience or its resource")
         if self.authorization_server is not None and self.audience is not None:
@@ -91,12 +113,7 @@ class TokenExchangePlugin(Plugin):
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which closes the connections to authorization servers."""
-        return self._running()
-
-    @asynccontextmanager
-    async def _running(self) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            if self._source is not None:
-                await self._source.close()
+        ends = AsyncExitStack()
+        if self._source is not None:
+            ends.push_async_callback(self._source.close)
+        return ends

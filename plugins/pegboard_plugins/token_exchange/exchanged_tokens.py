@@ -9,7 +9,8 @@ from time import time
 from typing import TYPE_CHECKING
 
 from pegboard import Authorization
-from pegboard.plugin import is_bearer_token
+from pegboard.client import LoginFailedError
+from pegboard.plugin import AuthorizationRequiredError, is_bearer_token
 from pegboard.types import Call, TokenRequest
 from pegboard_plugins.token_exchange import ExchangeSettings
 
@@ -40,7 +41,7 @@ class ExchangedTokens:
         """Return the token for a requirement, or None for other upstreams and for callers of other issuers.
 
         Raises:
-            LoginFailedError: the exchange is refused or not possible.
+            AuthorizationRequiredError: the exchange is refused or not possible.
         """
         name, scopes = request.required.name, tuple(request.required.scopes)
         settings = self._providers.get(name)
@@ -52,7 +53,12 @@ class ExchangedTokens:
         key = name, sha256(caller_token.encode()).digest(), scopes
         found = self._kept.get(key)
         if found is None or found.expires_at <= time():
-            found = await self._granting(name, settings).token(caller_token, scopes)
+            try:
+                found = await self._granting(name, settings).token(caller_token, scopes)
+            except LoginFailedError as error:
+                raise AuthorizationRequiredError(
+                    name, scopes=scopes, status="failed", developer_message=str(error)
+                ) from None
             self._keep(key, found, request.call.caller.expires_at)
         return Authorization(found.access_token, {}, found.scopes)
 
@@ -63,9 +69,10 @@ class ExchangedTokens:
             await self._exchange.close()
 
     def _keep(self, key: _Key, found: ExchangedToken, caller_ends: float | None) -> None:
-        self._kept.pop(key, None)
+        now = time()
+        self._kept = {key: one for key, one in self._kept.items() if one.expires_at > now}
         ends = min(found.expires_at, inf if caller_ends is None else caller_ends)
-        if ends > time():
+        if ends > now:
             self._kept[key] = found._replace(expires_at=ends)
         if len(self._kept) > MAX_EXCHANGED_TOKENS:
             del self._kept[next(iter(self._kept))]

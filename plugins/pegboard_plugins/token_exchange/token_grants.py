@@ -14,12 +14,12 @@ from pegboard.client import (
     at_server,
     credentials,
     find_server,
+    is_access_token,
     names_this_machine,
     oauth_error,
     refusal,
     renewal_time,
 )
-from pegboard.plugin import is_bearer_token
 from pegboard_plugins.token_exchange import ExchangeSettings
 
 EXCHANGE_GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -79,62 +79,65 @@ class TokenGrants:
             "resource": settings.resource or "",
             "scope": " ".join(wanted),
         }
-        server = await self._server(settings.issuer, settings.token_endpoint)
+        server, requests = await self._server(settings.issuer, settings.token_endpoint)
         secret = settings.client_secret
         client = OAuthClient(settings.client_id, None if secret is None else secret.get_secret_value())
-        document = await self._request(server, client, fields)
+        document = await _request(requests, server, client, fields)
+        if document["access_token"] == caller_token:
+            raise LoginFailedError(
+                f"{server.issuer} returned the token of the caller, which must reach no other server."
+            )
         expected = (ID_JAG,) if is_assertion else (ACCESS_KIND, JWT)
         if document.get("issued_token_type") not in expected:
             raise LoginFailedError(f"{server.issuer} issued a token of another type than the requested one.")
         if is_assertion:
-            server, document = await self._present(str(document["access_token"]), wanted)
-        return _exchanged(document, server.issuer, caller_token, wanted)
+            server, document = await self._present(document["access_token"], wanted)
+        return _exchanged(document, server.issuer, wanted)
 
     async def _present(self, assertion: str, scopes: Sequence[str]) -> tuple[ServerMetadata, Mapping[str, Any]]:
         """Present an identity assertion to the authorization server of the upstream. Return the server's response."""
         settings = self._settings
-        server = await self._server(settings.authorization_server or "", None)
+        server, requests = await self._server(settings.authorization_server or "", None)
         secret = settings.upstream_client_secret
         client = OAuthClient(settings.upstream_client_id or "", None if secret is None else secret.get_secret_value())
         fields = {"grant_type": ASSERTION_GRANT, "assertion": assertion, "scope": " ".join(scopes)}
-        return server, await self._request(server, client, fields)
+        return server, await _request(requests, server, client, fields)
 
-    async def _request(
-        self, server: ServerMetadata, client: OAuthClient, fields: Mapping[str, str]
-    ) -> Mapping[str, Any]:
-        headers, own = credentials(at_server(client, server), server.issuer)
-        sent = {name: value for name, value in {**fields, **own}.items() if value}
-        status, document = await self._requests(server.token_endpoint).post_form(server.token_endpoint, sent, headers)
-        if status != 200 or document is None:
-            code = {"error": oauth_error(document)}  # its description may contain the token
-            raise LoginFailedError(refusal(f"{server.issuer} refuses the exchange of a token", status, code))
-        if not is_bearer_token(str(document.get("access_token", ""))):
-            raise LoginFailedError(f"{server.issuer} sent no usable token.")
-        return document
+    async def _server(self, issuer: str, token_endpoint: str | None) -> tuple[ServerMetadata, JsonRequests]:
+        """Return an authorization server, and the sender of its requests.
 
-    async def _server(self, issuer: str, token_endpoint: str | None) -> ServerMetadata:
+        Only the settings may name an address of this machine with http. The metadata of other servers must not.
+        """
+        requests = JsonRequests(self._exchange, allows_loopback=names_this_machine(token_endpoint or issuer))
         if issuer not in self._servers:
-            if token_endpoint is None:
-                self._servers[issuer] = await find_server(self._requests(issuer), issuer)
-            else:
-                self._servers[issuer] = ServerMetadata(issuer, token_endpoint)
-        return self._servers[issuer]
-
-    def _requests(self, url: str) -> JsonRequests:
-        return JsonRequests(self._exchange, allows_loopback=names_this_machine(url))
+            named = None if token_endpoint is None else ServerMetadata(issuer, token_endpoint)
+            self._servers[issuer] = named or await find_server(requests, issuer)
+        return self._servers[issuer], requests
 
 
-def _exchanged(document: Mapping[str, Any], issuer: str, caller_token: str, wanted: tuple[str, ...]) -> ExchangedToken:
-    token, scope = str(document["access_token"]), document.get("scope")
-    if token == caller_token:
-        raise LoginFailedError(f"{issuer} returned the token of the caller, which must not reach an upstream.")
+async def _request(
+    requests: JsonRequests, server: ServerMetadata, client: OAuthClient, fields: Mapping[str, str]
+) -> Mapping[str, Any]:
+    headers, own = credentials(at_server(client, server), server.issuer)
+    sent = {name: value for name, value in {**fields, **own}.items() if value}
+    status, document = await requests.post_form(server.token_endpoint, sent, headers)
+    if status != 200 or document is None:
+        code = {"error": oauth_error(document)}  # its description may contain the token
+        raise LoginFailedError(refusal(f"{server.issuer} refuses the exchange of a token", status, code))
+    if not is_access_token(document.get("access_token")):
+        raise LoginFailedError(f"{server.issuer} sent no usable token.")
+    return document
+
+
+def _exchanged(document: Mapping[str, Any], issuer: str, wanted: tuple[str, ...]) -> ExchangedToken:
+    scope = document.get("scope")
     if str(document.get("token_type", "")).lower() != "bearer":
         raise LoginFailedError(f"{issuer} sent a token that is not a bearer token.")
     granted = tuple(scope.split()) if isinstance(scope, str) else wanted
     if missing := [one for one in wanted if one not in granted]:
         raise LoginFailedError(f"{issuer} does not grant {', '.join(missing)}.")
     return ExchangedToken(
-        access_token=token,
+        access_token=document["access_token"],
         scopes=granted,
         expires_at=renewal_time(document.get("expires_in")) or 0.0,
     )

@@ -5,8 +5,8 @@ Each section `[plugins.vault.providers.NAME]` is a registration at a provider. T
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import (
@@ -71,12 +71,6 @@ class VaultPlugin(Plugin):
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which ends the logins that still wait."""
-        return self._running()
-
-    @asynccontextmanager
-    async def _running(self) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            if self._flows is not None:
-                await self._flows.close()
+        ends = AsyncExitStack()
+        ends.push_async_callback(self._logins().close)
+        return ends

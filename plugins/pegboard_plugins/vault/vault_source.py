@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pegboard import Authorization
+from pegboard.client import LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError
 from pegboard.types import Call, TokenRequest
 from pegboard_plugins.vault.login_flows import LoginFlows
-from pegboard_plugins.vault.vault_store import TokenKey
+from pegboard_plugins.vault.vault_store import TokenKey, VaultError
 
 
 class VaultSource:
@@ -26,7 +27,7 @@ class VaultSource:
         """Return the token for a requirement. Callers from the network receive only their own.
 
         Raises:
-            AuthorizationRequiredError: the user must log in.
+            AuthorizationRequiredError: the user must log in, or the vault or the provider fails at present.
         """
         required = request.required
         client = self._flows.clients.get(required.name)
@@ -34,9 +35,18 @@ class VaultSource:
         if client is None or owner is None:
             return None
         key = TokenKey(*owner, required.name)
-        if (found := await self._flows.tokens.fresh(key, required.scopes)) is not None:
-            return Authorization(found.access_token, {"name": found.account} if found.account else {}, found.scopes)
-        flow = await self._flows.start(key, required.scopes)
+        try:
+            if (found := await self._flows.tokens.fresh(key, required.scopes)) is not None:
+                return Authorization(found.access_token, {"name": found.account} if found.account else {}, found.scopes)
+            flow = await self._flows.start(key, required.scopes)
+        except (LoginFailedError, VaultError) as error:
+            raise AuthorizationRequiredError(
+                required.name,
+                title=client.facts.title,
+                scopes=required.scopes,
+                status="failed",
+                developer_message=str(error),
+            ) from None
         title = client.facts.title + (f" (enter the code {flow.user_code})" if flow.user_code else "")
         raise AuthorizationRequiredError(
             required.name, title=title, scopes=required.scopes, url=flow.url, authorization_id=flow.id

@@ -139,6 +139,20 @@ def test_a_reference_becomes_the_value_of_its_variable(tmp_path: Path) -> None:
     assert repr(config.plugins["acme"]["token"]) == '{ env = "TOKEN" }'
 
 
+def test_a_short_secret_does_not_garble_messages(tmp_path: Path) -> None:
+    class Config(PluginConfig):
+        password: SecretStr = SecretStr("")
+        mode: Annotated[str, Field(min_length=3)] = "abc"
+
+        @field_validator("mode", mode="before")
+        @classmethod
+        def _say(cls, mode: str) -> str:
+            raise ValueError("expected another mode")
+
+    text = 'password = "e"\nmode = "m"\n'
+    assert validated(tmp_path, text, Config) == ['3: plugins.acme.mode: expected another mode, found text "m"']
+
+
 def test_secret_values_are_never_repeated(tmp_path: Path) -> None:
     class Config(PluginConfig):
         password: int = 0

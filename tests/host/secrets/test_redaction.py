@@ -17,10 +17,11 @@ from multidict import CIMultiDict
 from pydantic import TypeAdapter, ValidationError
 
 from pegboard import Authorization, Context, PluginConfig, RetryableToolError, Toolkit
+from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.config.secret_values import MASK
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
 from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
-from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS, Redactor, redacted_error
+from pegboard.secrets.redaction import Redactor, redacted_error
 from pegboard.types import Supplied
 from tests.host.context.test_requirements import Store
 from tests.host.hosting import failure, make_host, plugin_of, value

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pegboard import Context, Host, Toolkit
 from pegboard.client import Asked, Client, Program
@@ -178,6 +179,41 @@ async def test_an_unusable_variable_prevents_the_start(
     host = Host({"host": {"autoload": False, "transports": []}, "plugins": {"arcade_cloud": {}}})
     with pytest.raises(PluginError, match=problem):
         await host.__aenter__()
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ({"url": "javascript:alert(1)"}, "requires an https URL"),
+        ({"url": "http://a.example/"}, "requires an https URL"),
+        ({"id": None}, None),
+        ({"id": 7}, None),
+        ({"status": "completed", "context": {"token": "two words"}, "url": None}, None),
+    ],
+)
+async def test_an_unusable_answer_is_a_failure(reply: dict[str, Any], reason: str | None) -> None:
+    """Without an id, the question would be that of another user."""
+    async with ArcadeCloud() as cloud, cloud_host(cloud) as host:
+        cloud.reply = reply
+        error = await refusal(host)
+        assert (error.status, error.url) == ("failed", None)
+        assert (error.developer_message is None) == (reason is None)
+        assert reason is None or reason in (error.developer_message or "")
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"url": "http://cloud.example"}, "must be https"),
+        ({"url": "https://"}, "invalid URL"),
+        ({"issuer": "nonsense"}, "invalid URL"),
+        ({"api_key": "a b\n"}, "is not an API key"),
+        ({"user_claim": "name"}, "'email' or 'sub'"),
+    ],
+)
+def test_an_unusable_setting_is_refused(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        ArcadeCloudConfig.model_validate(more)
 
 
 class TestArcadeCloud(TokenSourceContract):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import time
 from typing import Any
@@ -12,13 +14,14 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard import Host
-from pegboard.client import LoginFailedError
-from pegboard.plugin import TokenSource
+from pegboard.client import HttpReply, LoginFailedError
+from pegboard.plugin import AuthorizationRequiredError, TokenSource
 from pegboard.testing import TokenSourceContract
 from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
 from pegboard_plugins.auth_providers import OAuth2
-from pegboard_plugins.token_exchange import ExchangeSettings
+from pegboard_plugins.token_exchange import ExchangeSettings, exchanged_tokens
 from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
+from pegboard_plugins.token_exchange.token_grants import TokenGrants
 from tests.plugins.resource_server.conftest import serve
 from tests.plugins.token_exchange import exchanging_kit
 from tests.support.exchange_server import HOST_SECRET, ExchangeServer
@@ -81,6 +84,8 @@ async def test_a_tool_receives_a_token_of_the_caller_for_its_upstream(tmp_path: 
         (False, {"issued_token_type": None}, "another type"),
         (True, {"issued_token_type": "urn:ietf:params:oauth:token-type:jwt"}, "another type"),
         (False, {"access_token": "the caller's"}, "returned the token of the caller"),
+        (True, {"access_token": "the caller's"}, "returned the token of the caller"),
+        (False, {"access_token": 7}, "no usable token"),
         (False, {"token_type": "DPoP"}, "not a bearer token"),
         (False, {"scope": "other"}, "does not grant orders.read"),
         (False, {"access_token": "two words"}, "no usable token"),
@@ -91,9 +96,11 @@ async def test_an_unsuitable_token_is_refused(is_chained: bool, reply: dict[str,
         token = server.token()
         server.reply = {name: token if value == "the caller's" else value for name, value in reply.items()}
         tokens = source(chained(server, upstream) if is_chained else section(server))
-        with pytest.raises(LoginFailedError, match=problem):
+        with pytest.raises(AuthorizationRequiredError) as refused:
             await tokens.token(request(token, server.url, "orders.read"))
         await tokens.close()
+        assert problem in (refused.value.developer_message or "")
+        assert upstream.forms == [] or not problem.startswith("returned")  # the caller's token reached no other server
 
 
 @pytest.mark.parametrize(
@@ -119,11 +126,51 @@ async def test_a_refusal_is_reported_without_tokens(caplog: pytest.LogCaptureFix
     async with ExchangeServer() as server:
         token = server.token(iss="https://other.example")
         tokens = source(section(server))
-        with pytest.raises(LoginFailedError, match="refuses the exchange of a token: invalid_request") as caught:
+        with pytest.raises(AuthorizationRequiredError) as caught:
             await tokens.token(request(token, server.url))
         await tokens.close()
-        assert token not in str(caught.value) + caplog.text
-        assert HOST_SECRET not in str(caught.value) + caplog.text
+        said = f"{caught.value} {caught.value.developer_message} {caplog.text}"
+        assert "refuses the exchange of a token: invalid_request" in said
+        assert token not in said
+        assert HOST_SECRET not in said
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9/token", "http://localhost/token", "http://a.example/token"])
+async def test_the_metadata_of_a_server_elsewhere_cannot_name_this_machine(endpoint: str) -> None:
+    """The client secret and the caller's token must not be sent to a program on this machine."""
+    sent: list[str] = []
+
+    class Elsewhere:
+        @asynccontextmanager
+        async def __call__(
+            self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
+        ) -> AsyncIterator[HttpReply]:
+            sent.append(url)
+
+            async def chunks() -> AsyncIterator[bytes]:
+                yield json.dumps({"issuer": "https://i.example", "token_endpoint": endpoint}).encode()
+
+            yield HttpReply(200, {}, chunks())
+
+        async def close(self) -> None:
+            pass
+
+    settings = {"issuer": "https://i.example", "client_id": "host", "resource": UPSTREAM}
+    grants = TokenGrants(ExchangeSettings.model_validate(settings), Elsewhere())
+    with pytest.raises(LoginFailedError, match="requires an https URL"):
+        await grants.token("token-of-ann", [])
+    assert all(url.startswith("https://i.example/.well-known/") for url in sent)
+
+
+async def test_expired_tokens_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ExchangeServer() as server:
+        tokens = source(section(server))
+        await tokens.token(request(server.token(), server.url, "first"))
+        later = time() + 3600
+        monkeypatch.setattr(exchanged_tokens, "time", lambda: later)
+        await tokens.token(request(server.token(), server.url, "second"))
+        assert tokens._kept == {}  # the second had expired when it came
+        await tokens.close()
 
 
 @pytest.mark.parametrize(
@@ -167,6 +214,14 @@ async def test_a_mounted_server_receives_an_exchanged_token(tmp_path: Path) -> N
     [
         ({"resource": None}, "set its audience or its resource"),
         ({"upstream_client_id": "host"}, "belong together"),
+        ({"upstream_client_secret": "secret"}, "set both or neither"),
+        ({"issuer": "nonsense"}, "invalid URL"),
+        ({"token_endpoint": "http://a.example"}, "must be https"),
+        ({"authorization_server": "file:///a", "upstream_client_id": "host"}, "invalid URL"),
+        ({"resource": "orders"}, "absolute URI"),
+        ({"resource": "https://orders.example#part"}, "absolute URI"),
+        ({"scopes": ["a b"]}, "list scopes separately"),
+        ({"client_secret": ""}, "client_secret"),
         (
             {"upstream_client_id": "host", "authorization_server": "https://a.example", "audience": "a"},
             "remove audience",

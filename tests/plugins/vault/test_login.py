@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,6 +93,19 @@ async def test_other_callers_than_the_operator_receive_no_token_and_no_link() ->
             error = (await failure(host, "use", **one)).error
             assert isinstance(error, AuthorizationRequiredError)
             assert error.url is None
+
+
+async def test_a_failure_is_one_line_in_the_log_without_a_traceback(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (state / "vault.db").touch(0o600)
+    (state / "vault.db").write_bytes(b"no database" * 100)
+    async with ProviderServer() as provider, vault_host(provider.settings()) as host:
+        error = (await failure(host, "use")).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert error.status == "failed"
+    assert "cannot be used: file is not a database" in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 async def test_more_scopes_start_another_login_with_all_scopes() -> None:
