@@ -210,6 +210,9 @@ class LoginFlows:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for flow in self._flows.values():
+            flow.done.cancel()  # a task that was cancelled before it began did not end its login
+        self._flows.clear()
         for pages in self._pages.values():
             await pages.close()
         await self.tokens.close()

@@ -198,6 +198,15 @@ async def test_calls_share_the_outcome_of_a_failed_login() -> None:
         assert person.shown[0] == 400
 
 
+async def test_the_end_of_the_host_ends_every_login() -> None:
+    async with ProviderServer() as provider:
+        flows = logins(provider.settings())
+        flow = await flows.start(KEY, [])  # its task has not begun
+        await flows.close()
+        assert flow.done.cancelled()
+        assert flows.pending(flow.id) is None
+
+
 async def test_an_unknown_account_does_not_fail_the_login() -> None:
     async with ProviderServer() as provider, Person() as person:
         flows = logins(provider.settings(account_endpoint="http://127.0.0.1:1/user"))
