@@ -85,6 +85,7 @@ class Document:
         return {
             "format": FORMAT,
             "method": self.method,
+            "missing": self.missing,
             "scenarios": runs,
             "warnings": self.warnings(),
             "promises": promises.lines(self.results),
@@ -108,7 +109,7 @@ class Document:
         if data.get("format") != FORMAT:
             raise ValueError(f"the results have the form {data.get('format')!r}, not {FORMAT}; run `make bench` again")
         runs = [ScenarioRun(**one | {"load": machine.Load(**one["load"])}) for one in data["scenarios"]]
-        return cls(data["method"], Results.read(data["results"]), {run.name: run for run in runs})
+        return cls(data["method"], Results.read(data["results"]), {run.name: run for run in runs}, data["missing"])
 
 
 def text(data: dict[str, Any]) -> str:

@@ -48,8 +48,10 @@ def compare(meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Cont
 
     def total(process: tuple[KeyPath, int, int]) -> float:
         path, requests, side = process
-        print(f"regressions: {path.name}, {requests} requests, {('base', 'checkout')[side]}", file=sys.stderr)
-        return meter.total(path, sides[side], requests)
+        cost = meter.total(path, sides[side], requests)
+        name = ("base", "checkout")[side]
+        print(f"regressions: {path.name}, {requests} requests, {name}: {cost:,.10g}", file=sys.stderr, flush=True)
+        return cost
 
     paths = [path.longer(meter.times) for path in paths]
     kinds = [(path, requests, side) for path in paths for requests in path.runs for side in (0, 1)]
