@@ -17,7 +17,7 @@ import jwt
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pegboard.plugin import SECRET_BYTES, create_state, is_weak_secret
+from pegboard.plugin import SECRET_BYTES, ToolRuntimeError, create_state, is_weak_secret
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_settings import LoginConfig
@@ -35,7 +35,7 @@ KEY_NAME = "login-key"
 _ALGORITHM = "HS256"
 
 
-class LoginStateError(Exception):
+class LoginStateError(ToolRuntimeError):
     """A file of the plugin cannot be used. The message is for the operator."""
 
 

@@ -22,6 +22,14 @@ provider = { issuer = "http://127.0.0.1:9", client_id = "host" }
 """
 
 
+async def test_the_command_explains_a_file_that_cannot_be_used(state: Path) -> None:
+    (state / "login.db").touch()
+    (state / "login.db").chmod(0o644)
+    code, _, messages = await people(state)
+    assert code != 0
+    assert f"pegboard: other users can read {state / 'login.db'}: change its mode with chmod 600" in messages
+
+
 async def people(state: Path, *arguments: str) -> tuple[int | None, str, str]:
     """Run `pegboard people` beside the host, and return its code, output and messages."""
     (state / "hostconfig.toml").write_text(CONFIG, "utf-8")
