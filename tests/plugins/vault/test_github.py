@@ -1,57 +1,68 @@
-"""toolkit-github from its configuration to a result, at a loopback server in place of GitHub."""
+"""The commands in the README of toolkit-github, from wheels to a result, at a loopback server in place of GitHub."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
-from tests.plugins.vault.test_commands import pegboard
+from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.github_server import GitHubServer
 from tests.support.person import Person
-from tests.support.provider_server import ProviderServer
+from tests.support.wire import client_environment
+from tools.install import ROOT
 
-pytest.importorskip("toolkit_github")
+pytestmark = pytest.mark.timeout(300)  # the first run makes an environment
 
-CONFIG = """
+SECTION = (ROOT / "toolkits/github/README.md").read_text("utf-8").partition("### Log in with a browser")[2]
+INSTALL, COMMANDS = re.findall(r"^```sh\n(.*?)^```$", SECTION.partition("\n## ")[0], re.M | re.S)
+CONFIG = SECTION.partition("```toml\n")[2].partition("```")[0]
+ELSEWHERE = """
+authorization_endpoint = "{origin}/login/oauth/authorize"
+token_endpoint = "{origin}/login/oauth/access_token"
+account_endpoint = "{origin}/user"
+
 [toolkits.github]
-base_url = "{api}"
-
-[host.toolkits.github]
-providers = ["github"]
-
-[plugins.vault.providers.github]
-{settings}
+base_url = "{origin}"
 """
+"""GitHub's addresses, replaced."""
 
 
-async def test_login_and_call(tmp_path: Path) -> None:
-    seen: list[str | None] = []
-
-    async def user(request: web.Request) -> web.Response:
-        seen.append(request.headers.get("Authorization"))
-        return web.json_response(
-            {"login": "octocat", "id": 1, "name": "Octo", "html_url": "https://github.com/octocat"}
-        )
-
-    application = web.Application()
-    application.router.add_get("/user", user)
-    runner = web.AppRunner(application, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    api = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
-        async with ProviderServer() as provider, Person() as person:
-            lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
-            text = CONFIG.format(api=api, settings="\n".join(lines))
-            (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-            code, out, said = await pegboard(tmp_path, "login", "github", "--scopes", "repo", person=person)
-            assert (code, out) == (0, "You are logged in at GitHub.\n"), said
-            assert (await pegboard(tmp_path, "whoami"))[1] == "github: octocat\n"
-            code, out, said = await pegboard(tmp_path, "call", "github_whoami")
-            assert code == 0, said
-            assert "octocat" in out
-            assert seen == ["Bearer access-1-canary"]
-    finally:
-        await runner.cleanup()
+async def test_a_user_installs_logs_in_and_calls(tmp_path: Path) -> None:
+    pip, verb, *names = INSTALL.split()
+    assert (pip, verb) == ("pip", "install")
+    environment = await asyncio.to_thread(make_environment, "github", *names, wheels=built_wheels())
+    async with GitHubServer() as github, Person() as person:
+        (tmp_path / "hostconfig.toml").write_text(CONFIG + ELSEWHERE.format(origin=github.origin), "utf-8")
+        env = client_environment(tmp_path, {"GITHUB_CLIENT_SECRET": github.SECRET})
+        said = []
+        for line in COMMANDS.splitlines():
+            name, *arguments = line.split()
+            process = await asyncio.create_subprocess_exec(
+                executable(environment, name),
+                *arguments,
+                cwd=tmp_path,
+                env=env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            assert process.stdout is not None
+            assert process.stderr is not None
+            messages = b""
+            while line.startswith("pegboard login") and b"open this page" not in messages:
+                read = await process.stderr.readline()
+                assert read, messages.decode()
+                messages += read
+            if messages:
+                await person.open(messages.decode().split()[-1])
+            out, wrong = await process.communicate()
+            assert process.returncode == 0, (messages + wrong).decode()
+            said.append(out.decode())
+            assert github.TOKEN not in (out + messages + wrong).decode()
+        assert said[1] == "You are logged in at GitHub.\n"
+        assert json.loads(said[2])["login"] == "octocat"
+        assert github.scopes == ["repo"]
