@@ -80,9 +80,10 @@ def test_settings_need_pydantic_and_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
-def test_lists_of_names_build_no_validator() -> None:
+def test_lists_of_names_and_booleans_build_no_validator() -> None:
     code = "from pegboard.config import HostConfig"
-    plain = loaded_by(code + "; HostConfig.of({'host': {'transports': ['stdio'], 'secret_stores': ['a', 'b']}})")
+    section = "{'autoload': False, 'transports': ['stdio'], 'secret_stores': ['a', 'b']}"
+    plain = loaded_by(f"{code}; HostConfig.of({{'host': {section}}})")
     assert "pydantic.plugin._loader" not in plain
     assert "pydantic.plugin._loader" in loaded_by(code + "; HostConfig.of({'host': {'name': 'mine'}})")
 

@@ -278,7 +278,7 @@ def _is_within(key: str, path: KeyPath) -> bool:
 
 
 def _plain(given: Mapping[str, Any]) -> HostSection | None:
-    """Return `[host]` without building its validator if it contains only lists of names. Otherwise return None."""
+    """Return `[host]` without building its validator if it contains only lists of names and booleans, else None."""
     fields = HostSection.model_fields
     values: dict[str, Any] = {}
     for key, value in given.items():
@@ -286,6 +286,8 @@ def _plain(given: Mapping[str, Any]) -> HostSection | None:
             values[key] = _plain_rights(value)
         elif key in fields and fields[key].annotation == tuple[str, ...] and _is_list_of_names(value):
             values[key] = tuple(value)
+        elif key in fields and fields[key].annotation is bool is type(value):
+            values[key] = value
         else:
             return None
     return None if values.get("toolkits", {}) is None else HostSection.model_construct(**values)
