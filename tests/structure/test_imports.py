@@ -14,10 +14,10 @@ from pathlib import Path
 from tests.structure.sources import PUBLIC_PACKAGES, ROOT, Import, imports, modules
 
 ROOMS = (
-    "names", "exports", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs", "authoring",
-    "config", "lockfile", "uris", "content", "media", "context", "secrets", "schemas", "routing", "authorization",
-    "calls", "middleware", "loading", "catalogue", "runtime", "host", "client", "module_path", "scaffolds", "cli",
-    "toolkit", "__main__", "testing",
+    "names", "exports", "records", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs",
+    "authoring", "config", "lockfile", "uris", "content", "media", "context", "secrets", "schemas", "routing",
+    "authorization", "calls", "middleware", "loading", "catalogue", "runtime", "host", "client", "module_path",
+    "scaffolds", "cli", "toolkit", "__main__", "testing",
 )  # fmt: skip
 """The packages of the host, in layers. Each may import those before it."""
 

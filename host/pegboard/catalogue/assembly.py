@@ -6,7 +6,7 @@ An invalid definition disables only its own item. If two plugins use the same na
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
@@ -29,6 +29,7 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
+from pegboard.records import NamedTuple
 from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 

@@ -6,7 +6,7 @@ An extension is served completely or not at all. Plugins cannot redefine names o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pegboard.catalogue.extension_rules import contribution_complaint, contribution_name
 from pegboard.errors import ProtocolError, ToolDefinitionError
@@ -15,6 +15,7 @@ from pegboard.hookspecs import register_methods
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
 from pegboard.plugin.origin import Origin
+from pegboard.records import NamedTuple
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, MethodResult
 from pegboard.types.catalogue import Resource, Tool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.errors import PydanticInvalidForJsonSchema
@@ -19,6 +19,7 @@ from pegboard.lockfile.definition_objects import definition_object
 from pegboard.lockfile.lock_text import locked_definition
 from pegboard.lockfile.settings_digests import host_digest, settings_digest
 from pegboard.plugin.definition_checks import CheckedDefinition
+from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -13,6 +13,7 @@ from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.stores import Store, StoreName
+from pegboard.records import NamedTuple
 
 StoreKey = tuple[type[Any], str]
 """The contract and the name of a store."""

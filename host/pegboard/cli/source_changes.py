@@ -8,7 +8,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import aclosing, suppress
-from typing import NamedTuple
+
+from pegboard.records import NamedTuple
 
 MAX_WATCHED_FOLDERS = 500
 SETTLE_MS = 100

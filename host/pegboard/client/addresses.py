@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from pegboard.client.http_auth import HttpAuth
 from pegboard.client.http_exchange import HttpExchange
 from pegboard.client.server_stream import MessageStream
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pegboard.client.client_errors import ConnectionLostError
+from pegboard.records import NamedTuple
 
 MIN_RETRY_MS = 100
 """The shortest delay before a reconnect, whatever a server requests."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from pegboard.records import NamedTuple
 
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 

@@ -6,10 +6,11 @@ The functions receive the variables as an argument. They do not read the environ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
+from pegboard.records import NamedTuple
 
 PREFIX = "PEGBOARD__"
 TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")

@@ -8,10 +8,11 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.sources import Layer
+from pegboard.records import NamedTuple
 
 FILE_NAME = "hostconfig.toml"
 CONFIG_VARIABLE = "PEGBOARD_CONFIG"

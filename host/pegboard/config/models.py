@@ -5,9 +5,11 @@ Few models are defined here because defining models takes most of the start-up t
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+from pegboard.records import NamedTuple
 
 
 def _never(value: Any) -> bool:

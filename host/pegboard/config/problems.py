@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from pegboard.records import NamedTuple
 
 KeyPath = tuple[str | int, ...]
 """The path of a value: names of tables and keys, and list indexes."""

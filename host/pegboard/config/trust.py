@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from pegboard.config import files
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
 from pegboard.errors import ConfigError
+from pegboard.records import NamedTuple
 
 
 class Pin(NamedTuple):

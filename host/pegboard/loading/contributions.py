@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from types import UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from pegboard.authoring import ToolFunction
 from pegboard.errors import PluginError
 from pegboard.middleware.method_signatures import as_middleware, middleware_problem
 from pegboard.plugin.middleware import Middleware
+from pegboard.records import NamedTuple
 
 
 class ContributionTypes(NamedTuple):

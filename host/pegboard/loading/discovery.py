@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import importlib_metadata
 
@@ -18,6 +18,7 @@ from pegboard.loading.entry_points import name_and_version, read_entries
 from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import importlib_metadata
 
 from pegboard.loading.plugins import GROUPS, LoadProblem
+from pegboard.records import NamedTuple
 
 _INVALID_NAME = "~"  # pip renames a distribution that it removes, and leaves it behind if it is interrupted
 _METADATA_FOLDER = re.compile(r"(?P<name>[^-]+)(-(?P<version>[^-]+))?.*\.(dist|egg)-info")

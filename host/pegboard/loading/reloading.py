@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import importlib_metadata
 
@@ -57,6 +57,7 @@ from pegboard.loading.source_files import toolkits_in
 from pegboard.loading.trial import Trials
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
+from pegboard.records import NamedTuple
 from pegboard.types.reloads import ReloadResult
 
 _FIXED_HOOKS = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from pegboard.records import NamedTuple
 
 PACKAGES = ("pegboard", "pegboard_plugins")
 """The packages whose decorators and classes define tools."""

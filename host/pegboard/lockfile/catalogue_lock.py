@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import from_json
 
 from pegboard.errors import PluginError
+from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind
 
 LOCK_FORMAT = 1

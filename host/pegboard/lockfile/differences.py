@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
 from pegboard.lockfile.visible_text import visible
+from pegboard.records import NamedTuple
 
 _NO_OWNER = LockedOwner()
 

@@ -6,7 +6,7 @@ Messages never repeat values, which may be secret or long. They name the kind of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import ValidationError
 
@@ -21,6 +21,7 @@ from pegboard.messages.field_lines import (
     line,
 )
 from pegboard.messages.hints import choice_hint, choices, common_hint, got, shown, with_hint
+from pegboard.records import NamedTuple
 
 MAX_FIELDS = 10
 MAX_ERRORS = 1_000

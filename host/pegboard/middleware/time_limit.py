@@ -7,10 +7,11 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextvars import Context as Variables
 from types import CodeType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from pegboard.calls.deadlines import MAX_CLEANUP_SECONDS
 from pegboard.errors import ToolTimeoutError
+from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 MIDDLEWARE_CHECK_SECONDS = 0.5

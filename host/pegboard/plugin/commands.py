@@ -1,7 +1,9 @@
 """The contract for commands that plugins add to `pegboard`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
     pass

@@ -1,7 +1,8 @@
 """The contract for checks of definitions: they decide whether the host serves an item."""
 
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
+from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 
 CatalogueItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt

@@ -5,8 +5,9 @@ no bound. Construct the records by keyword.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Notify, Outcome
 from pegboard.types.catalogue import Resource, Tool

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
     import importlib_metadata

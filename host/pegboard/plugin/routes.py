@@ -1,8 +1,9 @@
 """The contracts for HTTP routes and authenticators."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from pegboard.records import NamedTuple
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY, Caller, Client
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple
+from typing import Any
+
+from pegboard.records import NamedTuple
 
 
 class Store(NamedTuple):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+from pegboard.records import NamedTuple
 
 
 def _ignore(remark: str) -> None:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from contextvars import Context
 from time import monotonic
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegboard.calls.execute import run_function
 from pegboard.context import _current
 from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
+from pegboard.records import NamedTuple
 
 logger = logging.getLogger("pegboard.runtime.watchdog")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pegboard.records import NamedTuple
 
 PREFIXES = {"toolkit": "toolkit-", "plugin": "pegboard-", "server": "mcp-server-"}
 """The beginning of a distribution's name."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pegboard.errors import ToolDefinitionError
+from pegboard.records import NamedTuple
 from pegboard.schemas.functions import depends_of, hints_of, is_context
 from pegboard.types.depends import Depends, Scope
 

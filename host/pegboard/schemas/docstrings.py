@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, to_json
 
 from pegboard.errors import ToolInputError, ToolOutputError
+from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.output_types import Output, compile_output, is_open_object

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from pegboard.messages.field_lines import FieldPath
+from pegboard.records import NamedTuple
 
 _NAMED = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"))
 """Keywords whose value is an object with a schema for each name."""

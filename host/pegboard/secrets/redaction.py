@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from copy import copy
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakSet
 
 from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.context import current_context
 from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
+from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 MIN_LINE_CHARACTERS = 16

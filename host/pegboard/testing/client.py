@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pegboard.client.asked import Asked
 from pegboard.client.in_flight import Message
 from pegboard.host import Host
 from pegboard.loading.plugins import LoadProblem
 from pegboard.names import wire_name
+from pegboard.records import NamedTuple
 from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.in_memory_host import Observed
 from pegboard.testing.memory_stream import Traffic

@@ -1,6 +1,8 @@
 """Changes of a tool's arguments, for clients of the tool."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from pegboard.records import NamedTuple
 
 
 class ArgumentChange(NamedTuple):

@@ -1,8 +1,9 @@
 """Authorization of tools at other services: providers, required tokens, and requests for tokens."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from pegboard.records import NamedTuple
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 """The empty mapping that absent parameters and capabilities share."""

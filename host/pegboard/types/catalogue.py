@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
     from pegboard.plugin.definitions import ToolDefinition

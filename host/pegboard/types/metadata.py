@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from pegboard.records import NamedTuple
 
 
 class ServiceDomain(StrEnum):

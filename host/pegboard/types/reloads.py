@@ -1,6 +1,8 @@
 """The result of a reload."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from pegboard.records import NamedTuple
 
 
 class ReloadResult(NamedTuple):

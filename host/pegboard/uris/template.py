@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from pegboard.records import NamedTuple
 
 RESERVED = ":/?#[]@!$&'()*+,;="
 """The reserved characters of a URI (RFC 3986 section 2.2)."""

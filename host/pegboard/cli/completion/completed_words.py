@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from pegboard.cli.parsing.cli_command import all_declared
 from pegboard.cli.parsing.parser import build_parser
 from pegboard.config import HostSection
+from pegboard.records import NamedTuple
 from pegboard.scaffolds.kinds import PLUGINS
 
 _TOOLS = 'pegboard list @FILES@ 2>/dev/null | cut -d " " -f 1'

@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 

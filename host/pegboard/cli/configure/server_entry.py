@@ -7,10 +7,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegboard.cli.command_failures import UsageError
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
+from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY
 
 MAX_NAME_CHARACTERS = 64

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from pegboard.cli.diagnosis import catalogue_checks, file_checks, host_checks
 from pegboard.cli.diagnosis.finding import Finding
 from pegboard.host import Host
+from pegboard.records import NamedTuple
 
 
 class Check(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from pegboard.records import NamedTuple
 from pegboard.types.catalogue import Tool
 
 SERVER_NAME = "pegboard"

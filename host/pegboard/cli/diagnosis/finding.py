@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pegboard.cli.command_failures import problem_fields
+from pegboard.records import NamedTuple
 
 FindingLevel = Literal["error", "warning"]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from pegboard.client.oauth.json_requests import LoginFailedError
 from pegboard.client.oauth.refusals import refusal
 from pegboard.client.oauth.server_metadata import ServerMetadata
+from pegboard.records import NamedTuple
 
 
 class AuthorizationRequest(NamedTuple):

@@ -6,12 +6,13 @@ from base64 import b64encode
 from collections.abc import Mapping
 from secrets import token_urlsafe
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, names_this_machine
 from pegboard.client.oauth.refusals import refusal
 from pegboard.client.oauth.server_metadata import ServerMetadata
+from pegboard.records import NamedTuple
 
 ASSERTION_SECONDS = 60
 """The lifetime of a signed assertion."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from pegboard.client.oauth.oauth_client import OAuthClient
 from pegboard.client.oauth.token_endpoint import Token
+from pegboard.records import NamedTuple
 
 
 class TokenStore(Protocol):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from pegboard.client.challenges import valid_scopes
 from pegboard.client.http_auth import origin
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError, canonical, origin_of
 from pegboard.client.oauth.refusals import excerpt
+from pegboard.records import NamedTuple
 
 
 class ResourceMetadata(NamedTuple):

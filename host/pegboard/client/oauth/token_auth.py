@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from time import time
-from typing import NamedTuple
 
 from pegboard.client.challenges import bearer_challenge, required_scopes
 from pegboard.client.http_auth import LoginRequiredError, origin
@@ -19,6 +18,7 @@ from pegboard.client.oauth.refusals import excerpt
 from pegboard.client.oauth.saved_login import Login, TokenStore, from_json, to_json
 from pegboard.client.oauth.server_metadata import ResourceMetadata, ServerMetadata, find_resource, find_server
 from pegboard.client.oauth.token_endpoint import TokenRefusedError, request_token
+from pegboard.records import NamedTuple
 
 MAX_LOGINS_PER_SCOPES = 2
 """The limit of logins for the same missing scopes at one server."""

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from math import isfinite
 from time import time
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 from pegboard.client.oauth.json_requests import JsonRequests, LoginFailedError
 from pegboard.client.oauth.oauth_client import OAuthClient, credentials
 from pegboard.client.oauth.refusals import oauth_error, refusal
+from pegboard.records import NamedTuple
 
 MAX_EARLY_SECONDS = 30.0
 """A token is renewed this long before it expires, or after nine tenths of a shorter lifetime."""
