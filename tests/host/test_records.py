@@ -13,7 +13,7 @@ class Own(records.NamedTuple):
     """A record."""
 
     name: str
-    count: int | None = None
+    size: int | None = None
 
     def twice(self) -> str:
         """Return the name twice."""
@@ -21,20 +21,20 @@ class Own(records.NamedTuple):
 
     @property
     def shown(self) -> str:
-        return f"{self.name}: {self.count}"
+        return f"{self.name}: {self.size}"
 
 
 def test_a_record_is_a_named_tuple_with_defaults_and_methods() -> None:
-    record = Own("a", count=2)
+    record = Own("a", size=2)
     assert (*record, record.twice(), record.shown) == ("a", 2, "aa", "a: 2")
-    assert Own("b") == record._replace(name="b", count=None) == pickle.loads(pickle.dumps(Own("b")))
+    assert Own("b") == record._replace(name="b", size=None) == pickle.loads(pickle.dumps(Own("b")))
     assert (Own.__module__, Own.__qualname__, Own.__doc__) == (__name__, "Own", "A record.")
 
 
 def test_annotations_stay_strings_that_type_checkers_resolve() -> None:
     class Usual(typing.NamedTuple):
         name: str
-        count: int | None = None
+        size: int | None = None
 
     assert get_type_hints(Own) == get_type_hints(Usual)
-    assert Own.__annotations__["count"] == "int | None"
+    assert Own.__annotations__["size"] == "int | None"
