@@ -77,7 +77,7 @@ bench: install  ## measure beside other frameworks and a bare floor; benchmarks/
 	$(BIN)/python -m benchmarks $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 results: install  ## measure again for docs/results.md, and draw its pictures; continues a run that was interrupted
-	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.2 --output benchmarks/.cache/page.json \
+	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.1 --output benchmarks/.cache/page.json \
 		--only start,memory,call,http-call,http-list,http-memory,http-size \
 		--contenders pegboard,pegboard+files,pegboard+uvloop,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+uvloop \
 		$(if $(OVERRIDES),--overrides $(OVERRIDES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -82,6 +83,7 @@ def _exported(revision: str) -> Path:
             " or name another one: make regressions BASE=REVISION"
         )
     folder = _CACHE / "base" / f"checkout-{revision.replace('/', '-')}"
+    shutil.rmtree(folder, ignore_errors=True)  # a branch moves
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         archive.extractall(folder, filter="data")
     return folder
