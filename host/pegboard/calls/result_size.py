@@ -63,10 +63,10 @@ def within(limit: int, value: Any, convert: Callable[[Any, bool], Any]) -> Any:
         ToolOutputError: the value contains an iterator, or `convert` raised the error.
     """
     kind = type(value)
-    if kind in _SCALARS:
+    if kind in _SCALARS or (kind is str and _MAX_CHARACTER_BYTES * len(value) + 2 <= (limit or inf)):
         return convert(value, True)
     result = convert(value, _is_json(value, limit or inf))
-    if limit and not (kind is str and _MAX_CHARACTER_BYTES * len(value) + 2 <= limit):
+    if limit:
         size = len(result.json if type(result) is EncodedResult else encode(result))
         if size > limit:
             raise TooLarge(size)
