@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pydantic_core import CoreSchema, core_schema
@@ -14,6 +15,12 @@ PLAIN_JSON: CoreSchema = core_schema.definition_reference_schema(_NAME)
 
 def with_plain_json(core: CoreSchema) -> CoreSchema:
     """Return a core schema that may contain `PLAIN_JSON`."""
+    return core_schema.definitions_schema(core, [_plain_json()])
+
+
+@cache
+def _plain_json() -> CoreSchema:
+    """Return the definition of `PLAIN_JSON`. Creating it takes longer than creating most schemas."""
     parts: dict[Any, CoreSchema] = {
         str: core_schema.str_schema(strict=True),
         int: core_schema.int_schema(strict=True),
@@ -23,5 +30,4 @@ def with_plain_json(core: CoreSchema) -> CoreSchema:
         dict: core_schema.dict_schema(core_schema.str_schema(strict=True), PLAIN_JSON, strict=True),
         list: core_schema.list_schema(PLAIN_JSON, strict=True),
     }
-    plain = core_schema.tagged_union_schema(parts, discriminator=type, ref=_NAME)
-    return core_schema.definitions_schema(core, [plain])
+    return core_schema.tagged_union_schema(parts, discriminator=type, ref=_NAME)
