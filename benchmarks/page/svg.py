@@ -13,7 +13,7 @@ _INK: Final = "#7a8394"
 _HEAD: Final = 64
 _BAR, _STEP = 20, 28
 _BARS_LEFT, _BARS_RIGHT = 200, 640
-_PLOT: Final = (80, 74, 570, 320)
+_PLOT: Final = (100, 74, 570, 320)
 """Left, top, right and bottom of the area that lines are drawn in."""
 _LINE_OF_TEXT: Final = 17
 
