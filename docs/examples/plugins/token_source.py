@@ -32,7 +32,7 @@ class AcmeTokens:
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token of the user for whom the tool runs."""
-        if request.required.provider_id != "acme":
+        if request.required.name != "acme":
             return None
         token = self._tokens.get((request.issuer, request.user_id))
         return None if token is None else Authorization(token=token)

@@ -21,7 +21,8 @@ class TokenSource(Protocol):
 
         The host calls this method for every call of a tool that requires a token, and waits at most `[host]
         token_seconds`. A source must never return the token of a different user: `user_id` and `issuer` together
-        identify the user. They are as trustworthy as the caller.
+        identify the user. They are as trustworthy as the caller. A source finds the token by `request.required.name`,
+        the name that `[host.toolkits.NAME] providers` grants.
 
         Args:
             request: the required token, the tool, the user and the call.

@@ -55,22 +55,22 @@ class CloudApi:
         self._exchange: AiohttpExchange | None = None
 
     async def authorize(
-        self, user: str, scopes: Sequence[str], *, provider: str | None, requirement: str | None
+        self, user: str, scopes: Sequence[str], name: str, *, is_own: bool
     ) -> CloudAuthorization | None:
         """Return the authorization of a user, which may wait for the user. None if the provider is unknown.
 
         Args:
             user: the user's id in the cloud.
             scopes: the scopes that the token must have.
-            provider: the id of the provider; None for one that the operator names.
-            requirement: the `id` of the tool's requirement; None for none.
+            name: the id of a provider that Arcade describes, or the `id` of a registration in the account.
+            is_own: True for the `id` of a registration.
 
         Raises:
             LoginFailedError: the cloud cannot be reached, or refuses the request.
         """
-        named = {"provider_id": provider, "id": requirement}
-        wanted = {name: value for name, value in named.items() if value is not None}
-        required = {"provider_type": "oauth2", "oauth2": {"scopes": list(scopes)}, **wanted}
+        # never both: the operator grants a toolkit one name, and the cloud could return the token of the other
+        required = {"provider_type": "oauth2", "oauth2": {"scopes": list(scopes)}}
+        required["id" if is_own else "provider_id"] = name
         sent = {"auth_requirement": required, "user_id": user}
         address = f"{self._url}/v1/auth/authorize"
         status, document = await self._requests().post_json(address, sent, {"Authorization": self._key})

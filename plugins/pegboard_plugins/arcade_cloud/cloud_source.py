@@ -47,9 +47,8 @@ class CloudTokens:
         if user is None:
             return None
         try:
-            found = await self._api.authorize(
-                user, required.scopes, provider=required.provider.id, requirement=required.id
-            )
+            is_own = required.name != required.provider.id
+            found = await self._api.authorize(user, required.scopes, required.name, is_own=is_own)
         except LoginFailedError as error:
             raise _failed(required, str(error)) from None
         if found is None:

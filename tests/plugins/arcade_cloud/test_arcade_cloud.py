@@ -55,6 +55,11 @@ def cloud_host(cloud: ArcadeCloud, **settings: Any) -> Host:
         """Use a token of a provider that the operator names."""
         return context.get_auth_token_or_empty()
 
+    @kit.tool(requires_auth=GitHub(id="mine"))
+    def registered(context: Context) -> str:
+        """Use a token of another registration with a provider."""
+        return context.get_auth_token_or_empty()
+
     section = {"api_key": API_KEY, "url": cloud.url, "user": "ann", **settings}
     host = {"autoload": False, "transports": [], "secret_stores": []}
     return Host({"host": host, "plugins": {"arcade_cloud": section}}, toolkits={"t": kit})
@@ -72,6 +77,7 @@ async def refusal(host: Host, tool: str = "use", **fields: Any) -> Authorization
     [
         ("use", {"provider_type": "oauth2", "oauth2": {"scopes": ["read"]}, "provider_id": "github"}),
         ("named", {"provider_type": "oauth2", "oauth2": {"scopes": []}, "id": "mine"}),
+        ("registered", {"provider_type": "oauth2", "oauth2": {"scopes": []}, "id": "mine"}),
     ],
 )
 async def test_a_call_receives_the_link_and_then_the_token(tool: str, sent: dict[str, Any]) -> None:
@@ -222,7 +228,7 @@ class TestArcadeCloud(TokenSourceContract):
     async def make(self) -> CloudTokens:
         self.cloud = await ArcadeCloud().__aenter__()
         self.cloud.authorized = {("ann", "github")}
-        self.cloud.unknown = {"contract_elsewhere", "contract"}
+        self.cloud.unknown = {"contract_elsewhere", "contract", "contract_registration"}
         return CloudTokens(ArcadeCloudConfig(user="ann"), CloudApi(self.cloud.url, API_KEY))
 
     async def dispose(self, made: TokenSource) -> None:

@@ -92,6 +92,14 @@ class TokenSourceContract(Contract[TokenSource]):
             assert found is None, f"it returned a token for {required!r}"
 
     @rule
+    async def test_it_distinguishes_registrations(self, source: TokenSource) -> None:
+        """A toolkit may have the right to tokens of one registration with a provider, and not of another."""
+        own = await source.token(self.request(self.required()))
+        other = type(self.required())(id="contract_registration", scopes=self.required().scopes)
+        found = await _asked(source, self.request(other))
+        assert found is None or own is None or found.token != own.token, f"it returned the token for {other!r}"
+
+    @rule
     async def test_it_discloses_no_token(self, source: TokenSource) -> None:
         """Neither its repr nor logs of any level contain the token."""
         with captured_output() as told:

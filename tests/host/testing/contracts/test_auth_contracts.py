@@ -69,6 +69,12 @@ async def by_subject_alone(self: Any, request: TokenRequest) -> Any:
     return await SOUND(self, request._replace(call=request.call._replace(caller=caller)))
 
 
+async def by_provider(self: Any, request: TokenRequest) -> Any:
+    if request.required.provider.id == "github":
+        request = request._replace(required=GitHub())
+    return await SOUND(self, request)
+
+
 async def asks_for_all(self: Any, request: TokenRequest) -> Any:
     if request.required.name != "github":
         raise AuthorizationRequiredError(request.required.name, url="https://x.example")
@@ -83,6 +89,7 @@ SOURCES: Faults = [
     (source(once), "test_it_returns_the_token_again"),
     (source(to_all), "test_it_returns_the_token_to_no_other_caller"),
     (source(by_subject_alone), "test_it_distinguishes_issuers"),
+    (source(by_provider), "test_it_distinguishes_registrations"),
     (source(asks_for_all), "test_it_declines_other_providers"),
     (
         source(
