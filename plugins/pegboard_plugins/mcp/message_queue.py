@@ -35,7 +35,7 @@ class MessageQueue:
         self._keys: set[Hashable] = set()
         self._bytes = 0
         self.kept = 0
-        self._news: asyncio.Event | None = None  # most queues are never waited for
+        self._news: asyncio.Future[None] | None = None  # smaller than an Event
         self.closed = False
         self.on_message: Callable[[], None] | None = None
 
@@ -104,15 +104,13 @@ class MessageQueue:
     async def wait(self) -> None:
         """Wait until a message is queued, the queue is closed, or `wake` is called."""
         if self.empty and not self.closed:
-            if self._news is None:
-                self._news = asyncio.Event()
-            self._news.clear()
-            await self._news.wait()
+            self._news = self._loop.create_future()
+            await self._news
 
     def wake(self) -> None:
         """Wake the reader."""
-        if self._news is not None:
-            self._news.set()
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
 
     def close(self, *, drop: bool = False) -> None:
         """Accept no more messages. Waiting messages may still be read, unless `drop` is set."""

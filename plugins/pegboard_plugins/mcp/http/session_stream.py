@@ -9,7 +9,6 @@ import asyncio
 import base64
 import logging
 import secrets
-from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import NamedTuple, Self
@@ -237,7 +236,7 @@ class SessionStreamReader:
 
     def __init__(self, stream: SessionStream, missed: Missed, *, prime: bool, seconds: float | None = None) -> None:
         self._stream = stream
-        self._missed = deque(missed)
+        self._missed = list(reversed(missed))
         self._prime = prime
         limits = [limit for limit in (stream.retention.poll_seconds, seconds) if limit is not None]
         self._loop = asyncio.get_running_loop()
@@ -254,7 +253,7 @@ class SessionStreamReader:
             event = await stream.event(b"")
             return event._replace(retry_ms=stream.retention.retry_ms)
         while self._missed:
-            number, message = self._missed.popleft()
+            number, message = self._missed.pop()
             if message:
                 return ServerSentEvent(message, str(EventId(stream.id, number)))
         while stream.reader is self and (self._ends is None or self._loop.time() < self._ends):
@@ -266,6 +265,9 @@ class SessionStreamReader:
 
     async def _news(self) -> bool:
         """Wait for a message. Return False if the client must resume the stream."""
+        if self._until is None:
+            await self._stream.wait()
+            return True
         try:
             async with asyncio.timeout_at(self._until):
                 await self._stream.wait()
