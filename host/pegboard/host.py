@@ -38,7 +38,7 @@ from pegboard.plugin.origin import PROGRAM
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
-from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
+from pegboard.routing.router import authenticate, begin_response, check_reach, public_hosts, respond
 from pegboard.runtime.call_counter import CallCounter
 from pegboard.runtime.immediate_calls import immediate_calls
 from pegboard.runtime.lifespans import Entered, leave_all, observe, start_plugins
@@ -366,6 +366,10 @@ class Host:
     async def respond(self, request: Request) -> Response | EventStream:
         """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`."""
         return await respond(self.assembly.routes, request, self, self._operator)
+
+    def begin(self, request: Request) -> Response | EventStream | Awaitable[Response | EventStream]:
+        """Return the response to one HTTP request, or an awaitable for it. See `TransportContext.begin`."""
+        return begin_response(self.assembly.routes, request, self, self._operator)
 
     async def open_stores(self) -> None:
         """Open the selected stores. See `TransportContext.open_stores`."""

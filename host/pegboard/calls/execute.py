@@ -23,6 +23,7 @@ from pegboard.errors import ResultTooLargeError, ToolTimeoutError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.records import NamedTuple
+from pegboard.routing.first_step import in_task
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
@@ -125,6 +126,8 @@ async def invoke(
             value = function.function(**keywords)
         # a plain wrapper around an async function returns a coroutine, too
         if isinstance(value, CoroutineType):
+            if function.mode == "inline":
+                await in_task()  # the function was expected not to wait
             value = await value
         if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
             value = await reading
@@ -154,14 +157,12 @@ async def invoke_within(
         ToolTimeoutError: the function took longer.
     """
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
-    clock: Deadline | None = None
+    clock: Deadline | None = runtime.deadlines.start(bound.timeout, context) if job else None
     try:
-        if job is None:
-            value = function.function(**keywords)
-        else:
-            clock = runtime.deadlines.start(bound.timeout, context)
-            value = value_of(await runtime.threads.run(job))
+        value = function.function(**keywords) if job is None else value_of(await runtime.threads.run(job))
         if isinstance(value, CoroutineType):
+            if function.mode == "inline":
+                await in_task()  # as above
             try:
                 waits_for = value.send(None)
             except StopIteration as end:

@@ -201,6 +201,10 @@ from pegboard.routing.browser_pages import (
     browser_page,
     message_page,
 )
+from pegboard.routing.first_step import (
+    begin,
+    in_task,
+)
 from pegboard.routing.refusal_log import (
     RefusalLog,
     fingerprint,
@@ -362,6 +366,7 @@ __all__ = [
     "around",
     "as_failure",
     "as_tool_result",
+    "begin",
     "browser_page",
     "checked_scopes",
     "create_state",
@@ -374,6 +379,7 @@ __all__ = [
     "fingerprint",
     "found_toolkits",
     "hookimpl",
+    "in_task",
     "instance_of",
     "is_bearer_token",
     "is_scope",

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 DEFAULT_POLICY = "mcp"
 """The default policy of routes and message streams. Its routes are open unless an authenticator serves the policy."""
 
-RouteHandler: TypeAlias = "Callable[[Request, ProtocolContext], Awaitable[Response | EventStream]]"
+RouteHandler: TypeAlias = (
+    "Callable[[Request, ProtocolContext], Response | EventStream | Awaitable[Response | EventStream]]"
+)
 """Respond to a request. The host cancels the handler if the client disconnects before the response begins.
 
-Each request runs in its own task. If the handler raises, the client receives status 500 with an error id.
+Each request runs in its own task if the handler is an async function. Another function may run outside any task. It
+returns the response, or an awaitable that the task of the request awaits; it must not block. If the handler raises, the
+client receives status 500 with an error id.
 """
 
 

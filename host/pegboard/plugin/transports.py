@@ -130,6 +130,14 @@ class TransportContext(Protocol):
         """
         ...
 
+    def begin(self, request: Request) -> Response | EventStream | Awaitable[Response | EventStream]:
+        """Return the response to one HTTP request like `respond`, or an awaitable if the response is not ready.
+
+        The method may be called outside any task. A task must await the awaitable. Both never raise, except for
+        `asyncio.CancelledError` of the awaitable.
+        """
+        ...
+
 
 class Transport(Protocol):
     """Brings connections or HTTP requests to the host.

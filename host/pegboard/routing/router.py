@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from pegboard.errors import ConfigError
 from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route
@@ -36,6 +36,17 @@ async def respond(
     routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
 ) -> Response | EventStream:
     """Run the route of a request and return its response. Raise no exception except `asyncio.CancelledError`."""
+    answer = begin_response(routes, request, host, operator)
+    return answer if isinstance(answer, Response | EventStream) else await answer
+
+
+def begin_response(
+    routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
+) -> Response | EventStream | Awaitable[Response | EventStream]:
+    """Return the response of a request's route, or an awaitable if the route must wait.
+
+    The awaitable raises no exception except `asyncio.CancelledError`.
+    """
     if operator is not None:
         request = operator.recognize(request)
     methods = routes.get(request.path)
@@ -45,15 +56,31 @@ async def respond(
     if route is None:
         return Response(405, headers={"Allow": ", ".join(sorted(methods))})
     try:
-        answer = await route.handler(request, host)
-        return await _head(answer) if request.method == "HEAD" and isinstance(answer, EventStream) else answer
+        answer = route.handler(request, host)
+    except BaseException as error:  # noqa: BLE001 - the route of a plugin
+        return _failed(request, error)
+    return answer if type(answer) is Response else _finish(answer, request)
+
+
+async def _finish(
+    answer: Response | EventStream | Awaitable[Response | EventStream], request: Request
+) -> Response | EventStream:
+    """Wait for a response. Raise no exception except `asyncio.CancelledError`."""
+    try:
+        finished = answer if isinstance(answer, Response | EventStream) else await answer
+        return await _head(finished) if request.method == "HEAD" and isinstance(finished, EventStream) else finished
     except asyncio.CancelledError:
         raise
-    except BaseException:
-        error_id = secrets.token_hex(4)
-        about = {"peer": request.peer, "data": {"error_id": error_id}}
-        logger.exception("error %s in %s %s", error_id, request.method, request.path, extra=about)
-        return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
+    except BaseException as error:  # noqa: BLE001 - as above
+        return _failed(request, error)
+
+
+def _failed(request: Request, error: BaseException) -> Response:
+    """Log an exception, and return the response with its error id."""
+    error_id = secrets.token_hex(4)
+    about = {"peer": request.peer, "data": {"error_id": error_id}}
+    logger.error("error %s in %s %s", error_id, request.method, request.path, exc_info=error, extra=about)
+    return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
 
 
 async def _head(answer: EventStream) -> Response:
@@ -193,7 +220,9 @@ class _Guarded:
             return found
         if request.notes is not None:
             request.notes["caller"] = found
-        answer = await self._handler(request._replace(caller=found), host)
+        answer = self._handler(request._replace(caller=found), host)
+        if not isinstance(answer, Response | EventStream):
+            answer = await answer
         if authenticator is None or not isinstance(answer, Response) or answer.status not in _CHALLENGED:
             return answer  # the common case
         return self._door.complete(answer, authenticator)

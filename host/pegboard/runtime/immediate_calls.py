@@ -23,8 +23,11 @@ def immediate_calls(assembly: Assembly) -> Callable[[Call], bool]:
         if call.method != "tools/call" or MEDIA_TYPES or not isinstance(name, str) or name not in names:
             return False
         try:
-            return not any(wanted(call) for wanted in wants)
+            for wanted in wants:
+                if wanted(call):
+                    return False
         except BaseException:  # noqa: BLE001 - the chain of middleware reports it
             return False
+        return True
 
     return is_immediate

@@ -6,8 +6,11 @@ the server runs without the limit that depends on it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
+
+from aiohttp.web_protocol import RequestHandler
 
 REQUEST_COUNT = "_request_count"
 """The number of requests that the parser has read on a connection."""
@@ -16,6 +19,15 @@ MESSAGES = "_messages"
 WAITER = "_waiter"
 """The future on which an idle connection waits for its next request."""
 READING_PAUSED = "_reading_paused"
+PARSER = "_parser"
+"""The parser of a connection. It counts the requests that wait for a handler."""
+KEEPALIVE = "_keepalive"
+"""True if the connection stays open after the last response, until it is idle for long."""
+IDLE_UNTIL = "_next_keepalive_close_time"
+"""The time at which an idle connection is closed, on the event loop's clock."""
+IDLE_TIMER = "_keepalive_handle"
+CHECK_IDLE = "_process_keepalive"
+"""The method that `IDLE_TIMER` calls. It closes a connection that is idle, or sets the timer again."""
 
 
 def request_count(connection: object) -> int | None:
@@ -37,6 +49,39 @@ def is_idle(connection: object) -> bool:
     """Return True if a connection waits for a request. Return False if unknown: the connection stays open."""
     waiter = getattr(connection, WAITER, None)
     return waiter is not None and not waiter.done() and not queued_requests(connection)
+
+
+def can_answer_itself() -> bool:
+    """Return True if a connection has all attributes that the functions below use."""
+    names = (REQUEST_COUNT, MESSAGES, WAITER, PARSER, KEEPALIVE, IDLE_UNTIL, IDLE_TIMER, CHECK_IDLE)
+    return all(hasattr(RequestHandler, name) for name in names)
+
+
+def take_waiter(connection: RequestHandler) -> asyncio.Future[None] | None:
+    """Return the future on which an idle connection waits, and remove it. Return None if the connection is not idle.
+
+    Until `put_waiter` puts it back, an arriving request does not wake the task of the connection.
+    """
+    waiter = connection._waiter
+    if waiter is None or waiter.done() or connection._messages:
+        return None
+    connection._waiter = None
+    return waiter
+
+
+def put_waiter(connection: RequestHandler, waiter: asyncio.Future[None]) -> None:
+    """Put the future of an idle connection back."""
+    connection._waiter = waiter
+
+
+def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> None:
+    """Remove the only request that waits for a handler, because it is answered. Start the idle time."""
+    connection._messages.clear()
+    connection._parser.message_consumed()  # type: ignore[union-attr]  # the connection has just received a request
+    connection._keepalive = True
+    connection._next_keepalive_close_time = idle_until = loop.time() + connection.keepalive_timeout
+    if connection._keepalive_handle is None:
+        connection._keepalive_handle = loop.call_at(idle_until, connection._process_keepalive)
 
 
 def is_reading_paused(connection: object) -> bool:

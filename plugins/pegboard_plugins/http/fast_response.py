@@ -48,14 +48,13 @@ class ResponseHead:
 
 def is_fast(request: web.BaseRequest, answer: Response) -> bool:
     """Return True if a response may be written on the fast path."""
+    return is_plain(answer) and request.method == "POST" and request.version == HttpVersion11 and request.keep_alive
+
+
+def is_plain(answer: Response) -> bool:
+    """Return True if `ResponseHead` describes a response."""
     return (
-        answer.status == 200
-        and not answer.headers
-        and answer.body != b""
-        and answer.content_type == "application/json"
-        and request.method == "POST"
-        and request.version == HttpVersion11
-        and request.keep_alive
+        answer.status == 200 and not answer.headers and answer.body != b"" and answer.content_type == "application/json"
     )
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from pegboard.plugin import TransportContext
-from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Response
+from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Headers, Request, Response
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_refusal, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
-from pegboard_plugins.http.fast_response import MAX_JOINED_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
+from pegboard_plugins.http.fast_response import (
+    MAX_JOINED_BODY_BYTES,
+    ResponseHead,
+    WrittenResponse,
+    is_fast,
+    is_plain,
+)
 from pegboard_plugins.http.http_connection import HttpConnection
 from pegboard_plugins.http.large_bodies import LargeBodies
 from pegboard_plugins.http.refusal_responses import (
@@ -29,6 +37,9 @@ from pegboard_plugins.http.refusal_responses import (
 )
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.sent_events import PING, close_messages, encode_event, next_message
+
+_is_plain_path = re.compile(r"/[A-Za-z0-9._~/-]*").fullmatch
+"""A path without a query and without characters that must be decoded."""
 
 
 class Handler:
@@ -65,19 +76,60 @@ class Handler:
         limit = self._config.max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
+    def begin(self, connection: HttpConnection, head: Any, content: Any) -> bool:
+        """Begin a request outside any task. Return True if the response was ready, and is written.
+
+        Only plain requests are begun, because `handle` has the other limits.
+        """
+        if self._keeps_log or getattr(head, "method", "") != "POST":  # aiohttp's errors have no method
+            return False
+        headers = head.headers
+        if (
+            head.version != HttpVersion11
+            or head.should_close
+            or not _is_plain_path(head.path)
+            or hdrs.CONTENT_ENCODING in headers
+            or not content.is_eof()
+            or content.exception() is not None
+            or content.total_bytes > self._config.max_body_bytes
+            or connection.writing_paused
+            or len(self._in_flight) >= self._config.max_requests
+            or self._host.stopping
+            or self._guard.cors(headers)
+            or self._guard.refusal(head.path, headers, connection.remote) is not None
+        ):
+            return False
+        answer = self._host.begin(self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait()))
+        connection.begun = answer
+        if type(answer) is not Response or not is_plain(answer) or len(answer.body) > MAX_JOINED_BODY_BYTES:
+            return False
+        assert connection.transport is not None  # it has just received the request
+        connection.transport.write(self._head.of(answer.body) + answer.body)
+        waits: bool = connection.writing_paused
+        connection.begun = self._written_response if waits else None  # `handle` waits for the peer
+        return not waits
+
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request."""
-        if len(self._in_flight) >= self._config.max_requests and request.path not in HEALTH_PATHS:
+        """Answer one request. It may have been begun."""
+        connection = request.protocol
+        assert isinstance(connection, HttpConnection)
+        begun, connection.begun, connection.is_written = connection.begun, None, False
+        if isinstance(begun, WrittenResponse):
+            await self._drain(request)
+            return begun
+        if begun is None and len(self._in_flight) >= self._config.max_requests and request.path not in HEALTH_PATHS:
             return self._response(request, BUSY)
         task = asyncio.current_task(self._loop)
         assert task is not None
         self._in_flight.add(task)
         try:
-            answer = await self._answer(request, task)
+            answer = await (self._answer(request, task) if begun is None else self._finished(request, task, begun))
             if isinstance(answer, EventStream):
                 return await self._begin_stream(request, answer, task)
             if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
-                return await self._write_fast(request, answer.body)
+                await self._write_fast(request, answer.body)
+                connection.is_written = True
+                return self._written_response
             response = self._response(request, answer)
             if len(answer.body) > MAX_JOINED_BODY_BYTES:
                 await self._write_whole(request, response)
@@ -102,22 +154,37 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._guard.preflight(headers)
-        content, connection = request.content, request.protocol
-        assert isinstance(connection, HttpConnection)
+        content = request.content
         whole = content.is_eof() and content.exception() is None
         body = self._received(request) if whole else await self._body(request, task)
         if isinstance(body, Response):
             return body
         query = request.query if "?" in request.raw_path else EMPTY
-        caller = LOCAL if connection.is_operator and self._guard.is_direct(headers) else ANONYMOUS
-        peer = self._guard.peer(headers, request.remote)
-        neutral = Request(request.method, request.path, query, headers, body, caller, peer)  # keywords cost more time
+        neutral = self._neutral(request.protocol, request.method, request.path, query, headers, body)
         if self._keeps_log:
             notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
             neutral = neutral._replace(notes=notes)
+        return await self._finished(request, task, self._host.begin(neutral))
+
+    def _neutral(
+        self, connection: Any, method: str, path: str, query: Mapping[str, str], headers: Headers, body: bytes
+    ) -> Request:
+        is_operator = connection.is_operator and self._guard.is_direct(headers)
+        peer = self._guard.peer(headers, connection.remote)
+        return Request(method, path, query, headers, body, LOCAL if is_operator else ANONYMOUS, peer)
+
+    async def _finished(
+        self,
+        request: web.BaseRequest,
+        task: asyncio.Task[Any],
+        begun: Response | EventStream | Awaitable[Response | EventStream],
+    ) -> Response | EventStream:
+        """Return the response that was begun, when it is ready."""
+        if isinstance(begun, Response | EventStream):
+            return begun
         self._waiting.add(task)
         try:
-            return await (self._route(neutral) if self._config.call_seconds else self._host.respond(neutral))
+            return await (self._limited(begun) if self._config.call_seconds else begun)
         except asyncio.CancelledError:
             if self._aborted.done() and request.transport is not None:
                 task.uncancel()
@@ -126,10 +193,10 @@ class Handler:
         finally:
             self._waiting.discard(task)
 
-    async def _route(self, request: Request) -> Response | EventStream:
+    async def _limited(self, begun: Awaitable[Response | EventStream]) -> Response | EventStream:
         try:
             async with asyncio.timeout(self._config.call_seconds):
-                return await self._host.respond(request)
+                return await begun
         except TimeoutError:
             return TOOK_TOO_LONG
 
@@ -190,7 +257,7 @@ class Handler:
         if headers.get(hdrs.CONNECTION) == "close" or self._host.stopping:
             response.force_close()
 
-    async def _write_fast(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+    async def _write_fast(self, request: web.BaseRequest, body: bytes) -> None:
         """Write a response. Wait only if the peer does not read it at once."""
         head = self._head.of(body)
         if len(body) > MAX_JOINED_BODY_BYTES:
@@ -198,12 +265,14 @@ class Handler:
                 await request.writer.write(head)
                 await request.writer.write(body)  # apart from the head, so that it is not copied
                 await request.writer.drain()
-            return self._written_response
+            return
         await request.writer.write(head + body)
-        if request.transport is not None and request.transport.get_write_buffer_size():
-            with _SendTimeout(request, self._config.send_seconds):
-                await request.writer.drain()
-        return self._written_response
+        if request.protocol.writing_paused:
+            await self._drain(request)
+
+    async def _drain(self, request: web.BaseRequest) -> None:
+        with _SendTimeout(request, self._config.send_seconds):
+            await request.writer.drain()
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response. Abort the connection if the peer stops reading."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -18,12 +18,27 @@ from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
-from pegboard_plugins.http.aiohttp_internals import is_idle, is_reading_paused, queued_requests, request_count
+from pegboard_plugins.http.aiohttp_internals import (
+    can_answer_itself,
+    is_idle,
+    is_reading_paused,
+    put_waiter,
+    queued_requests,
+    remove_request,
+    request_count,
+    take_waiter,
+)
 
 logger = logging.getLogger("pegboard.plugins.http")
 
 IsOperator = Callable[[asyncio.BaseTransport], bool]
 """A check that returns True if a transport proves that its peer is the operator."""
+Begin = Callable[["HttpConnection", Any, Any], bool]
+"""A function that begins a request outside any task: the connection, the head and the body of the request.
+
+It returns True if it has written the response. Otherwise the task of the connection handles the request, and finds in
+`HttpConnection.begun` what was begun.
+"""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
@@ -46,17 +61,26 @@ class HttpConnection(RequestHandler):
 
     Attributes:
         is_operator: True if the transport proves that the peer is the operator.
+        remote: the address of the peer; None if unknown.
+        begun: what `begin` has begun for the next request of the task; None for nothing.
+        is_written: True if the task has written its last response, whether or not it waits for a request already.
     """
 
     __slots__ = (
-        *("_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
-        *("_proves", "is_operator"),
+        *("_begin", "_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
+        *("_proves", "begun", "is_operator", "is_written", "remote"),
     )
 
-    def __init__(self, *arguments: Any, header_seconds: float, proves: IsOperator, **keywords: Any) -> None:
+    def __init__(
+        self, *arguments: Any, header_seconds: float, proves: IsOperator, begin: Begin, **keywords: Any
+    ) -> None:
         super().__init__(*arguments, **keywords)
         self._proves = proves
+        self._begin = begin if can_answer_itself() else None
+        self.begun: Any = None
+        self.is_written = False
         self.is_operator = False
+        self.remote: str | None = None
         self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
         self._begun = False
@@ -68,13 +92,26 @@ class HttpConnection(RequestHandler):
         """Start the timer for headers. A connection without any request is closed like a slow request."""
         super().connection_made(transport)
         self.is_operator = self._proves(transport)
+        address = transport.get_extra_info("peername")
+        self.remote = str(address[0]) if isinstance(address, tuple) else address
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the timer when a request's headers are complete. Start it when the next request begins."""
+        """Answer requests whose responses are ready. Wake the task of the connection for others.
+
+        Stop the timer when a request's headers are complete. Start it when the next request begins.
+        """
         before = request_count(self)
         between = self._last_body is None or self._last_body.is_eof()
-        super().data_received(data)
+        is_free, waiter = False, None
+        if self._begin is not None:
+            waiter = take_waiter(self)
+            is_free = waiter is not None or (self.is_written and not queued_requests(self))
+        try:
+            super().data_received(data)
+        finally:
+            if waiter is not None:
+                put_waiter(self, waiter)
         after = request_count(self)
         if before is None or after is None:
             self._stop_clock()
@@ -88,6 +125,15 @@ class HttpConnection(RequestHandler):
                 self._end(_TOO_LARGE)
             elif self._header_timer is None:
                 self._start_clock()
+        if is_free:
+            self._answer(queued_requests(self), waiter)
+
+    def _answer(self, requests: Sequence[tuple[Any, Any]], waiter: asyncio.Future[None] | None) -> None:
+        """Answer the only request if its response is ready. Otherwise wake the task of the connection."""
+        if len(requests) == 1 and self._begin is not None and self._begin(self, *requests[0]):
+            remove_request(self, self._loop)
+        elif requests and waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
         """Resume reading if it is paused.
@@ -100,6 +146,7 @@ class HttpConnection(RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Stop the timer for headers."""
         self._stop_clock()
+        self.begun = None
         super().connection_lost(exc)
 
     def handle_error(
@@ -131,6 +178,9 @@ class HttpConnection(RequestHandler):
         aiohttp keeps the error for the next request, and the reader of this body would wait forever.
         """
         last, messages = self._last_body, queued_requests(self)
+        if arrived == 1 and (last is None or last.is_eof()):
+            self._last_body = messages[-1][1]
+            return
         for _, body in islice(messages, len(messages) - arrived, None):
             if last is not None and not last.is_eof():
                 last.set_exception(web.RequestPayloadError("the framing of the body is not valid HTTP"))
@@ -166,7 +216,9 @@ class HttpConnection(RequestHandler):
 class HttpServer(web.Server):
     """aiohttp's low-level server with `HttpConnection` as its protocol."""
 
-    def __init__(self, handler: Any, *, header_seconds: float, proves: IsOperator, **options: Any) -> None:
+    def __init__(
+        self, handler: Any, *, header_seconds: float, proves: IsOperator, begin: Begin, **options: Any
+    ) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
         super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)
         self._make_connection = partial(
@@ -175,6 +227,7 @@ class HttpServer(web.Server):
             loop=asyncio.get_running_loop(),
             header_seconds=header_seconds,
             proves=proves,
+            begin=begin,
             **options,
         )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from pegboard.plugin import EventStore, ProtocolContext, SessionStore
+from pegboard.plugin import EventStore, ProtocolContext, SessionStore, begin
 from pegboard.types import EventStream, Request, Response
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.streamable_http import StreamableHttp
+
+Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
 
 
 class McpEndpoint:
@@ -26,8 +28,8 @@ class McpEndpoint:
         self._view: ProfileHost | None = None
         self._http: StreamableHttp | None = None
 
-    def answer(self, request: Request, host: ProtocolContext) -> Awaitable[Response | EventStream]:
-        """Answer a request at the endpoint."""
+    def answer(self, request: Request, host: ProtocolContext) -> Answer:
+        """Answer a request at the endpoint. Outside any task, return an awaitable for a response that is not ready."""
         if self._profile is not None:
             host = self._restricted(host, self._profile)
         return self._answer(request, host)
@@ -39,12 +41,12 @@ class McpEndpoint:
             self._view = ProfileHost(host, profile)
         return self._view
 
-    def _answer(self, request: Request, host: ProtocolContext) -> Awaitable[Response | EventStream]:
+    def _answer(self, request: Request, host: ProtocolContext) -> Answer:
         http = self._http
         if http is None:
             return self._open_and_answer(request, host)
         if request.method == "POST":
-            return http.post(request, host)
+            return begin(http.post(request, host))
         return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
@@ -64,4 +66,5 @@ class McpEndpoint:
         if self._http is None:  # unless another request was faster
             sessions = HttpSessions(store, events, config, self._profile.name if self._profile else "")
             self._http = StreamableHttp(config, self._round_trips, sessions)
-        return await self._answer(request, host)
+        answer = self._answer(request, host)
+        return answer if isinstance(answer, Response | EventStream) else await answer

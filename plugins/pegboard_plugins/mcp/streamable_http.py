@@ -18,6 +18,7 @@ from pegboard.plugin import (
     ProtocolContext,
     ProtocolError,
     decode_message,
+    in_task,
 )
 from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.mcp.call_notifications import progress_token
@@ -89,6 +90,7 @@ class StreamableHttp:
             if repeated:
                 raise ProtocolError(INVALID_REQUEST, "The message repeats a member: send each member once.")
             if type(message) is list:
+                await in_task()
                 return await self._session_endpoint.batch(message, request, self._service(host))
             return await self._message(message, message_type(message), takes, request, self._service(host))
         except MCPError as error:
@@ -110,6 +112,7 @@ class StreamableHttp:
                 service.dispatch_notification(message["method"], params, request.caller)
             return answer
         if kind == "request" and message["method"] == "initialize":
+            await in_task()
             return await self._session_endpoint.initialize(message["id"], params_of(message), request, service)
         return await self._session_endpoint.message(message, kind, takes, request, service)
 
@@ -140,8 +143,11 @@ class StreamableHttp:
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
         check_parameters(request.headers, call, service.host, self._mirrored)
         if stateless_call is None:
+            if not service.host.is_immediate(call):
+                await in_task()
             outcome = await service.host.dispatch(call)
-            return _head(call, outcome)._replace(body=service.response(call, outcome))
+            body = service.response(call, outcome)
+            return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)
         return await stateless_call.respond(_stateless_answer(service, call, stateless_call), streamed=not takes.json)
 
     def _listen(self, subscription: ClientSubscription, service: McpService) -> Response | EventStream:

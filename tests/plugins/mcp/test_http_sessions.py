@@ -46,8 +46,9 @@ async def open_session(sessions: HttpSessions) -> HttpSession:
 
 async def settle_idle(sessions: HttpSessions) -> None:
     """Settle idle sessions, as the timer does."""
-    sessions._settle_idle()
-    await asyncio.gather(*sessions._tasks)
+    while sessions._idle:
+        sessions._settle_idle()
+        await asyncio.gather(*sessions._tasks)
 
 
 @pytest.mark.parametrize("json", [False, True], ids=["events", "both"])

@@ -84,7 +84,7 @@ class RouteContract(Contract[Route]):
         """The server closes a stream when its client is gone."""
         async with self._host() as host:
             for request in self.requests():
-                found = await route.handler(request, host)
+                found = await _answer(route, request, host)
                 if isinstance(found, EventStream):
                     await _close(found)
 
@@ -92,9 +92,14 @@ class RouteContract(Contract[Route]):
         return in_memory_host(ConnectOptions(self.kits), Observed())
 
 
+async def _answer(route: Route, request: Request, host: Host) -> Response | EventStream:
+    answer = route.handler(request, host)
+    return answer if isinstance(answer, Response | EventStream) else await answer
+
+
 async def _respond(route: Route, request: Request, host: Host) -> Response | EventStream:
     """Return the response to a request, checked by the rules of HTTP. A stream is closed."""
-    found = await route.handler(request, host)
+    found = await _answer(route, request, host)
     assert isinstance(found, Response | EventStream), f"{_name(request)} got {found!r}"
     for name, value in found.headers.items():
         assert re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name), f"{_name(request)} got the header {name!r}"

@@ -90,6 +90,10 @@ class StandIn:
         """Return 404. This host has no routes."""
         return Response(404)
 
+    def begin(self, request: Request) -> Response:
+        """Return 404, like `respond`."""
+        return Response(404)
+
 
 async def _echo(connection: Connection, messages: AsyncIterable[bytes]) -> None:
     async for message in messages:

@@ -9,7 +9,7 @@ from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import EventStore, RefusalLog, SessionRecord, SessionStore, fingerprint
+from pegboard.plugin import EventStore, RefusalLog, SessionRecord, SessionStore, fingerprint, in_task
 from pegboard.types import Caller, Change, Client, RequestId
 from pegboard_plugins.mcp.call_notifications import log_limit
 from pegboard_plugins.mcp.change_broadcaster import notification
@@ -214,7 +214,7 @@ class HttpSessions:
         self._events = events
         self._config = config
         self._live: dict[str, HttpSession] = {}
-        self._idle: dict[str, HttpSession] = {}  # sessions to settle, unless they are used again before
+        self._idle: dict[str, tuple[HttpSession, bool]] = {}  # sessions to settle, and if they were used again since
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
@@ -270,6 +270,7 @@ class HttpSessions:
         self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str
     ) -> HttpSession | None:
         """Return a session that was not in use. Return None if it is unknown or is deleted meanwhile."""
+        await in_task()
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
             record = await self._store.get(session_id)
@@ -319,6 +320,7 @@ class HttpSessions:
 
     async def settle(self, session: HttpSession) -> None:
         """Store the record and so restart the idle time. Drop the session object if unused."""
+        await in_task()
         was_storing = session.storing.locked()
         async with session.storing:
             if _is_closed(session) or self._live.get(session.id) is not session:
@@ -336,7 +338,7 @@ class HttpSessions:
 
     def _settle_later(self, session: HttpSession) -> None:
         """Settle an idle session a moment later. Often another request uses the session before."""
-        self._idle[session.id] = session
+        self._idle[session.id] = (session, session.id in self._idle)
         if self._timer is None:
             loop = asyncio.get_running_loop()
             # the variables of a call would keep the call's tool in memory
@@ -345,13 +347,19 @@ class HttpSessions:
     def _settle_idle(self) -> None:
         self._timer = None
         idle, self._idle = self._idle, {}
-        for session in idle.values():
-            if session.idle:  # else its next release settles it
+        stored_before = asyncio.get_running_loop().time() - STORE_INTERVAL_SECONDS
+        for session, was_used_again in idle.values():
+            if not session.idle:
+                continue  # its next release settles it
+            if was_used_again:
+                self._settle_later(session)
+            if not was_used_again or session.kept_at <= stored_before:
                 self.run(self.settle(session))
 
     def _drop_unused(self, session: HttpSession) -> None:
         """Drop the session object if nothing uses it. A request that waits for the store may have an older record."""
-        is_used = not session.idle or session.unsaved or session.storing.locked() or session.id in self._looking
+        is_used = not session.idle or session.unsaved or session.storing.locked()
+        is_used = is_used or session.id in self._looking or session.id in self._idle
         if not is_used and self._live.get(session.id) is session:
             del self._live[session.id]
 

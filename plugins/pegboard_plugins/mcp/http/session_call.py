@@ -199,7 +199,10 @@ class SessionCall:
 
     def _alone(self) -> Response:
         """Return the response, or 202 if the client has cancelled the call."""
-        return ACCEPTED if self._response is None else self.head._replace(body=self._response)
+        if self._response is None:
+            return ACCEPTED
+        head = self.head
+        return Response(head.status, self._response, head.content_type, head.headers)
 
     def _left(self) -> None:
         if not self.open:

@@ -1,0 +1,74 @@
+"""Which requests over HTTP run in a task, and connections whose requests run without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http import Line, Served, http_config
+from tests.support.http_mcp import Session, call, exchange, mirrored, modern
+from tests.support.peer import WAIT
+from tests.support.wire import PEGBOARD
+
+TOOLS = '''
+import asyncio
+from pegboard import tool
+
+@tool(inline=True)
+def inline() -> bool:
+    """Return True in a task."""
+    return asyncio.current_task() is not None
+
+@tool
+async def waiting() -> bool:
+    """Return True in a task."""
+    return asyncio.current_task() is not None
+
+async def later() -> bool:
+    async with asyncio.timeout(60):
+        await asyncio.sleep(0)
+        return asyncio.current_task() is not None
+
+@tool(inline=True)
+def wrapper() -> bool:
+    """Return True in a task."""
+    return later()
+'''
+
+
+ALONE = {"PYTHONUTF8": "1"}
+"""A process with an option of the interpreter is not forked from one that has imported files."""
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Served:
+    (tmp_path / "tasks.py").write_text(TOOLS)
+    config = http_config("port = 0\nidle_seconds = 0.5")
+    return Served(tmp_path, config, command=(PEGBOARD, "serve", str(tmp_path / "tasks.py")), env=ALONE)
+
+
+async def result(line: Line, tool: str, session: Session | None) -> Any:
+    one = call(tool) if session else modern(call(tool))
+    fields = session.fields() if session else mirrored(one)
+    return (await exchange(line, json.dumps(one).encode(), fields)).result["content"][0]["text"] == "true"
+
+
+@pytest.mark.parametrize("era", ["session", "2026-07-28"])
+async def test_only_calls_that_wait_run_in_a_task(served: Served, era: str) -> None:
+    async with served:
+        session = None
+        if era == "session":
+            session = Session(served)
+            await session.open()
+        async with await served.connect() as line:
+            for tool in ("waiting", "wrapper"):
+                assert await result(line, f"tasks_{tool}", session)
+            async with asyncio.timeout(WAIT):
+                while await result(line, "tasks_inline", session):
+                    pass  # the task of the last request may be about to end
+            assert not await result(line, "tasks_inline", session)
+            assert await line.rest() == b""  # the connection is closed when it is idle for `idle_seconds`
