@@ -16,7 +16,7 @@ _HOMES = {
     "plugin.secrets": "SecretStore WritableSecretStore",
     "plugin.error_adapters": "ErrorAdapter",
     "plugin.token_sources": "TokenSource",
-    "plugin.observers": "Gauge Observer SessionInfo SessionRecorder",
+    "plugin.observers": "Gauge MessageQueues Observer SessionInfo SessionRecorder",
     "plugin.routes": "Authenticator Route RouteHandler",
     "plugin.methods": """
         Contributions Describe Extension Method MethodHandler NotificationHandler Subscribe Subscription Topic

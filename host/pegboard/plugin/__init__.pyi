@@ -147,6 +147,7 @@ from pegboard.plugin.middleware import (
 )
 from pegboard.plugin.observers import (
     Gauge,
+    MessageQueues,
     Observer,
     SessionInfo,
     SessionRecorder,
@@ -301,6 +302,7 @@ __all__ = [
     "METHOD_NOT_FOUND",
     "MISSING_CLIENT_CAPABILITY",
     "McpError",
+    "MessageQueues",
     "Method",
     "MethodHandler",
     "Middleware",

@@ -61,8 +61,19 @@ class Observer:
         """
 
 
+class MessageQueues(Protocol):
+    """Queues of messages to clients. It must be possible to reference the object weakly."""
+
+    @property
+    def waiting(self) -> int:
+        """The number of waiting messages. It may be read in any thread."""
+
+
 class SessionRecorder(Protocol):
-    """Receives the sessions of a protocol, for observers."""
+    """Receives the sessions and message queues of a protocol, for observers."""
+
+    def count_queues(self, queues: MessageQueues) -> None:
+        """Include the messages of queues in the gauge `messages_waiting`, as long as the object exists."""
 
     def started(self, key: Hashable, session: SessionInfo) -> None:
         """Record the start of a session. `key` identifies it among all sessions of the host."""

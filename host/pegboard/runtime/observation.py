@@ -8,8 +8,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
-from pegboard.plugin.observers import Gauge, Observer, SessionInfo
+from pegboard.plugin.observers import Gauge, MessageQueues, Observer, SessionInfo
 
 if TYPE_CHECKING:
     from pegboard.calls.threads import Threads
@@ -33,8 +34,12 @@ class Observation(AbstractAsyncContextManager["Observation"]):
     def __init__(self, observers: Sequence[Observer], gauges: Sequence[Gauge]) -> None:
         self._observers = observers
         self._sessions: dict[Hashable, tuple[SessionInfo, float]] = {}
-        sessions = Gauge("sessions", "Open sessions.", lambda: {"": len(self._sessions)})
-        given = [sessions, *gauges]
+        self._queues: WeakSet[MessageQueues] = WeakSet()
+        given = [
+            Gauge("sessions", "Open sessions.", lambda: {"": len(self._sessions)}),
+            Gauge("messages_waiting", "Messages that wait until a client reads them.", self._count_messages),
+            *gauges,
+        ]
         counts = Counter(one.name for one in given)
         for name in (name for name, count in counts.items() if count > 1):
             logger.error(
@@ -42,6 +47,13 @@ class Observation(AbstractAsyncContextManager["Observation"]):
             )
         read = [_guarded(one) for one in given if counts[one.name] == 1]
         self._tell(lambda observer: observer.host_started(read))
+
+    def _count_messages(self) -> Mapping[str, float]:
+        return {"": sum(queues.waiting for queues in tuple(self._queues))}
+
+    def count_queues(self, queues: MessageQueues) -> None:
+        """Include the messages of queues in the gauge `messages_waiting`, as long as the object exists."""
+        self._queues.add(queues)
 
     def started(self, key: Hashable, session: SessionInfo) -> None:
         """Record the start of a session."""

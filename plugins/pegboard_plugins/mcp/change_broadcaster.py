@@ -22,6 +22,10 @@ _METHODS = {kind: f"notifications/{kind}/list_changed" for kind in ("tools", "re
 class ChangeListener(Protocol):
     """A listener that notifies one client on one stream."""
 
+    @property
+    def waiting(self) -> int:
+        """The number of messages that the client has not read yet."""
+
     def changed(self, changes: Iterable[Change]) -> None:
         """Handle changes without blocking. Each change is listed once."""
 
@@ -60,6 +64,11 @@ class ChangeBroadcaster:
 
     def __len__(self) -> int:
         return len(self._listeners)
+
+    @property
+    def waiting(self) -> int:
+        """The number of messages that wait for the listeners' clients."""
+        return sum(listener.waiting for listener in tuple(self._listeners))
 
     def add(self, listener: ChangeListener) -> None:
         """Add a listener."""

@@ -78,6 +78,11 @@ class ListChangedNotifier:
         self._queue = MessageQueue()
         self._queue.on_message = partial(writer.write_soon, self._queue)
 
+    @property
+    def waiting(self) -> int:
+        """The number of waiting notifications."""
+        return self._queue.waiting
+
     def changed(self, changes: Iterable[Change]) -> None:
         """Queue notifications that the client requested. Skip changes that are already queued."""
         for change in changes:

@@ -39,6 +39,7 @@ from pegboard_plugins.mcp.revisions import (
 from pegboard_plugins.mcp.session import Session
 
 if TYPE_CHECKING:
+    from pegboard.plugin import MessageQueues
     from pegboard_plugins.mcp import McpConfig
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.subscriptions import ClientSubscription
@@ -72,6 +73,7 @@ class McpService:
         self.changes = ChangeBroadcaster(
             host, config.change_delay_ms / 1000, 60 / config.changes_per_minute if config.changes_per_minute else 0
         )
+        self.count_queues(self.changes)
         self._progress_interval = 1 / config.progress_per_second if config.progress_per_second else 0
         self.log_limit = partial(log_limit, config.logs_per_second)
         self._stateless_notify = partial(stateless_notify, logs_per_second=config.logs_per_second)
@@ -114,6 +116,11 @@ class McpService:
         session.offered = self._offered
         revision = session.client.revision
         return self._encoders[revision].handshake(request_id, self.capabilities(revision))
+
+    def count_queues(self, queues: MessageQueues) -> None:
+        """Report queues of messages to observers."""
+        if (sessions := self.host.sessions) is not None:
+            sessions.count_queues(queues)
 
     def session_started(self, key: Hashable, session: Session, caller: Caller) -> None:
         """Report the start of a session to observers."""

@@ -40,6 +40,11 @@ class MessageQueue:
         self.on_message: Callable[[], None] | None = None
 
     @property
+    def waiting(self) -> int:
+        """The number of waiting messages."""
+        return len(self._queued)
+
+    @property
     def empty(self) -> bool:
         """True if no message waits."""
         return not self._queued

@@ -113,6 +113,7 @@ class StreamConnection:
         self._room = asyncio.Event()
         self._writer = ConnectionWriter(connection)
         self._send_queue = SendQueue(connection, self._writer, self._room.set)
+        service.count_queues(self._send_queue)
         self._subscriptions = ConnectionSubscriptions(connection, service, self._writer, caller)
         self._notifier: ListChangedNotifier | None = None
 

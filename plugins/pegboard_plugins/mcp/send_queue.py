@@ -34,6 +34,11 @@ class SendQueue:
         return self._queue is None or self._queue.empty
 
     @property
+    def waiting(self) -> int:
+        """The number of waiting messages."""
+        return 0 if self._queue is None else self._queue.waiting
+
+    @property
     def kept(self) -> int:
         """The number of waiting messages that are never dropped."""
         return 0 if self._queue is None else self._queue.kept

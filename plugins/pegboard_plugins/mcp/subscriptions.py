@@ -117,6 +117,11 @@ class ClientSubscription:
         for method, params in held:
             self._notify(method, params)
 
+    @property
+    def waiting(self) -> int:
+        """The number of waiting messages."""
+        return self.queue.waiting
+
     def _notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a plugin's notification, after the acknowledgement."""
         try:

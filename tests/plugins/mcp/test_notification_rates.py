@@ -38,6 +38,8 @@ class Timeline(asyncio.SelectorEventLoop):
 
 
 class Listener:
+    waiting = 0
+
     def __init__(self, loop: Timeline) -> None:
         self._loop = loop
         self.told: list[tuple[float, list[Change]]] = []

@@ -178,6 +178,11 @@ class HttpSession(Session):
     def _standalone(self) -> list[SessionStream]:
         return [stream for stream in self.streams.values() if stream.id.startswith(STANDALONE_STREAM_PREFIX)]
 
+    @property
+    def waiting(self) -> int:
+        """The number of unread messages on all streams."""
+        return sum(stream.waiting for stream in tuple(self.streams.values()))
+
     def changed(self, changes: Iterable[Change]) -> None:
         """Send changes on one stream: the latest stream with a reader, else the latest resumable stream."""
         standalone = self._standalone()

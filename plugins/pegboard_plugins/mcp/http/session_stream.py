@@ -128,6 +128,11 @@ class SessionStream:
         self._lock = asyncio.Lock()
 
     @property
+    def waiting(self) -> int:
+        """The number of unread messages."""
+        return self._queue.waiting
+
+    @property
     def open(self) -> bool:
         """True if the stream accepts messages."""
         return not self._queue.closed

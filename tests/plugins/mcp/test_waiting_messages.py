@@ -1,0 +1,111 @@
+"""The gauge of the messages that wait until a client reads them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Host, Toolkit
+from pegboard.plugin import Gauge, Observer, Plugin, hookimpl
+from tests.host.hosting import until
+from tests.support.asgi import send
+from tests.support.http_mcp import message, modern
+
+CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+INITIALIZE = message("initialize", CLIENT, id=1)
+LISTEN = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id=1))
+CALL = message("tools/call", {"name": "x_speak", "arguments": {}}, id=2)
+
+
+class Watching(Plugin, Observer):
+    gauge: Gauge
+
+    @hookimpl
+    def register_telemetry(self) -> list[Observer]:
+        return [self]
+
+    def host_started(self, gauges: Sequence[Gauge]) -> None:
+        (Watching.gauge,) = (gauge for gauge in gauges if gauge.name == "messages_waiting")
+
+
+class SlowClient:
+    """A connection whose client reads nothing until `reads` is set."""
+
+    peer = "stdio"
+    transport = "stdio"
+    finishes = True
+
+    def __init__(self) -> None:
+        self.reads = asyncio.Event()
+        self.sent = 0
+
+    def send(self, sent: bytes) -> None:
+        self.sent += 1
+
+    async def drain(self) -> None:
+        await self.reads.wait()
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+async def host() -> AsyncIterator[Host]:
+    kit = Toolkit("x")
+
+    @kit.tool
+    async def speak(context: Context) -> None:
+        """Log a message."""
+        await context.log.warning("Spoken.")
+
+    config = {
+        "host": {"autoload": False},
+        "plugins": {"http": {}, "mcp": {"change_delay_ms": 0}, "watching": {}},
+    }
+    async with Host(config, plugins={"watching": Watching}, toolkits={"x": kit}) as running:
+        yield running
+
+
+def later() -> None:
+    """Come later."""
+
+
+async def until_waiting(expected: int) -> None:
+    await until(lambda: Watching.gauge.read() == {"": expected})
+
+
+@pytest.mark.parametrize(("sent", "waiting"), [([INITIALIZE, CALL], 3), ([LISTEN], 1)])
+async def test_messages_of_a_stream_wait_for_its_client(host: Host, sent: list[dict[str, Any]], waiting: int) -> None:
+    """A notification of the change waits, and in a session also the log message and the response of the call."""
+    client, reached = SlowClient(), []
+
+    async def messages() -> AsyncIterator[bytes]:
+        for one in sent:
+            yield json.dumps(one).encode()
+        host.catalogue.add(later)
+        for number in (waiting, 0):
+            await until_waiting(number)
+            reached.append(number)
+            client.reads.set()
+
+    await host.serve(client, messages())
+    assert reached == [waiting, 0]
+
+
+async def test_notifications_of_a_session_wait_until_its_stream_is_resumed(host: Host) -> None:
+    app = host.asgi()
+    both = [("Accept", "application/json, text/event-stream"), ("Content-Type", "application/json")]
+    opened = await send(app, "POST", "/mcp", both, json.dumps(INITIALIZE).encode()).answer()
+    named = ("Mcp-Session-Id", dict(opened.fields)["mcp-session-id"])
+    listening = send(app, "GET", "/mcp", [("Accept", "text/event-stream"), named])
+    await listening.head()
+    listening.tell("http.disconnect")
+    await listening.ended()
+    host.catalogue.add(later)
+    await until_waiting(1)
+    await send(app, "DELETE", "/mcp", [named]).answer()
+    await until_waiting(0)
