@@ -59,7 +59,7 @@ _SHOWN_VERSIONS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is asked for; the exit code."""
+    """Run the requested scenarios, print the results, and return the exit code."""
     options = _parser().parse_args(argv)
     environments = Environments(options.python, None if options.pip else find_uv("auto"), options.overrides)
     contenders = Contenders(environments)
@@ -86,12 +86,12 @@ def _continued(new: Document, old: Document) -> Document:
     if old.method == new.method:
         return Document(new.method, old.results, old.scenarios, new.missing)
     differing = ", ".join(key for key in new.method if new.method[key] != old.method.get(key))
-    _say(f"the earlier results have another {differing}: all is measured again")
+    _say(f"the earlier results have another {differing}: measuring all scenarios again")
     return new
 
 
 def _measure(document: Document, contenders: Contenders, options: argparse.Namespace) -> list[str]:
-    """Measure the scenarios that are not yet in the document; write it after each. Return those that failed."""
+    """Measure the scenarios that the document lacks, and write it after each. Return the scenarios that failed."""
     method, failed = document.method, []
     theirs, ours = (None, None) if options.no_pin else machine.halves()
     names = tuple(name for name in options.contenders if name not in document.missing)
@@ -127,13 +127,13 @@ def _show(document: Document, *, as_json: bool) -> None:
 
 
 def _versions(contenders: Contenders, names: Sequence[str]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-    """Install all contenders. Return the versions of what matters, and those that could not be installed."""
+    """Install all contenders. Return the versions that are shown, and the contenders that could not be installed."""
     versions, missing = {}, {}
     for name in names:
         try:
             installed = contenders.get(name).environment.versions
         except subprocess.CalledProcessError:
-            missing[name] = "its environment could not be made; --overrides replaces versions that an index lacks"
+            missing[name] = "its environment could not be made: replace versions that the index lacks with --overrides"
         else:
             versions[name] = {key: installed[key] for key in _SHOWN_VERSIONS if key in installed}
     return versions, missing
@@ -150,31 +150,33 @@ def _parser() -> argparse.ArgumentParser:
         type=_list_of(SCENARIOS),
         default=tuple(SCENARIOS),
         metavar="SCENARIOS",
-        help=f"with commas, of: {', '.join(SCENARIOS)}",
+        help=f"scenarios, separated by commas: {', '.join(SCENARIOS)}",
     )
     parser.add_argument(
         "--contenders",
         type=_list_of(NAMES),
         default=NAMES,
         metavar="NAMES",
-        help=f"with commas, of: {', '.join(NAMES)}",
+        help=f"contenders, separated by commas: {', '.join(NAMES)}",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds: for trying, not for quoting")
-    parser.add_argument("--rounds", type=int, help="how often everything is measured; 7 unless --quick")
-    parser.add_argument("--seconds", type=float, help="about how long each kind of call lasts; 0.4 unless --quick")
-    parser.add_argument("--json", action="store_true", help="print the JSON document in the place of tables")
+    parser.add_argument("--quick", action="store_true", help="two short rounds, to try the command")
+    parser.add_argument("--rounds", type=int, help="number of rounds (7, with --quick 2)")
+    parser.add_argument("--seconds", type=float, help="seconds for each kind of call (0.4, with --quick 0.1)")
+    parser.add_argument("--json", action="store_true", help="print the JSON document instead of tables")
     parser.add_argument(
         "--output",
         type=Path,
         default=CACHE / "results.json",
         metavar="FILE",
-        help="where the JSON document is written, after each scenario (%(default)s)",
+        help="file of the JSON document, written after each scenario (%(default)s)",
     )
     parser.add_argument("--resume", action="store_true", help="measure only scenarios that the document lacks")
-    parser.add_argument("--overrides", type=Path, metavar="FILE", help="versions in the place of required ones; for uv")
-    parser.add_argument("--python", default=sys.executable, help="the interpreter to make environments with")
-    parser.add_argument("--pip", action="store_true", help="make environments with venv and pip, though uv is present")
-    parser.add_argument("--no-pin", action="store_true", help="leave it to the kernel which processor runs whom")
+    parser.add_argument("--overrides", type=Path, metavar="FILE", help="requirements that replace versions; needs uv")
+    parser.add_argument("--python", default=sys.executable, help="interpreter of the environments")
+    parser.add_argument(
+        "--pip", action="store_true", help="make environments with venv and pip, even if uv is installed"
+    )
+    parser.add_argument("--no-pin", action="store_true", help="let the kernel choose the processors")
     return parser
 
 
@@ -183,7 +185,7 @@ def _list_of(known: Any) -> Any:
         names = tuple(name.strip() for name in text.split(",") if name.strip())
         for name in names:
             if name not in known:
-                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+                raise argparse.ArgumentTypeError(f"unknown name {name!r}: use {', '.join(known)}")
         return names
 
     return parse

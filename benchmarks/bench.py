@@ -1,4 +1,4 @@
-"""What all scenarios share: how many rounds, for how long, on which processors, and opening a conversation."""
+"""The common part of all scenarios: rounds, durations, processors, and the first messages to a server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Bench:
 
     Attributes:
         contenders: makes contenders.
-        results: where values go.
-        names: the contenders that take part.
-        rounds: how often everything is measured, contenders taking turns.
-        seconds: about how long one measurement of calls lasts.
-        cpus: the processors that servers run on; None for all.
+        results: receives the measured values.
+        names: the contenders to measure.
+        rounds: the number of rounds, in which contenders take turns.
+        seconds: the approximate duration of one measurement of calls.
+        cpus: the processors for servers; None for all.
     """
 
     contenders: Contenders
@@ -36,13 +36,13 @@ class Bench:
     def turns(
         self, what: str, names: Iterable[str], most: int | None = None, era: str | None = None
     ) -> Iterator[Contender]:
-        """Return the contenders that take part, A B C A B C, round by round; a person is told what is measured.
+        """Yield the contenders of each round, such as A B C A B C. Print the name of the measurement.
 
         Args:
-            what: what is measured.
-            names: who may take part.
-            most: the most rounds, where a round is long.
-            era: the era that is measured; contenders that do not serve it take no part.
+            what: the name of the measurement.
+            names: the contenders that can be measured.
+            most: the maximum number of rounds; None for no maximum.
+            era: the measured era, whose contenders are yielded; None for all contenders.
         """
         print(f"benchmarks: {what}", file=sys.stderr, flush=True)
         chosen = [self.contenders.get(name) for name in names if name in self.names]
@@ -60,7 +60,7 @@ class Bench:
 
 
 def open_conversation(server: Server, era: str) -> None:
-    """Shake hands where the era has that."""
+    """Initialize a session, if the era has sessions."""
     if era != MODERN:
         initialize, initialized = handshake()
         result_of(server.exchange(initialize, 1))
@@ -68,6 +68,6 @@ def open_conversation(server: Server, era: str) -> None:
 
 
 def first_list(server: Server, era: str) -> bytes:
-    """Open a conversation and ask for the tools, as a client does first; the answer."""
+    """Initialize a session if the era has sessions, request the list of tools, and return the response."""
     open_conversation(server, era)
     return server.exchange(request(era, 1, "tools/list", {}), 1)

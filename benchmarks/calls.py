@@ -1,4 +1,4 @@
-"""`tools/call` over stdio: one after the other, and many at once; async, inline and in a thread; both eras."""
+"""`tools/call` over stdio in both eras: sequential and pipelined calls of async, inline and threaded functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.process import Server
 NAME = "call"
 MODES = ("sequential", "pipelined")
 DEPTH = 100
-"""Requests written at once when pipelined; with both eras' sizes less than a pipe holds."""
+"""The number of pipelined requests that are written at once. In both eras they fit the buffer of a pipe."""
 
 _WARM_UP = 3 * DEPTH
 
@@ -45,18 +45,18 @@ class Caller:
         self._seconds_per_call = dict.fromkeys(MODES, 1e-3)
 
     def warm_up(self) -> None:
-        """Call until caches are warm, and learn how long a call takes."""
+        """Call until caches are filled, and measure the duration of a call."""
         for mode in MODES:
             self._timed(mode, _WARM_UP)
             self._seconds_per_call[mode] = 1 / self._timed(mode, _WARM_UP)["per_second"]
 
     def measure(self, mode: str, seconds: float) -> dict[str, float]:
-        """Call for about so long; calls per second, CPU microseconds per call and, one by one, latencies in ms."""
+        """Call for about `seconds`. Return calls per second, CPU microseconds per call and latencies in ms."""
         count = round(seconds / self._seconds_per_call[mode] / DEPTH) * DEPTH
         return self._timed(mode, min(max(count, 2 * DEPTH), 50_000))
 
     def load(self, count: int) -> None:
-        """Call so often, many at once."""
+        """Send pipelined calls."""
         self._timed("pipelined", count)
 
     def _timed(self, mode: str, count: int) -> dict[str, float]:

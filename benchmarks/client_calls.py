@@ -1,4 +1,4 @@
-"""`tools/call` by clients: the CPU time of the client, with `pegboard serve` at the other end; both eras."""
+"""`tools/call` by clients to `pegboard serve` in both eras: the CPU time of the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is measured, and how each is started."""
+"""The contenders, and the command that starts each."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ FLOOR_UVLOOP: Final = "floor+uvloop"
 PEERS: Final = (SDK, SDK_1, FASTMCP, ARCADE)
 """Other frameworks for servers."""
 SERVERS: Final = (PEGBOARD, *PEERS, FLOOR, FLOOR_TASKS)
-"""Those that serve the benchmarks' own tools over standard streams."""
+"""The contenders that serve the tools of the benchmarks over stdio."""
 HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, *PEERS, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
-"""Those that serve them over HTTP."""
+"""The contenders that serve the tools of the benchmarks over HTTP."""
 CLIENTS: Final = {PEGBOARD: "pegboard", SDK: "sdk", FASTMCP: "fastmcp"}
 """The contenders with a measured client, each with the name of its program."""
 NAMES: Final = tuple(dict.fromkeys((PEGBOARD, PEGBOARD_FILES, *SERVERS, *HTTP_SERVERS, *CLIENTS)))
@@ -46,15 +46,15 @@ class Contender:
     """A server that can be started.
 
     Attributes:
-        name: how results call it.
-        environment: what it runs in.
-        command: what starts it on standard streams; empty for one that is measured over HTTP alone.
-        serve: what starts it as an HTTP server; empty for one that is not measured so.
-        uvloop: whether its event loop is uvloop's.
-        tools: how each adding tool of the benchmarks is called on the wire.
-        records: how the tool with a large result is called on the wire; empty for one without.
+        name: its name in results.
+        environment: its environment.
+        command: the command for stdio; empty if it is measured over HTTP only.
+        serve: the command for HTTP; empty if it is measured over stdio only.
+        uvloop: True if it runs on uvloop.
+        tools: the name on the wire of each tool that adds numbers.
+        records: the name on the wire of the tool with a large result; "" if it has none.
         eras: the eras that it serves.
-        imports: what `python -c` runs to measure importing it, by what is imported.
+        imports: the code whose import is measured, by the name of the package or object.
     """
 
     name: str
@@ -69,11 +69,11 @@ class Contender:
 
     @property
     def tool_count(self) -> int:
-        """How many tools it lists when no more are asked for."""
+        """The number of its tools without additional ones."""
         return len(self.tools) + bool(self.records)
 
     def environ(self, more_tools: int = 0, port: int | None = None, **more: str) -> dict[str, str]:
-        """All the environment variables of its process: few, so that nothing of this machine has a say."""
+        """Return all environment variables of its process. Variables of this machine have no effect on it."""
         bare = "/nonexistent"
         variables = {"PATH": os.defpath, "HOME": bare, "XDG_CONFIG_HOME": bare, "LANG": "C.UTF-8"}
         variables["ARCADE_USAGE_TRACKING"] = "0"  # it starts a process for each call, and sends data
@@ -84,20 +84,20 @@ class Contender:
         return variables | {"BENCH_MORE_TOOLS": str(more_tools), **more}
 
     def python(self, code: str) -> tuple[str, ...]:
-        """Return a command that runs code in its environment, reports its end, and stays until its input ends."""
+        """Return a command that runs code in its environment, prints "ready", and waits until its input ends."""
         return (self.environment.python, "-c", f"{code}\n{_READY}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Peer:
-    """Another framework: the program of its server, and what that needs.
+    """Another framework: the program of its server, and its requirements.
 
     Attributes:
         script: the program, in `servers/`.
-        requirements: what to install from the package index.
-        way: the argument with which the program serves over HTTP.
-        uvloop: whether it then runs on uvloop.
-        tools: how `add`, `add_thread` and `records` are called on the wire.
+        requirements: the requirements to install from the package index.
+        way: the argument of the program for HTTP.
+        uvloop: True if it runs on uvloop over HTTP.
+        tools: the names of `add`, `add_thread` and `records` on the wire.
         eras: the eras that it serves.
         imports: as in `Contender`.
     """
@@ -128,7 +128,7 @@ _PEERS: Final = {
 
 
 class Contenders:
-    """All contenders, each made when it is first asked for."""
+    """All contenders. Each is made at its first use."""
 
     def __init__(self, environments: Environments) -> None:
         self._environments = environments

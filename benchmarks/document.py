@@ -25,13 +25,13 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRun:
-    """How the measurement of one scenario went.
+    """The measurement of one scenario.
 
     Attributes:
         name: the scenario.
-        date: when it began, in UTC.
-        seconds: how long it took.
-        load: what else the machine did.
+        date: the time of its begin, in UTC.
+        seconds: its duration.
+        load: the other load of the machine.
     """
 
     name: str
@@ -42,10 +42,10 @@ class ScenarioRun:
 
 @dataclass(slots=True)
 class Document:
-    """All that is known about one run.
+    """The method and the results of one run.
 
     Attributes:
-        method: the facts that must be equal for scenarios of two runs to stand in one document.
+        method: the facts that must be equal in two runs whose scenarios are in one document.
         results: the measured values.
         scenarios: the scenarios that are complete, by name.
         missing: contenders that could not be installed, each with the reason.
@@ -58,7 +58,7 @@ class Document:
 
     @contextmanager
     def measuring(self, name: str) -> Iterator[None]:
-        """Note how long a scenario takes and what else the machine does. A scenario that fails leaves nothing."""
+        """Record the duration of a scenario and the other load. Remove the values of a scenario that fails."""
         self.results.remove(name)
         date, started = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         before = machine.Moment.now()
@@ -71,7 +71,7 @@ class Document:
         self.scenarios[name] = ScenarioRun(name, date, time.perf_counter() - started, load)
 
     def warnings(self) -> list[str]:
-        """Return the facts that a reader has to know."""
+        """Return the warnings for the reader."""
         loads = [(run.load, run.seconds) for run in self.scenarios.values()]
         return [
             *(f"{name} was not measured: {reason}" for name, reason in self.missing.items()),
@@ -94,7 +94,7 @@ class Document:
         }
 
     def write(self, path: Path) -> None:
-        """Replace a file with this document; a reader sees the old one or the new one."""
+        """Replace a file with this document as a whole."""
         part = path.with_name(f"{path.name}.part")
         part.write_text(text(self.as_json()), "utf-8")
         part.replace(path)
@@ -104,16 +104,18 @@ class Document:
         """Return the document of JSON data.
 
         Raises:
-            ValueError: the data has another form.
+            ValueError: the data has another format.
         """
         if data.get("format") != FORMAT:
-            raise ValueError(f"the results have the form {data.get('format')!r}, not {FORMAT}; run `make bench` again")
+            raise ValueError(
+                f"the results have the format {data.get('format')!r}, not {FORMAT}: run `make bench` again"
+            )
         runs = [ScenarioRun(**one | {"load": machine.Load(**one["load"])}) for one in data["scenarios"]]
         return cls(data["method"], Results.read(data["results"]), {run.name: run for run in runs}, data["missing"])
 
 
 def text(data: dict[str, Any]) -> str:
-    """Return JSON data as text: a line for each entry of its lists, so that a change shows in a comparison."""
+    """Return JSON data as text, with a line for each entry of its lists, so that differences are readable."""
     lines = []
     for key, value in data.items():
         if isinstance(value, list) and value:
@@ -125,7 +127,7 @@ def text(data: dict[str, Any]) -> str:
 
 
 def revision() -> str:
-    """Return the commit of the checkout, with `-dirty` if files differ from it; empty outside of a repository."""
+    """Return the commit of the checkout, with `-dirty` if files differ from it, or "" outside of a repository."""
     command = ("git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12")
     environ = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
     try:

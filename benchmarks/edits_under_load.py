@@ -1,6 +1,6 @@
 """Edits of a toolkit while 20 clients call it: `python -m benchmarks.edits_under_load`.
 
-The run fails if a call fails, a session ends, an edit is not reported, or the server keeps more memory.
+The run fails if a call fails, a session ends, an edit is not reported, or the memory of the server grows.
 """
 
 from __future__ import annotations

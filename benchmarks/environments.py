@@ -1,8 +1,8 @@
-"""The environments that contenders run in: real distributions, installed as a user would, byte code compiled.
+"""The environments of the contenders, with installed distributions and compiled byte code.
 
-They lie in `benchmarks/.cache`, each named after a digest of all that it was made from, and are made again when that
-changes. uv makes them where it is present, venv and pip otherwise. pegboard and the floor run on the versions of the
-checkout's lock, other frameworks on what they choose, but all on the same pydantic.
+They are in `benchmarks/.cache`. The name of each has a digest of its sources and requirements, so a change makes a new
+one. uv makes them if it is installed, otherwise venv and pip. pegboard and the floor use the versions in the lock of
+the checkout. Other frameworks use the versions that they require, but the same version of pydantic.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Environment:
     """A virtual environment.
 
     Attributes:
-        folder: where it is.
-        versions: what is installed in it, by distribution.
+        folder: its folder.
+        versions: the installed versions by distribution.
     """
 
     folder: Path
@@ -42,7 +42,7 @@ class Environment:
         return str(self.folder / "bin" / "python")
 
     def command(self, name: str) -> str:
-        """Return a command that was installed into it."""
+        """Return the path of an installed command."""
         return str(self.folder / "bin" / name)
 
 
@@ -50,11 +50,11 @@ class Environments:
     """Makes environments and keeps them.
 
     Args:
-        python: the interpreter that they are made with.
-        uv: a uv to make them with; None to use venv and pip.
-        overrides: a requirements file whose versions replace those that a framework requires; it needs uv.
-        checkout: where pegboard and toolkit-files are built from.
-        cache: where the environments are kept.
+        python: the interpreter of the environments.
+        uv: the path of uv; None to use venv and pip.
+        overrides: a requirements file whose versions replace those that a framework requires. It needs uv.
+        checkout: the sources of pegboard and toolkit-files.
+        cache: the folder of the environments.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class Environments:
         self._shared.write_text("\n".join(one for one in versions if one.startswith("pydantic")), "utf-8")
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
-        """Pegboard and one toolkit, from wheels of the checkout, and more from the package index."""
+        """Return an environment with pegboard and a toolkit of the checkout, and with other distributions."""
         names = ("pegboard-", f"{toolkit.replace('-', '_')}-")
         wanted = [wheel for wheel in self._wheels if wheel.name.startswith(names)]
         return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted, self._constraints)
 
     def peer(self, *requirements: str) -> Environment:
-        """Return an environment with another framework, and with what else is named, from the package index."""
+        """Return an environment with these requirements from the package index."""
         name = "+".join(re.sub("[^a-z0-9]+", "-", one) for one in requirements)
         return self._environment(name, requirements, [], self._shared)
 
@@ -127,7 +127,7 @@ class Environments:
 
     @cached_property
     def _wheels(self) -> list[Path]:
-        """Wheels of the checkout as it was when they were first needed, whatever happens to it meanwhile."""
+        """The wheels of the checkout. They are built once for each run, so later changes have no effect on it."""
         sources = [path for project in self._projects for source in _SOURCES for path in _files(project / source)]
         folder = self._cache / f"wheels-{_digest(sources)}"
         if not folder.exists():

@@ -1,4 +1,4 @@
-"""`python -c 'import ...'`: what each package costs before it does anything."""
+"""`python -c 'import ...'`: the time and memory of the import of each package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tools/list` with few and with many tools: what an answer costs, and what the tools cost at the start."""
+"""`tools/list` with few and with many tools: the cost of a list, and of a start with these tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LISTED: Final = tuple(name for name in SERVERS if name != FLOOR_TASKS)
 
 
 def run(bench: Bench) -> None:
-    """Measure. All pages together are one answer."""
+    """Measure. A list is all its pages."""
     for era in ERAS:
         for size in SIZES:
             for contender in bench.turns(f"{NAME} {era} {size}", _LISTED, era=era):
@@ -46,7 +46,7 @@ def _measure(server: Server, era: str, size: int, seconds: float) -> dict[str, f
 
 
 def _pages(server: Server, era: str, ids: count[int]) -> tuple[list[dict[str, Any]], int, list[str]]:
-    """Return the parameters that ask for each page, the size of all answers, and the tools' names."""
+    """Return the parameters of each page's request, the size of all responses, and the names of the tools."""
     pages: list[dict[str, Any]] = [{}]
     names: list[str] = []
     size = 0
@@ -61,11 +61,11 @@ def _pages(server: Server, era: str, ids: count[int]) -> tuple[list[dict[str, An
 
 
 def _repeat(server: Server, era: str, pages: list[dict[str, Any]], ids: count[int], times: int) -> tuple[float, float]:
-    """Ask for the whole list so often; wall and CPU seconds of one."""
+    """Request the whole list several times. Return the wall and CPU seconds of one list."""
     requests = [request(era, next(ids), "tools/list", page) for _ in range(times) for page in pages]
     cpu, started = server.cpu_seconds(), time.perf_counter()
     sizes = [len(server.exchange(one, 1)) for one in requests]
     wall, cpu = time.perf_counter() - started, server.cpu_seconds() - cpu
     if min(sizes) < max(sizes) // 2 and len(pages) == 1:
-        raise WrongAnswerError("answers to the same question differ")
+        raise WrongAnswerError("responses to equal requests differ")
     return wall / times, cpu / times

@@ -1,4 +1,4 @@
-"""What else the machine was doing: figures of a busy machine are worth little, so it is said."""
+"""The other load of the machine during a run. Figures of a busy machine get a warning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 OTHERS_LIMIT = 0.05
-"""Share of the machine's CPU time that others may take before it is said."""
+"""The share of the machine's CPU time that other programs may use without a warning."""
 STEAL_LIMIT = 0.01
 
 
@@ -27,7 +27,7 @@ class Moment:
 
     @classmethod
     def now(cls) -> Moment:
-        """Read them."""
+        """Read the counters."""
         first = Path("/proc/stat").read_text("ascii").split("\n", 1)[0]
         user, nice, system, idle, wait, interrupt, soft, steal = (int(field) for field in first.split()[1:9])
         tick = os.sysconf("SC_CLK_TCK")
@@ -41,14 +41,14 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What the machine did between two moments, as shares of all its CPU time."""
+    """The other load of the machine between two moments, as shares of all its CPU time."""
 
     others: float
     steal: float
 
     @classmethod
     def between(cls, before: Moment, after: Moment) -> Load:
-        """Return the work of processes other than ours, and the time that the hypervisor gave to others."""
+        """Return the CPU time of other processes, and the time that the hypervisor gave to other machines."""
         total = max(after.total - before.total, 1e-9)
         others = (after.busy - before.busy) - (after.own - before.own)
         return cls(round(max(others, 0.0) / total, 3), round((after.steal - before.steal) / total, 3))
@@ -63,7 +63,7 @@ class Load:
         )
 
     def warnings(self) -> list[str]:
-        """Return the facts that a reader has to know."""
+        """Return the warnings for the reader."""
         found = []
         if self.others > OTHERS_LIMIT:
             found.append(
@@ -75,7 +75,7 @@ class Load:
 
 
 def description() -> dict[str, Any]:
-    """Return the machine, as far as it matters to a reader."""
+    """Return the facts about the machine that affect the figures."""
     cpu = next(
         (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
     )
@@ -87,7 +87,7 @@ def description() -> dict[str, Any]:
 
 
 def halves() -> tuple[set[int] | None, set[int] | None]:
-    """Processors for the servers and for the client, apart; None where there is only one."""
+    """Return separate processors for the servers and for the client, or None and None if there is only one."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         return None, None
@@ -96,7 +96,7 @@ def halves() -> tuple[set[int] | None, set[int] | None]:
 
 @contextmanager
 def own_processors(cpus: set[int] | None) -> Iterator[None]:
-    """Keep this process on some processors for a while."""
+    """Run the block on these processors."""
     before = os.sched_getaffinity(0)
     try:
         if cpus:

@@ -1,4 +1,4 @@
-"""Resident memory at rest, after calls, and after as many again: a server returns to rest, and does not grow."""
+"""Resident memory at rest, after calls, and after as many more calls, when it should not have grown."""
 
 from __future__ import annotations
 

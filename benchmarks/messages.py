@@ -1,4 +1,4 @@
-"""The messages of a client in both eras, and the checking of what comes back. Knows nothing of processes."""
+"""The messages of a client in both eras, and the checks of responses. The module is independent of processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _META = {
 
 
 class WrongAnswerError(Exception):
-    """A server answered something else than it had to."""
+    """The response of a server is wrong."""
 
 
 def _line(message: dict[str, Any]) -> bytes:
@@ -27,20 +27,20 @@ def _line(message: dict[str, Any]) -> bytes:
 
 
 def request(era: str, request_id: int, method: str, params: dict[str, Any]) -> bytes:
-    """One request of an era, with its line break."""
+    """Return a request of an era, with its line break."""
     if era == MODERN:
         params = {**params, "_meta": _META}
     return _line({"id": request_id, "method": method, "params": params})
 
 
 def handshake() -> tuple[bytes, bytes]:
-    """Return the request that opens a session, and the notification that follows its answer."""
+    """Return the request that opens a session, and the notification after its response."""
     params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
     return _line({"id": 0, "method": "initialize", "params": params}), _line({"method": "notifications/initialized"})
 
 
 def additions(era: str, tool: str, first: int, count: int) -> list[bytes]:
-    """Return calls of an adding tool, each with numbers of its own."""
+    """Return calls of a tool that adds numbers, each with different numbers."""
     return [
         request(era, number, "tools/call", {"name": tool, "arguments": {"a": number, "b": 7}})
         for number in range(first, first + count)
@@ -48,10 +48,10 @@ def additions(era: str, tool: str, first: int, count: int) -> list[bytes]:
 
 
 def check_additions(answers: Sequence[bytes], first: int, count: int) -> None:
-    """Check that each call has one answer, and that it is the sum.
+    """Check that each call has one response, with the sum.
 
     Raises:
-        WrongAnswerError: it is not.
+        WrongAnswerError: a response is missing or wrong.
     """
     missing = set(range(first, first + count))
     for line in answers:
@@ -67,10 +67,10 @@ def check_additions(answers: Sequence[bytes], first: int, count: int) -> None:
 
 
 def result_of(line: bytes) -> dict[str, Any]:
-    """Return a response that carries a result.
+    """Return a decoded response with a result.
 
     Raises:
-        WrongAnswerError: it is something else.
+        WrongAnswerError: the message is no such response.
     """
     message: dict[str, Any] = json.loads(line)
     if "result" not in message:

@@ -1,7 +1,7 @@
-"""One server process and what the kernel says about it: CPU time, memory; and one that takes messages over its pipes.
+"""One server process, its CPU time and its memory; and a server that reads messages from a pipe.
 
-CPU time is read from the process's own clock (clock_getcpuclockid(3)), in nanoseconds and with all its threads; what
-`/proc/PID/stat` shows of the same account is rounded to ticks of 10 ms.
+The CPU time is that of the process's clock (clock_getcpuclockid(3)), in nanoseconds and for all threads.
+`/proc/PID/stat` rounds this time to 10 ms.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _CHUNK = 2**16
 
 
 class ServerFailedError(Exception):
-    """The process ended, or did not answer in time; with the end of what it wrote to standard error."""
+    """The process ended, or did not respond in time. The message has the last lines of its standard error."""
 
 
 class Process:
     """A process that serves. It runs from construction to `stop`.
 
     Args:
-        command: what starts it.
+        command: its command.
         environ: all its environment variables.
-        cpus: the processors it may use; None for all.
-        pipes: whether its standard input and output are pipes to this process; else it has none.
+        cpus: the processors that it may use; None for all.
+        pipes: True to connect its standard input and output to this process by pipes.
     """
 
     def __init__(
@@ -63,31 +63,31 @@ class Process:
         self.stop()
 
     def cpu_seconds(self) -> float:
-        """CPU time used so far, user and system, all threads."""
+        """Return the CPU time so far: user and system time of all threads."""
         return time.clock_gettime(self._clock)
 
     def age_seconds(self) -> float:
-        """How long ago it was started."""
+        """Return the time since its start."""
         return time.perf_counter() - self._started
 
     def memory_mib(self) -> tuple[float, float]:
-        """Resident memory now, and at its peak, in MiB."""
+        """Return the resident memory and its maximum so far, in MiB."""
         status = Path(f"/proc/{self._process.pid}/status").read_text("ascii")
         sizes = dict(line.split(":", 1) for line in status.splitlines() if line.startswith(("VmRSS", "VmHWM")))
         now, peak = (int(sizes[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
         return now, peak
 
     def resident_kib(self) -> float:
-        """Resident memory now, in KiB: counted page by page, where `memory_mib` may lag by a few dozen pages."""
+        """Return the resident memory in KiB. Each page is counted; `memory_mib` may differ by some dozen pages."""
         rollup = Path(f"/proc/{self._process.pid}/smaps_rollup").read_text("ascii")
         return float(next(line.split()[1] for line in rollup.splitlines() if line.startswith("Rss:")))
 
     def uses(self, library: str) -> bool:
-        """Whether a compiled library of that name is loaded into it."""
+        """Return True if it has loaded a compiled library of that name."""
         return library in Path(f"/proc/{self._process.pid}/maps").read_text("utf-8", "replace")
 
     def stop(self) -> None:
-        """Tell it to end and wait; kill it when it does not."""
+        """Terminate the process and wait. Kill it if it does not end."""
         self._tell_to_end()
         try:
             self._process.wait(TIMEOUT_SECONDS)
@@ -105,7 +105,7 @@ class Process:
 
 
 class Server(Process):
-    """A server on a pair of pipes. The end of its input is its end."""
+    """A server on a pair of pipes. It ends when its input ends."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], cpus: set[int] | None) -> None:
         super().__init__(command, environ, cpus, pipes=True)
@@ -117,7 +117,7 @@ class Server(Process):
         self._poll.register(self._out, select.POLLIN)
 
     def exchange(self, data: bytes, answers: int) -> bytes:
-        """Write lines, fewer than a pipe holds, and wait for as many lines of answer."""
+        """Write lines that fit the buffer of a pipe, and return as many lines of output."""
         os.write(self._in, data)
         if not self._poll.poll(TIMEOUT_SECONDS * 1000):
             self._fail("no answer")
@@ -135,11 +135,11 @@ class Server(Process):
         return b"".join(parts)
 
     def tell(self, data: bytes) -> None:
-        """Write a line that has no answer."""
+        """Write a line that has no response."""
         os.write(self._in, data)
 
     def wait_for_line(self) -> bytes:
-        """Return a line that it writes unasked."""
+        """Return the next line of output."""
         return self.exchange(b"", 1)
 
     def _tell_to_end(self) -> None:

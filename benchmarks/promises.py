@@ -1,4 +1,4 @@
-"""What the project promises about speed, beside what this run measured. Ratios are of this run's medians."""
+"""The promises of the project about speed, each with the measured value. Ratios are ratios of medians."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.results import Results
 
 
 def lines(results: Results) -> list[str]:
-    """One line for each promise that was measured."""
+    """Return a line for each promise that was measured."""
     found = [*http_promises.lines(results), *mounted_calls.promises(results)]
     http = [f"{_kept(kept)} {promise}" for kept, promise in found]
     return [
@@ -60,21 +60,21 @@ def _calls(results: Results) -> Iterator[str]:
 
 
 def _lists(results: Results) -> Iterator[str]:
-    """Return the bytes have to be copied, however ready they lie: the floor, which keeps them so, is the measure."""
+    """Yield the promises about lists, relative to the floor. Both must copy the bytes of each response."""
     few, many = lists.SIZES
     for era in ERAS:
         case = f"{era} {many} tools"
         ratio = results.ratio(lists.NAME, case, PEGBOARD, FLOOR, "cpu_us")
         ours, floors = (_growth(results, era, name) for name in (PEGBOARD, FLOOR))
         if ratio and ours and floors:
-            grown = f"{many} tools cost {ours:.1f} x {few}, the floor's ready bytes {floors:.1f} x"
+            grown = f"{many} tools cost {ours:.1f} x {few}, on the floor {floors:.1f} x"
             yield f"{_kept(ratio <= 2)} list {era}: {ratio:.2f} x floor (within 2); {grown}"
 
 
 def _locks(results: Results) -> Iterator[str]:
     plain, with_lock = (results.get(locked.NAME, locked.CASE, name, "cpu_ms") for name in (PEGBOARD, locked.LOCKED))
     if plain and with_lock:
-        added = with_lock.minimum - plain.minimum  # other load makes both larger
+        added = with_lock.minimum - plain.minimum  # other load increases both medians
         yield f"{_kept(added < 30)} lock: {locked.CASE} are compared in {added:.1f} ms at the start (under 30)"
 
 

@@ -16,18 +16,18 @@ from benchmarks.http import sizes as http_sizes
 from benchmarks.results import Results
 
 NOISY: Final = 1.3
-"""A largest value this many times the least is worth a warning."""
+"""The ratio of the largest value to the least above which a warning is printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How the results of one scenario are shown.
+    """The form of the table of one scenario.
 
     Attributes:
-        title: what it shows; the case is added.
-        columns: header -> metric.
-        metric: the metric that ratios are made of, and whose least and largest value are shown.
-        bases: the contenders that ratios are taken to.
+        title: the title, before the name of the case.
+        columns: the metric of each column, by its header.
+        metric: the metric whose ratios, least and largest values are shown.
+        bases: the contenders that others are compared with.
     """
 
     title: str
@@ -100,7 +100,7 @@ TABLES = {
         (FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST),
     ),
     auth.NAME: Table(
-        "calls over HTTP by those who bring a token",
+        "calls over HTTP with a token",
         {"calls/s": "per_second", "p50 ms": "p50_ms", "p99 ms": "p99_ms", "CPU us/call": "cpu_us"},
         "cpu_us",
         (auth.OPEN, FLOOR),
@@ -121,7 +121,7 @@ TABLES = {
         (FLOOR, SDK),
     ),
     http_memory.NAME: Table(
-        "memory of an HTTP server that each takes",
+        "memory of an HTTP server for each session or stream",
         {"CPU us each": "each_us", "RSS MiB with all": "rss_mib", "KiB each": "each_kib"},
         "each_kib",
         (SDK,),
@@ -143,7 +143,7 @@ def tables(results: Results) -> list[str]:
 
 
 def ratios(results: Results) -> list[dict[str, Any]]:
-    """Every contender's median over that of each base, by scenario and case."""
+    """Return the median of every contender divided by that of each base, by scenario and case."""
     found = []
     for scenario, table in TABLES.items():
         for case in results.cases(scenario):
@@ -156,7 +156,7 @@ def ratios(results: Results) -> list[dict[str, Any]]:
 
 
 def noise(results: Results) -> list[str]:
-    """Return a warning where rounds of the same measurement differ much."""
+    """Return a warning for each scenario in which the rounds of a measurement differ much."""
     found = []
     for scenario, table in TABLES.items():
         spreads = {key: one.spread for key, one in results.of(scenario, table.metric).items()}

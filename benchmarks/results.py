@@ -1,4 +1,4 @@
-"""Measured values: kept per scenario, case and contender, one for each round."""
+"""Measured values by scenario, case and contender, one for each round."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Summary:
 
     @property
     def spread(self) -> float:
-        """How many times the least the largest is."""
+        """The largest value divided by the least."""
         return self.maximum / self.minimum if self.minimum > 0 else 1.0
 
 
 @dataclass(slots=True)
 class Results:
-    """All that was measured in one run."""
+    """The measured values of one run."""
 
     _values: dict[Key, dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, scenario: str, case: str, contender: str, **metrics: float) -> None:
-        """Keep one round's values."""
+        """Add the values of one round."""
         kept = self._values.setdefault((scenario, case, contender), {})
         for metric, value in metrics.items():
             kept.setdefault(metric, []).append(value)
 
     def get(self, scenario: str, case: str, contender: str, metric: str) -> Summary | None:
-        """One metric; None when it was not measured."""
+        """Return one metric, or None if it was not measured."""
         values = self._values.get((scenario, case, contender), {}).get(metric)
         return Summary(median(values), min(values), max(values), tuple(values)) if values else None
 
@@ -47,16 +47,16 @@ class Results:
         return list(dict.fromkeys(case for name, case, _ in self._values if name == scenario))
 
     def contenders(self, scenario: str, case: str) -> list[str]:
-        """Who was measured in a case."""
+        """Return the measured contenders of a case."""
         return [contender for name, one, contender in self._values if (name, one) == (scenario, case)]
 
     def ratio(self, scenario: str, case: str, contender: str, base: str, metric: str) -> float | None:
-        """How many times a base's median a contender's is, both of this run."""
+        """Return the median of a contender divided by the median of a base, or None."""
         ours, theirs = self.get(scenario, case, contender, metric), self.get(scenario, case, base, metric)
         return ours.median / theirs.median if ours and theirs and theirs.median else None
 
     def of(self, scenario: str, metric: str) -> dict[tuple[str, str], Summary]:
-        """One metric of a whole scenario, by case and contender."""
+        """Return one metric of a whole scenario, by case and contender."""
         return {
             (case, contender): summary
             for name, case, contender in self._values
@@ -64,11 +64,11 @@ class Results:
         }
 
     def remove(self, scenario: str) -> None:
-        """Forget a scenario."""
+        """Remove the values of a scenario."""
         self._values = {key: metrics for key, metrics in self._values.items() if key[0] != scenario}
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Everything, with the values of each round, in five digits."""
+        """Return all values of each round, with five digits."""
         rows = []
         for (scenario, case, contender), metrics in self._values.items():
             shown = {}

@@ -1,4 +1,4 @@
-"""Cold start: from starting the process to the first answer to `tools/list`, beside what importing pydantic takes."""
+"""The start of a process until the first response to `tools/list`, beside an import of pydantic."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ BASELINES: Final = {
     PYTHON: "pass",
     PYDANTIC: "from pydantic import BaseModel\nclass Model(BaseModel):\n    number: int",
 }
-"""What `python -c` runs in pegboard's environment; it ends with a line on standard output, which is waited for."""
+"""The code that `python -c` runs in pegboard's environment. Its last statement prints a line, which ends the time."""
 
 
 def run(bench: Bench) -> None:
-    """Measure. Every contender starts once before, so that nobody's files are cold."""
+    """Measure. Every contender first starts once, so that the kernel has its files in memory."""
     for name in _STARTED:
         if name in bench.names:
             with bench.start(bench.contenders.get(name)) as server:

@@ -34,7 +34,7 @@ def started(plugins: dict[str, Any]) -> Host:
 
 
 async def measure() -> dict[str, float]:
-    """Return the microseconds of CPU time per call with each settings, the best of all rounds."""
+    """Return the least microseconds of CPU time per call of all rounds, by the name of the settings."""
     params = {"name": "bench_add", "arguments": {"a": 1, "b": 2}}
     call = Call("tools/call", params, client=Client(revision="2025-11-25"), request_id=1, transport="stdio")
     hosts = {name: started(plugins) for name, plugins in SETTINGS.items()}

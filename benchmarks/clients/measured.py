@@ -1,4 +1,4 @@
-"""The common part of the programs of all clients: calls of `add` one after the other, and their figures as JSON."""
+"""The common part of the programs of all clients: sequential calls of `add`, and their figures as JSON."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ URL, TOOL, ERA, SECONDS = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[
 
 
 async def measure(call: Callable[[int], Awaitable[int]]) -> None:
-    """Print how long a call takes, and its CPU time in this process.
+    """Print the duration of a call, and its CPU time in this process.
 
     Args:
-        call: adds 1 to a number by a call, and returns the sum.
+        call: calls the tool to add 1 to a number, and returns the sum.
     """
     for number in range(WARM_UP):
         assert await call(number) == number + 1

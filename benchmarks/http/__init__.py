@@ -1,1 +1,1 @@
-"""Measurements over HTTP: a client of a few raw sockets, and the scenarios `http-call`, `http-list`, `http-memory`."""
+"""The scenarios over HTTP, and their client."""

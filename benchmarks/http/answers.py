@@ -1,4 +1,4 @@
-"""HTTP/1.1 responses as far as the client needs them: where they end, and what they say. Knows no sockets."""
+"""The parts of HTTP/1.1 responses that the client needs: their end, their status and their message."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _EVENTS = re.compile(rb"\r\ncontent-type: *text/event-stream", re.IGNORECASE)
 _SESSION = re.compile(rb"\r\nmcp-session-id: *([^\r]+)", re.IGNORECASE)
 _HEAD_END: Final = b"\r\n\r\n"
 UNTIL_LAST_CHUNK: Final = -1
-"""The size of a response that does not say it: it ends with its last chunk."""
+"""The size of a response without a length, which ends with its last chunk."""
 
 
 def size_of(begun: bytes) -> int | None:
-    """How many bytes a response has in all; None while its head is not whole."""
+    """Return the number of bytes of a response, or None before the end of its header."""
     end = begun.find(_HEAD_END)
     if end < 0:
         return None
@@ -29,7 +29,7 @@ def size_of(begun: bytes) -> int | None:
 
 
 def is_whole(received: bytes, size: int | None) -> bool:
-    """Whether this is all of a response of that size."""
+    """Return True if a response of that size is complete."""
     if size == UNTIL_LAST_CHUNK:
         return received.endswith(b"\r\n0\r\n\r\n")
     return size is not None and len(received) >= size
@@ -41,8 +41,8 @@ class Answer:
 
     Attributes:
         status: its status.
-        message: the JSON-RPC message in it, whether it came as JSON or as the last event of a stream.
-        session: the session that it opens, if it does.
+        message: its JSON-RPC message: the body, or the last event of a stream.
+        session: the id of the session that it opens, or None.
     """
 
     status: int
@@ -51,7 +51,7 @@ class Answer:
 
     @classmethod
     def read(cls, raw: bytes) -> Answer:
-        """Read a whole response."""
+        """Parse a complete response."""
         head, _, body = raw.partition(_HEAD_END)
         if _CHUNKED.search(head):
             body = _unchunked(body)
@@ -65,7 +65,7 @@ def message_of(raw: bytes, status: int = 200) -> bytes:
     """Return the message of a response.
 
     Raises:
-        WrongAnswerError: its status is another one.
+        WrongAnswerError: it has another status.
     """
     answer = Answer.read(raw)
     if answer.status != status:

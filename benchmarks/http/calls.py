@@ -1,4 +1,4 @@
-"""`tools/call` over HTTP: one at a time and sixteen at a time; async, inline and in a thread; both eras."""
+"""`tools/call` over HTTP in both eras: async, inline and threaded functions, one and sixteen calls at a time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CONCURRENCIES: Final = (1, 16)
 
 _WARM_UP: Final = 320
 _FEW: Final = 32
-"""Where a call is slow, so many do."""
+"""The number of calls that are enough if a call is slow."""
 
 
 def case(era: str, tool: str, concurrency: int) -> str:
-    """How results call one measurement."""
+    """Return the name of a measurement in results."""
     return f"{era} {tool} x{concurrency}"
 
 
@@ -46,14 +46,14 @@ def _measure(bench: Bench, contender: Contender, server: HttpServer, era: str) -
 
 
 class Calls(Protocol):
-    """Makes the requests of a measurement, and checks what has come back."""
+    """Builds the requests of a measurement, and checks the responses."""
 
     def calls(self, tool: str, first: int, count: int) -> list[bytes]:
-        """Return calls of an adding tool, each with numbers of its own."""
+        """Return calls of a tool that adds numbers, each with different numbers."""
         ...
 
     def check(self, responses: Sequence[bytes], first: int) -> None:
-        """Check that each call has one answer, a success with the sum."""
+        """Check that each call has one successful response, with the sum."""
         ...
 
 
@@ -69,7 +69,7 @@ class Caller:
         self._tool = tool
 
     def measure(self, seconds: float) -> dict[str, float]:
-        """Warm up, then call for about so long; calls per second, latencies in ms, CPU microseconds per call."""
+        """Call for about `seconds`. Return calls per second, CPU microseconds per call, and latencies in ms."""
         self._timed(_FEW)
         count = round(seconds * self._timed(_FEW)["per_second"])
         if count > _FEW:

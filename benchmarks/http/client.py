@@ -1,6 +1,6 @@
-"""The client: keep-alive connections on raw sockets, each carrying one prepared request after the other.
+"""The client: connections on sockets, which stay open and send prepared requests.
 
-It does as little as it can while the clock runs: it finds where a response ends, and keeps it to be checked later.
+During a measurement the client only finds the end of each response. The responses are checked later.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _CHUNK: Final = 2**18
 
 @dataclass(slots=True)
 class Connection:
-    """One connection to a server of this machine.
+    """One connection to a server on this machine.
 
     Attributes:
-        received: what has come of the response that is awaited.
-        size: that response's size, once it is known.
-        sent_at: when its request was sent.
+        received: the received part of the current response.
+        size: the size of this response; None if it is not known yet.
+        sent_at: the time when its request was sent.
     """
 
     port: int
@@ -42,12 +42,12 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, request: bytes) -> None:
-        """Send a request, which is smaller than the kernel's buffer."""
+        """Send a request that fits the buffer of the kernel."""
         self.received, self.size, self.sent_at = b"", None, time.perf_counter()
         self.socket.sendall(request)
 
     def receive(self) -> bool:
-        """Take what has come; whether the response is whole.
+        """Read the available bytes. Return True if the response is complete.
 
         Raises:
             WrongAnswerError: the server has closed the connection.
@@ -68,7 +68,7 @@ class Connection:
         return self.received
 
     def open_stream(self, request: bytes) -> bytes:
-        """Send a request whose response does not end, and wait for the response's head."""
+        """Send a request for a stream, and return the header of the response."""
         self.send(request)
         while self.size is None:
             self.receive()
@@ -83,12 +83,12 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connection."""
         self.socket.close()
 
 
 class Load:
-    """So many connections, which share the requests: each sends its next when it has its answer."""
+    """Several connections that share the requests. Each sends the next request after its response."""
 
     def __init__(self, port: int, concurrency: int) -> None:
         self._connections = [Connection(port) for _ in range(concurrency)]
@@ -108,10 +108,10 @@ class Load:
             connection.close()
 
     def run(self, requests: Sequence[bytes]) -> tuple[list[bytes], list[float]]:
-        """Send all requests; the responses as they came, and how long each took, in seconds.
+        """Send all requests. Return the responses in the order of their arrival, and their latencies in seconds.
 
         Raises:
-            WrongAnswerError: an answer does not come.
+            WrongAnswerError: a response is missing.
         """
         responses: list[bytes] = []
         latencies: list[float] = []
@@ -123,7 +123,7 @@ class Load:
         while len(responses) < missing:
             events = self._poll.poll(TIMEOUT_SECONDS)
             if not events:
-                raise WrongAnswerError("answers are missing")
+                raise WrongAnswerError("responses are missing")
             for file, _ in events:
                 self._take(self._by_file[file], following, responses, latencies)
         return responses, latencies

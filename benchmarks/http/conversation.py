@@ -1,4 +1,4 @@
-"""What a client says to one HTTP server in one era: requests with their headers, and the session where there is one."""
+"""The requests of a client to one HTTP server in one era, with their headers and their session."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PATH: Final = "/mcp"
 
 
 class Conversation:
-    """Requests of one era to one server. In sessions it shakes hands first.
+    """Requests of one era to one server. The constructor initializes a session, if the era has sessions.
 
     Args:
-        connection: where the handshake goes; requests may go over any connection.
+        connection: the connection for the initialization. Requests may use other connections.
         era: the era.
-        authorization: what each request says in its header of that name; empty for nothing.
+        authorization: the header `Authorization` of each request; "" for none.
     """
 
     def __init__(self, connection: Connection, era: str, authorization: str = "") -> None:
@@ -34,19 +34,19 @@ class Conversation:
             message_of(connection.exchange(self._post(initialized)), 202)
 
     def request(self, request_id: int, method: str, params: dict[str, Any]) -> bytes:
-        """One request."""
+        """Return a request."""
         return self._post(request(self._era, request_id, method, params), method, params.get("name"))
 
     def calls(self, tool: str, first: int, count: int) -> list[bytes]:
-        """Return calls of an adding tool, each with numbers of its own."""
+        """Return calls of a tool that adds numbers, each with different numbers."""
         messages = additions(self._era, tool, first, count)
         return [self._post(message, "tools/call", tool) for message in messages]
 
     def check(self, responses: Sequence[bytes], first: int) -> None:
-        """Check that each call has one answer, a success with the sum.
+        """Check that each call has one successful response, with the sum.
 
         Raises:
-            WrongAnswerError: it is not so.
+            WrongAnswerError: a response is missing or wrong.
         """
         check_additions([message_of(raw) for raw in responses], first, len(responses))
 

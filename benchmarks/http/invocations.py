@@ -1,4 +1,4 @@
-"""Calls by the worker protocol: requests with their headers, and what must come back."""
+"""Calls over the worker protocol: requests with their headers, and the checks of responses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PATH: Final = "/worker/tools/invoke"
 
 
 class Invocations:
-    """Requests to one server, as the existing system makes them.
+    """Requests to one server, in the form of the Arcade engine.
 
     Args:
-        port: where it listens.
-        authorization: what each request says in its header of that name.
+        port: its port.
+        authorization: the header `Authorization` of each request.
     """
 
     def __init__(self, port: int, authorization: str) -> None:
@@ -27,14 +27,14 @@ class Invocations:
         )
 
     def calls(self, tool: str, first: int, count: int) -> list[bytes]:
-        """Return calls of an adding tool, each with numbers of its own."""
+        """Return calls of a tool that adds numbers, each with different numbers."""
         return [self._post(tool, number) for number in range(first, first + count)]
 
     def check(self, responses: Sequence[bytes], first: int) -> None:
-        """Check that each call has one answer, a success with the sum.
+        """Check that each call has one successful response, with the sum.
 
         Raises:
-            WrongAnswerError: it is not so.
+            WrongAnswerError: a response is missing or wrong.
         """
         sums = {}
         for raw in responses:

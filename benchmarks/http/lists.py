@@ -1,4 +1,4 @@
-"""`tools/list` over HTTP with few, many and very many tools, and what a call costs among them."""
+"""`tools/list` over HTTP with few, many and very many tools, and the cost of a call among them."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from benchmarks.messages import WrongAnswerError, result_of
 NAME: Final = "http-list"
 SIZES: Final = (10, 1000, 10_000)
 SMALL_PAGE: Final = 10
-"""A page of this many of the many tools is as large as all of the few: so their costs can be compared."""
+"""The size of a page of the largest catalogue. It equals the smallest catalogue, so that the costs can be compared."""
 PAGED: Final = f"{SIZES[-1]} tools, {SMALL_PAGE} a page"
 CONCURRENCY: Final = 16
 
 _ROUNDS_OF_MANY: Final = 3
-"""Most rounds with very many tools, as every start takes seconds; of the SDK, whose lists do too, there is one."""
+"""The maximum number of rounds with very many tools, because every start takes seconds. The SDK has one round."""
 _MOST_PAGES: Final = 100
 
 
 def case(era: str, tools: str) -> str:
-    """How results call one measurement."""
+    """Return the name of a measurement in results."""
     return f"{era} {tools}"
 
 
 def tools(size: int) -> str:
-    """How results call a number of tools."""
+    """Return the name of a number of tools in results."""
     return f"{size} tools"
 
 
 def run(bench: Bench) -> None:
-    """Measure: the first page, all pages, and calls of one of the tools."""
+    """Measure the first page, all pages, and calls of one of the tools."""
     ours = (PEGBOARD, FLOOR)
     for size in SIZES[:-1]:
         for contender in bench.turns(f"{NAME} {tools(size)}", (*ours, *PEERS)):
@@ -64,7 +64,7 @@ def _measure(bench: Bench, contender: Contender, size: int, label: str, variable
 
 
 class _Lister:
-    """Asks one server for its tools."""
+    """Lists the tools of one server."""
 
     def __init__(self, server: HttpServer, connection: Connection, conversation: Conversation) -> None:
         self._server = server
@@ -73,7 +73,7 @@ class _Lister:
         self._ids = count(1)
 
     def measure(self, size: int, seconds: float) -> dict[str, float]:
-        """Return the first page, and the whole list: CPU microseconds, and what is in them.
+        """Return the CPU microseconds and the sizes of the first page and of the whole list.
 
         Raises:
             WrongAnswerError: the list is not complete.
@@ -95,7 +95,7 @@ class _Lister:
         return metrics
 
     def _results(self) -> Iterator[tuple[dict[str, Any], dict[str, Any], int]]:
-        """Return the parameters that ask for each page, its result, and its size in bytes."""
+        """Return the parameters of each page's request, its result, and its size in bytes."""
         params: dict[str, Any] = {}
         while True:
             message = message_of(self._connection.exchange(self._request(params)))
@@ -106,7 +106,7 @@ class _Lister:
             params = {"cursor": result["nextCursor"]}
 
     def _repeat(self, pages: list[dict[str, Any]], seconds: float) -> tuple[float, float]:
-        """Ask for these pages again and again, for about so long; CPU and wall microseconds of all of them once."""
+        """Request these pages for about `seconds`. Return the CPU and wall microseconds of one repetition."""
         self._timed(pages, 1)
         _, wall = self._timed(pages, 2)
         cpu, wall = self._timed(pages, min(max(round(seconds / wall), 2), 3000))
@@ -119,7 +119,7 @@ class _Lister:
         sizes = [len(exchange(one)) for one in requests]
         wall, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
         if len(pages) == 1 and min(sizes) < max(sizes) // 2:
-            raise WrongAnswerError("answers to the same question differ")
+            raise WrongAnswerError("responses to equal requests differ")
         return cpu / times, wall / times
 
     def _request(self, params: dict[str, Any]) -> bytes:

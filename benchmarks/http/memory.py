@@ -1,4 +1,4 @@
-"""What an idle session costs an HTTP server (2025-11-25), and one that holds its stream open beside."""
+"""The memory that an HTTP server uses for an idle session and for an open stream (2025-11-25)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SESSIONS: Final = "idle sessions"
 STREAMS: Final = "streams of sessions"
 COUNT: Final = 1000
 STEPS: Final = (0, COUNT // 4, COUNT // 2, COUNT)
-"""Numbers of sessions at which resident memory is read."""
+"""The numbers of sessions at which resident memory is read."""
 COUNT_OF_STREAMS: Final = 500
 _FILES: Final = 4 * COUNT_OF_STREAMS
 
@@ -28,7 +28,7 @@ _NOT_OFFERED: Final = 405
 
 
 def case(sessions: int) -> str:
-    """How results call the memory of a server with so many sessions."""
+    """Return the name of a number of sessions in results."""
     return f"{sessions} sessions"
 
 
@@ -57,7 +57,7 @@ def run(bench: Bench) -> None:
 
 
 def _streams(server: HttpServer, sessions: list[Conversation], opened: ExitStack) -> dict[str, float]:
-    """Open the stream of many sessions, each on a connection of its own, and leave them open."""
+    """Open the streams of many sessions, each on its own connection, and keep them open."""
     asked = sessions[:COUNT_OF_STREAMS]
     before, cpu = server.resident_kib(), server.cpu_seconds()
     for number, session in enumerate(asked):
@@ -75,7 +75,7 @@ def _streams(server: HttpServer, sessions: list[Conversation], opened: ExitStack
 
 
 def _allow_files(wanted: int) -> None:
-    """Let this process, and the servers that it starts, hold so many files open."""
+    """Raise the limit of open files for this process and the servers that it starts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))

@@ -1,4 +1,4 @@
-"""`tools/call` of a mounted server beside one of the host's own tools, over HTTP: the CPU time of the host."""
+"""Calls of a mounted server's tool beside calls of the host's own tool, over HTTP: the CPU time of the host."""
 
 from __future__ import annotations
 

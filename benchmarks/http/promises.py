@@ -1,4 +1,4 @@
-"""What the project promises about HTTP, beside what this run measured. Ratios are of this run's medians."""
+"""The promises of the project about HTTP, each with the measured value. Ratios are ratios of medians."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from benchmarks.results import Results
 
 _HOP: Final = "add_thread"
 _SAME: Final = 1.15
-"""Costs that differ by less are the same, as far as this can be measured."""
+"""The ratio below which two costs count as equal."""
 _QUARTER: Final = 1.25
 
 
 def lines(results: Results) -> Iterator[tuple[bool, str]]:
-    """For each promise that was measured, whether it is kept, and how."""
+    """Yield True or False and a sentence for each promise that was measured: True if it is kept."""
     yield from _calls(results)
     yield from _auth(results)
     yield from _lists(results)
@@ -42,10 +42,10 @@ def _calls(results: Results) -> Iterator[tuple[bool, str]]:
 
 def _auth(results: Results) -> Iterator[tuple[bool, str]]:
     for case in results.cases(auth.NAME):
-        for door in results.contenders(auth.NAME, case):
-            ratio = results.ratio(auth.NAME, case, door, auth.OPEN, "cpu_us")
-            if ratio and door not in (auth.OPEN, FLOOR):
-                yield ratio <= _QUARTER, f"auth {case}: {door} {ratio:.2f} x {auth.OPEN} (within a quarter)"
+        for way in results.contenders(auth.NAME, case):
+            ratio = results.ratio(auth.NAME, case, way, auth.OPEN, "cpu_us")
+            if ratio and way not in (auth.OPEN, FLOOR):
+                yield ratio <= _QUARTER, f"auth {case}: {way} {ratio:.2f} x {auth.OPEN} (within a quarter)"
     for concurrency in calls.CONCURRENCIES:
         mcp, worker = (calls.case(era, auth.TOOL, concurrency) for era in (MODERN, auth.WORKER))
         plain = results.get(auth.NAME, mcp, auth.OPEN, "cpu_us")

@@ -1,4 +1,4 @@
-"""One HTTP server process, at a port of loopback."""
+"""One HTTP server process on a loopback port."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _PAUSE_SECONDS = 0.005
 
 
 class HttpServer(Process):
-    """A contender that serves over HTTP. It takes connections when it is constructed.
+    """A contender that serves over HTTP. The constructor returns when the server accepts connections.
 
     Args:
-        contender: what to start.
-        cpus: the processors it may use; None for all.
-        more_tools: how many tools it offers beside those that add.
+        contender: the contender.
+        cpus: the processors that it may use; None for all.
+        more_tools: the number of additional tools.
         variables: more environment variables.
 
     Attributes:
-        port: where it listens.
-        ready_seconds: how long it took until it listened.
+        port: its port.
+        ready_seconds: the time until it listened.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class HttpServer(Process):
 
 
 def free_port() -> int:
-    """Return a port that nothing listens at."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

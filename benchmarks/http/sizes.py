@@ -1,4 +1,4 @@
-"""`tools/call` of a tool that returns a list of records, of growing size, over HTTP; 2025-11-25, which all serve."""
+"""`tools/call` over HTTP of a tool that returns a list of records, in 2025-11-25, which all contenders serve."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from benchmarks.messages import LEGACY, WrongAnswerError, result_of
 
 NAME: Final = "http-size"
 KIB: Final = (1, 16, 128, 1024)
-"""The sizes of results, in KiB of JSON; in an answer they are there twice, as data and as text."""
+"""The sizes of results, in KiB of JSON. A response has the result twice, as data and as text."""
 _RECORD: Final = {"id": 10_000, "name": "a record", "tags": ["a", "b"], "price": 12.5}
 _BYTES: Final = len(json.dumps(_RECORD, separators=(",", ":"))) + 1
 
 
 def case(kib: int) -> str:
-    """How results call one size."""
+    """Return the name of a size in results."""
     return f"{kib} KiB"
 
 
@@ -37,7 +37,7 @@ def run(bench: Bench) -> None:
 
 
 class _Asker:
-    """Asks one server for records."""
+    """Calls the tool of one server."""
 
     def __init__(self, server: HttpServer, connection: Connection, tool: str) -> None:
         self._server = server
@@ -47,7 +47,7 @@ class _Asker:
         self._ids = count(1)
 
     def measure(self, kib: int, seconds: float) -> dict[str, float]:
-        """Call for about so long; CPU and wall milliseconds per call, and the size of an answer.
+        """Call for about `seconds`. Return CPU and wall milliseconds per call, and the size of a response.
 
         Raises:
             WrongAnswerError: records are missing.

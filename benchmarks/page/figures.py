@@ -38,7 +38,7 @@ COLORS: Final = {
     FASTMCP: "#2a9d6f",
     ARCADE: "#a259c4",
 }
-"""The color of each contender, the same in all figures. Others, which are no servers, are gray."""
+"""The color of each contender, the same in all figures. The floor and the import of pydantic are gray."""
 _GRAY: Final = "#7a8394"
 _BASE: Final = PEGBOARD
 NAMES: Final = {
@@ -80,7 +80,7 @@ class Figure(ABC):
         """The cases that it shows."""
 
     def is_measured(self, results: Results) -> bool:
-        """Whether the results have what it shows."""
+        """Return True if the results have its values."""
         return all(self._row(results, case) for case in self.shown)
 
     @abstractmethod
@@ -130,7 +130,7 @@ class Lines(Figure):
     Attributes:
         axis: the meaning of the positions.
         cases: the case of each position.
-        logarithmic: whether both scales are logarithmic.
+        logarithmic: True if both scales are logarithmic.
     """
 
     axis: str

@@ -1,4 +1,4 @@
-"""Bar charts and line charts as SVG, readable on light and on dark pages. Knows no benchmarks."""
+"""Bar charts and line charts as SVG, readable on light and on dark pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEAD: Final = 64
 _BAR, _STEP = 20, 28
 _BARS_LEFT, _BARS_RIGHT = 200, 640
 _PLOT: Final = (100, 74, 570, 320)
-"""Left, top, right and bottom of the area that lines are drawn in."""
+"""Left, top, right and bottom of the area of lines."""
 _LINE_OF_TEXT: Final = 17
 
 
@@ -25,7 +25,7 @@ class Series:
     Attributes:
         name: its name.
         color: its color.
-        points: the positions and values of a line; a bar has one point, whose position means nothing.
+        points: the positions and values of a line. A bar has one point, whose position is ignored.
     """
 
     name: str
@@ -63,7 +63,7 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
         unit: the unit of the values.
         axis: the meaning of the positions.
         series: the lines; their positions are marked on the axis.
-        logarithmic: whether both scales are logarithmic; else they are linear and values begin at zero.
+        logarithmic: True if both scales are logarithmic. Otherwise they are linear, and values begin at zero.
     """
     left, top, right, bottom = _PLOT
     positions = sorted({x for one in series for x, _ in one.points})
@@ -121,7 +121,7 @@ def _steps(largest: float) -> list[float]:
 
 
 def _apart(ends: Sequence[tuple[float, Series]]) -> Iterator[tuple[float, tuple[float, Series]]]:
-    """Yield each end with the height of its name; names keep their order and do not overlap."""
+    """Yield the end of each line with the height of its name. Names keep their order and do not overlap."""
     ordered = sorted(ends, key=lambda end: end[0])
     heights: list[float] = []
     for at, _ in ordered:

@@ -28,10 +28,10 @@ _CACHE: Final = CACHE / "regressions"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure both revisions and print the table; 1 if a path is slower."""
+    """Measure both revisions and print the table. Return 1 if a path is slower."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.regressions", description=__doc__)
-    parser.add_argument("--base", default="", metavar="REVISION", help="the last release, if it is not given")
-    parser.add_argument("--cpu-time", action="store_true", help="measure CPU time, though valgrind is installed")
+    parser.add_argument("--base", default="", metavar="REVISION", help="revision to compare with (the last release)")
+    parser.add_argument("--cpu-time", action="store_true", help="measure CPU time, even if valgrind is installed")
     options = parser.parse_args(argv)
     base = options.base or last_release()
     meter = meters.CPU_TIME if options.cpu_time else meters.best()
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def compare(meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Contender]) -> list[Compared]:
-    """Measure each path on both sides, which take turns. With an exact meter, processes run side by side."""
+    """Measure each path in both revisions, which take turns. With an exact meter, both processes run at once."""
 
     def total(process: tuple[KeyPath, int, int]) -> float:
         path, requests, side = process

@@ -1,4 +1,4 @@
-"""Costs of two revisions as a table, and the verdict."""
+"""The costs of two revisions as a table, and their comparison."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Compared:
 
     @property
     def is_slower(self) -> bool:
-        """Whether the cost has grown by more than the limit."""
+        """True if the cost has grown by more than the limit."""
         return self.growth > self.limit
 
 

@@ -23,11 +23,11 @@ class Meter(ABC):
 
     Attributes:
         unit: the unit of the costs that a table shows.
-        scale: the cost of one such unit.
-        limit: the largest growth of a cost that passes, as a share.
-        rounds: how often each process is measured; the least counts.
-        times: how many times as many requests as usual a process takes.
-        is_exact: whether other load of the machine does not change the costs, so processes may run side by side.
+        scale: the cost of one unit.
+        limit: the largest accepted growth of a cost, as a share.
+        rounds: the number of measurements of each process, of which the least is used.
+        times: the factor of the number of requests.
+        is_exact: True if other load of the machine does not change the costs, so that two processes may run at once.
     """
 
     unit: str
@@ -39,7 +39,7 @@ class Meter(ABC):
 
     @abstractmethod
     def total(self, path: KeyPath, contender: Contender, requests: int) -> float:
-        """Return the cost of a process that takes so many requests."""
+        """Return the cost of a process with a number of requests."""
 
 
 class Instructions(Meter):
@@ -64,7 +64,7 @@ class CpuTime(Meter):
     """CPU time of all threads, user and system. Other load of the machine changes it, so the limit is wide."""
 
     def total(self, path: KeyPath, contender: Contender, requests: int) -> float:
-        """Return the CPU seconds from the start of the process to the last answer."""
+        """Return the CPU seconds from the start of the process to the last response."""
         with path.serve(contender, _REPEATABLE) as server:
             path.drive(server, contender, requests)
             return server.cpu_seconds()
@@ -75,5 +75,5 @@ CPU_TIME: Final = CpuTime("us of CPU time", 1e-6, limit=0.2, rounds=9, times=5, 
 
 
 def best() -> Meter:
-    """Return the meter to use: instructions where valgrind is installed."""
+    """Return the meter: instructions if valgrind is installed, otherwise CPU time."""
     return INSTRUCTIONS if shutil.which("valgrind") else CPU_TIME

@@ -1,6 +1,6 @@
-"""The paths that are compared: one process that takes few requests, and one that takes many.
+"""The compared paths. For each, one process receives few requests, and another one receives many.
 
-The difference of both is the cost of the requests between, without start, warm-up and end.
+The difference of their costs is the cost of the additional requests, without the start and the end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.messages import LEGACY, MODERN, WrongAnswerError, request, resul
 from benchmarks.process import Process, Server
 
 LARGE: Final = 1000
-"""Records of a result of 64 KiB of JSON."""
+"""The number of records in 64 KiB of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class KeyPath:
     """One path.
 
     Attributes:
-        name: how the table calls it.
-        http: whether it is a path over HTTP; else over standard streams.
+        name: its name in the table.
+        http: True for HTTP, False for stdio.
         era: the era of its requests.
-        few: the requests of the one process.
-        many: the requests of the other; 0 if the whole process is the path: its start, a list, its end.
-        records: the records of each result; 0 for a sum.
+        few: the number of requests of the first process.
+        many: the number of requests of the second process; 0 to measure one process with its start, a list and its end.
+        records: the number of records in each result; 0 for a sum.
     """
 
     name: str
@@ -51,7 +51,7 @@ class KeyPath:
         return (self.few, self.many) if self.many else (0,)
 
     def longer(self, times: int) -> Self:
-        """Return the path with so many times as many requests."""
+        """Return the path with the numbers of requests multiplied."""
         return dataclasses.replace(self, few=self.few * times, many=self.many * times)
 
     def cost(self, totals: dict[int, float]) -> float:
@@ -65,7 +65,7 @@ class KeyPath:
         return Server(contender.command, contender.environ() | variables, None)
 
     def drive(self, server: Process, contender: Contender, requests: int) -> None:
-        """Ask for the list, then send so many calls, one after the other, and check the answers."""
+        """List the tools, then send sequential calls, and check the responses."""
         tool = contender.records if self.records else contender.tools["add"]
         arguments = {"count": self.records} if self.records else {"a": 1, "b": 7}
         with ExitStack() as opened:
@@ -77,7 +77,7 @@ class KeyPath:
                     raise WrongAnswerError(f"a call failed: {answer[:300]!r}")
 
     def _conversation(self, server: Process, opened: ExitStack) -> Callable[[str, dict[str, Any]], bytes]:
-        """Return a function that sends a request of a method with its params, and returns the answer."""
+        """Return a function that sends a request with a method and params, and returns the response."""
         ids = count(1)
         if isinstance(server, HttpServer):
             connection = opened.enter_context(Connection(server.port))

@@ -21,7 +21,7 @@ def add_thread(a: Number, b: Number) -> int:
 
 
 async def records(count: Number) -> list[dict[str, Any]]:
-    """Return so many records."""
+    """Return `count` records."""
     return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
 
 
@@ -29,7 +29,7 @@ FUNCTIONS = (add, add_thread, records)
 
 
 def lookups() -> Iterator[tuple[str, str, Callable[[str, int], str]]]:
-    """Yield name, description and function of as many other tools as `BENCH_MORE_TOOLS` says."""
+    """Yield the name, description and function of the additional tools, whose number is `BENCH_MORE_TOOLS`."""
     for number in range(int(os.environ.get("BENCH_MORE_TOOLS", "0"))):
         yield f"lookup_{number:04}", f"Look a name up in table {number}.", _lookup(number)
 

@@ -1,8 +1,8 @@
-"""The floor: the least that can answer what is measured, on an asyncio event loop with pydantic's JSON and validation.
+"""The floor: a minimal server on an asyncio event loop, with pydantic's JSON and validation.
 
-It checks no envelope, knows no revision, no error and no cancellation, keeps its list as bytes, writes without looking
-whether there is room, and runs an async tool on the spot. It is a limit, not a server. With `--tasks` each call runs in
-a task of its own, as it must where a slow call may hold up no other.
+It does only what the measured requests need. It does not check messages, revisions or free space in its output, has no
+errors and no cancellation, keeps its list as bytes, and runs an async tool at once. With `--tasks` each call runs in a
+separate task. A server needs tasks if a slow call must not delay other calls.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def add_here(a: int, b: int) -> int:
 
 
 def records(count: int) -> list[dict[str, Any]]:
-    """Return so many records."""
+    """Return `count` records."""
     return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
 
 
@@ -67,7 +67,7 @@ def result_of(value: object) -> dict[str, Any]:
 
 
 class Floor:
-    """Answers messages. What comes in together goes out together."""
+    """Responds to messages. Responses to messages that arrive together are written together."""
 
     def __init__(self, *, tasks: bool, more_tools: int) -> None:
         self._tasks = tasks
@@ -81,7 +81,7 @@ class Floor:
         self._list = to_json({"tools": described_tools(numbers, more_tools), "resultType": "complete"})
 
     def readable(self) -> None:
-        """Take what is there and answer it."""
+        """Read the available messages and respond to them."""
         chunk = os.read(0, 2**16)
         if not chunk:
             self.ended.set_result(None)
@@ -90,7 +90,7 @@ class Floor:
         for line in lines:
             self._message(from_json(line))
         if self._tasks:
-            self._loop.call_soon(self._flush)  # behind the first step of every task
+            self._loop.call_soon(self._flush)  # after the first step of every task
         else:
             self._flush()
 
@@ -103,7 +103,7 @@ class Floor:
                 self._running.add(task)
                 task.add_done_callback(self._running.discard)
             else:
-                _run_on_the_spot(call)
+                _run_at_once(call)
         elif method == "tools/list":
             self._queued.append(b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (message["id"], self._list))
         elif method == "initialize":
@@ -134,12 +134,12 @@ class Floor:
             self._queued.clear()
 
 
-def _run_on_the_spot(call: Coroutine[Any, Any, None]) -> None:
+def _run_at_once(call: Coroutine[Any, Any, None]) -> None:
     try:
         call.send(None)
     except StopIteration:
         return
-    raise RuntimeError("the tool was to be one that waits for nothing")
+    raise RuntimeError("the tool must not wait")
 
 
 def described_tools(numbers: TypeAdapter[Numbers], more: int) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""The floor over HTTP: the least that can answer what is measured on aiohttp, with pydantic's JSON and validation.
+"""The floor over HTTP: a minimal aiohttp handler, with pydantic's JSON and validation.
 
-It checks no header, no envelope and no session, knows no error, and keeps its lists as bytes. Of the worker protocol it
-knows calls of `add`, with a token whose signature, audience and end it checks. It is a limit, not a server. With
-`--uvloop` it runs on that event loop.
+It does only what the measured requests need. It does not check headers, messages or sessions, has no errors, and keeps
+its lists as bytes. Of the worker protocol it has calls of `add`, and checks signature, audience and expiry of their
+token. With `--uvloop` it runs on uvloop.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ COMPLETE = {"resultType": "complete", "ttlMs": 300_000, "cacheScope": "private"}
 
 
 class Floor:
-    """Answers requests.
+    """Responds to requests.
 
     Args:
-        more_tools: how many tools it lists beside those that add.
-        page_size: how many tools are on a page.
+        more_tools: the number of additional tools in its list.
+        page_size: the number of tools on a page.
     """
 
     def __init__(self, more_tools: int, page_size: int) -> None:
@@ -53,7 +53,7 @@ class Floor:
             self._pages.append(to_json({"tools": tools[start : start + page_size], **cursor, **COMPLETE}))
 
     async def answer(self, request: web.BaseRequest) -> web.Response:
-        """Answer one request."""
+        """Respond to one request."""
         message = from_json(await request.read())
         if request.path == "/worker/tools/invoke":
             return await self._invoke(request.headers["Authorization"].removeprefix("Bearer "), message)
@@ -114,7 +114,7 @@ def _response(body: bytes) -> web.Response:
 
 
 async def main() -> None:
-    """Serve until the process is told to end."""
+    """Serve until the process is terminated."""
     variables = os.environ
     page_size = int(variables.get("PEGBOARD__HOST__PAGE_SIZE", "1000"))
     floor = Floor(int(variables.get("BENCH_MORE_TOOLS", "0")), page_size)

@@ -15,7 +15,7 @@ for name, description, function in lookups():
 
 
 def serve_fast() -> None:
-    """Serve over HTTP with all that is known to make it faster: JSON answers, uvloop, httptools, and no log."""
+    """Serve over HTTP with the fastest known settings: JSON responses, uvloop, httptools, and no log."""
     import uvicorn  # type: ignore[import-not-found]
 
     app = server.streamable_http_app(json_response=True)
@@ -23,7 +23,7 @@ def serve_fast() -> None:
 
 
 def main(way: str) -> None:
-    """Serve over standard streams (`stdio`) or over HTTP: as it comes (`http`), `stateless` or `fast`."""
+    """Serve over stdio (`stdio`) or over HTTP: with defaults (`http`), `stateless` or `fast`."""
     if way == "stdio":
         server.run("stdio")
     elif way == "fast":

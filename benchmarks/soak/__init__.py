@@ -1,1 +1,1 @@
-"""A long run under mixed load that checks that memory, descriptors and threads stay level."""
+"""A long run under mixed load, which checks that memory, descriptors and threads do not grow."""

@@ -1,6 +1,6 @@
 """Runs the soak: `python -m benchmarks.soak [--minutes 60] [--clients 8] [--json]`.
 
-The load pauses before each sample, so that a sample shows what the server keeps and not what it is doing.
+The load pauses before each sample, so that a sample shows the memory of the idle server.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(cls, pid: int, minute: float, journeys: int) -> Sample:
-        """Read a process's account from the kernel."""
+        """Read the resources of a process from the kernel."""
         process = Path(f"/proc/{pid}")
         lines = (line.split(":", 1) for line in (process / "status").read_text("ascii").splitlines())
         status = {key: value.split()[0] for key, value in lines if value.split()}
@@ -77,7 +77,7 @@ class Growth(NamedTuple):
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> Growth:
-        """Compare the ends of the second half."""
+        """Compare the first and the last quarter of the second half."""
         half = samples[len(samples) // 2 :]
         quarter = max(1, len(half) // 4)
         first, last = half[:quarter], half[-quarter:]
@@ -89,12 +89,12 @@ class Growth(NamedTuple):
 
     @property
     def is_level(self) -> bool:
-        """True if the server kept its level."""
+        """True if the growth is within the limits."""
         return self.rss_mib <= MAX_GROWTH_MIB and self.descriptors <= 0 and self.threads <= 0
 
 
 async def soak(options: argparse.Namespace) -> int:
-    """Start a server, load it for the given time, and print what it held; 1 if it grew."""
+    """Start a server, load it for the given time, and print the samples. Return 1 if they have grown."""
     secret = secrets.token_hex(32)
     token = jwt.encode({"aud": "worker", "ver": "1", "exp": time.time() + 60 * options.minutes + 600}, secret, "HS256")
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
@@ -136,14 +136,14 @@ async def _load(base: str, server: subprocess.Popen[bytes], token: str, options:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as http:
             peer = Peer(http, base, token, chance)
             done += sum(await asyncio.gather(*(_travel(peer, end, options.pause) for _ in range(options.clients))))
-        await asyncio.sleep(SETTLE_SECONDS)  # calls that clients left end by themselves
+        await asyncio.sleep(SETTLE_SECONDS)  # abandoned calls end
         samples.append(Sample.of(server.pid, round(minute, 2), done))
         _show(samples[-1])
     return samples
 
 
 async def _travel(peer: Peer, end: float, pause: float) -> int:
-    """Make one journey after the other until the time is over, and return how many."""
+    """Make journeys until the time is over, and return their number."""
     journeys, weights = list(JOURNEYS), list(JOURNEYS.values())
     done = 0
     while time.monotonic() < end:
@@ -177,11 +177,11 @@ def _show(sample: Sample) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description="Load a server for long.")
-    parser.add_argument("--minutes", type=float, default=60, help="how long the load lasts (60)")
-    parser.add_argument("--clients", type=int, default=8, help="how many clients travel at once (8)")
+    parser.add_argument("--minutes", type=float, default=60, help="duration of the load (60)")
+    parser.add_argument("--clients", type=int, default=8, help="number of simultaneous clients (8)")
     parser.add_argument("--pause", type=float, default=0.02, help="seconds between two journeys of a client (0.02)")
     parser.add_argument("--sample-seconds", type=float, default=30, help="seconds of load before each sample (30)")
-    parser.add_argument("--seed", type=int, default=1, help="chooses the journeys (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random journeys (1)")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="one more variable")
     parser.add_argument("--json", action="store_true", help="print every sample as JSON")
     return parser

@@ -1,6 +1,6 @@
-"""What clients do during a soak: each journey is one client from its first request to its end.
+"""The journeys of a soak: each is one client from its first request to its end.
 
-A journey checks its answers and raises `WrongAnswerError` if one differs from what the protocol asks for.
+A journey checks its responses, and raises `WrongAnswerError` if the protocol requires another one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Peer:
     Args:
         http: the connections.
         base: the server's URL, without a path.
-        worker_token: the token for the worker's routes.
-        chance: the source of every random choice, so that a run can be repeated.
+        worker_token: the token for the routes of the worker.
+        chance: the source of all random choices, so that a run can be repeated.
     """
 
     def __init__(self, http: aiohttp.ClientSession, base: str, worker_token: str, chance: random.Random) -> None:
@@ -102,7 +102,7 @@ class Session:
         return self.peer.http.post(f"{self.peer.base}/mcp", json=message, headers=self.headers)
 
     def stream(self) -> Any:
-        """Open the stream on which the server speaks by itself."""
+        """Open the stream for messages that the server sends without a request."""
         return self.peer.http.get(f"{self.peer.base}/mcp", headers=self.headers)
 
 
@@ -208,7 +208,7 @@ async def answer_questions(peer: Peer) -> None:
 
 
 async def listen(peer: Peer) -> None:
-    """Hold the stream of a session open for a moment, then lose it."""
+    """Open the stream of a session, and disconnect after a moment."""
     async with peer.session() as session, session.stream() as response:
         _expect(response.status, 200)
         await session.call("add", a=1, b=2)
@@ -238,7 +238,7 @@ JOURNEYS: Final[Mapping[Callable[[Peer], Awaitable[None]], int]] = {
     listen: 4,
     invoke_as_worker: 8,
 }
-"""Every journey, and how often it is chosen beside the others."""
+"""All journeys, each with its relative frequency."""
 
 
 def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:

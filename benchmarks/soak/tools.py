@@ -1,4 +1,4 @@
-"""The toolkit that the soak serves: one tool for each way in which a call can use the host."""
+"""The toolkit of the soak: one tool for each feature of the host that a call can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that every contender serves, as a toolkit: `add` in each way to run it, and as many others as asked for."""
+"""The tools that every contender serves, as a toolkit: `add` as three kinds of functions, and additional tools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_thread(a: int, b: int) -> int:
 
 @kit.tool
 async def records(count: int) -> list[dict[str, Any]]:
-    """Return so many records."""
+    """Return `count` records."""
     return [{"id": number, "name": "a record", "tags": ["a", "b"], "price": 12.5} for number in range(count)]
 
 

@@ -1,6 +1,6 @@
-"""What opens pegboard to callers with tokens: for each door the settings of the server, and a token that is good.
+"""Ways of authentication: for each, the settings of the server and a valid token.
 
-The authorization server is this process: a key made for the run, and its public half at a port of loopback.
+This process is the authorization server. It makes keys for the run, and serves the public keys on a loopback port.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ OPEN: Final = "open"
 _RESOURCE: Final = "https://tools.example.com/mcp"
 _LASTS: Final = 24 * 3600
 _GENEROUS: Final = {"PEGBOARD__PLUGINS__RATE_LIMIT__BURST": "1000000000"}
-"""Calls of those who are not this machine's user are counted; here there are more of them than are usually let in."""
+"""The rate limit counts callers with a token. This limit is higher than the number of calls in a run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """A way to be let in.
+class Authentication:
+    """A way of authentication.
 
     Attributes:
-        name: how results call it.
+        name: its name in results.
         variables: environment variables of the server.
-        authorization: what callers say in the header of that name; empty for nothing.
-        is_worker: whether it leads to the worker protocol.
+        authorization: the header `Authorization` of callers; "" for none.
+        is_worker: True for the worker protocol.
     """
 
     name: str
@@ -43,26 +43,28 @@ class Door:
 
 
 @contextmanager
-def all_doors() -> Iterator[list[Door]]:
-    """Every door, each with a token for this run; the open ones first of their kind."""
+def authentications() -> Iterator[list[Authentication]]:
+    """Yield all ways, each with a token for this run. In each protocol, `open` comes first."""
     written = token_hex(32)
     with _served_keys() as (issuer, keys):
         checked = [_resource_server(algorithm, issuer, key) for algorithm, key in keys.items()]
-        static = Door("auth_token", {**_GENEROUS, "PEGBOARD__PLUGINS__AUTH_TOKEN__TOKEN": written}, f"Bearer {written}")
-        yield [Door(OPEN), static, *checked, *_worker()]
+        static = Authentication(
+            "auth_token", {**_GENEROUS, "PEGBOARD__PLUGINS__AUTH_TOKEN__TOKEN": written}, f"Bearer {written}"
+        )
+        yield [Authentication(OPEN), static, *checked, *_worker()]
 
 
-def _worker() -> list[Door]:
+def _worker() -> list[Authentication]:
     secret = token_hex(32)
     variables = {**_GENEROUS, "ARCADE_WORKER_SECRET": secret}
     token = jwt.encode({"aud": "worker", "ver": "1", **_times()}, secret, "HS256")
     return [
-        Door(OPEN, {**variables, "ARCADE_AUTH_DISABLED": "true"}, f"Bearer {token}", is_worker=True),
-        Door("worker", variables, f"Bearer {token}", is_worker=True),
+        Authentication(OPEN, {**variables, "ARCADE_AUTH_DISABLED": "true"}, f"Bearer {token}", is_worker=True),
+        Authentication("worker", variables, f"Bearer {token}", is_worker=True),
     ]
 
 
-def _resource_server(algorithm: str, issuer: str, key: Any) -> Door:
+def _resource_server(algorithm: str, issuer: str, key: Any) -> Authentication:
     server = {"issuer": issuer, "jwks_uri": f"{issuer}/jwks"}
     variables = {
         **_GENEROUS,
@@ -71,7 +73,7 @@ def _resource_server(algorithm: str, issuer: str, key: Any) -> Door:
     }
     claims = {"iss": issuer, "sub": "ada", "aud": _RESOURCE, "client_id": "benchmarks", "scope": "work", **_times()}
     token = jwt.encode(claims, key, algorithm, {"kid": algorithm, "typ": "at+jwt"})
-    return Door(f"resource_server {algorithm}", variables, f"Bearer {token}")
+    return Authentication(f"resource_server {algorithm}", variables, f"Bearer {token}")
 
 
 def _times() -> dict[str, int]:
@@ -81,7 +83,7 @@ def _times() -> dict[str, int]:
 
 @contextmanager
 def _served_keys() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return the issuer, and its private keys by algorithm; the public ones are served meanwhile."""
+    """Yield the issuer, and its private keys by algorithm. Serve the public keys during the block."""
     rs256, es256 = rsa.generate_private_key(65537, 2048), ec.generate_private_key(ec.SECP256R1())
     public = [
         json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(rs256.public_key())) | {"kid": "RS256", "use": "sig"},
@@ -98,7 +100,7 @@ def _served_keys() -> Iterator[tuple[str, dict[str, Any]]]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Nothing: nobody reads it."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Keys) as server:
         Thread(target=server.serve_forever, daemon=True).start()
