@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.token_sources import TokenSource
+from pegboard.secrets.grants import is_granted, refusal
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
@@ -32,6 +34,34 @@ def token_secrets(
 ) -> list[str]:
     """Return the names of the secrets that token sources read for a token."""
     return list(dict.fromkeys(filter(None, (_secret_of(source, required, is_reserved) for source in sources))))
+
+
+def refusal_reason(
+    config: HostConfig,
+    owner: Origin | str,
+    names: Iterable[str],
+    required: ToolAuthorization | None,
+    sources: Sequence[TokenSource],
+    secrets: SecretStores,
+) -> str:
+    """Return the reason why a tool is not served whose secrets or token are not granted, or "" if all are.
+
+    Args:
+        config: the grants.
+        owner: the plugin, or the toolkit that the definition names.
+        names: the secrets that the tool requires.
+        required: the authorization that the tool requires, or None.
+        sources: all token sources.
+        secrets: the secret stores, used by some sources.
+    """
+    read = () if required is None else token_secrets(required, sources, secrets.is_reserved)
+    wanted = (*names, *filter(secrets.get, read))
+    if refused := [name for name in wanted if not is_granted(config, owner, name)]:
+        what = f"the secret {refused[0]}" if len(refused) == 1 else f"the secrets {', '.join(refused)}"
+        return refusal(config, owner, what, "secrets")
+    if required is not None and not is_granted(config, owner, required.name, "providers"):
+        return refusal(config, owner, f"a token of {required.name}", "providers")
+    return ""
 
 
 def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str:

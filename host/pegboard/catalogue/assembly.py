@@ -160,6 +160,7 @@ class _Assembler:
     def bound(self, field: ItemKind) -> list[BoundDefinition]:
         """Return the definitions of one kind that can be served."""
         found: list[BoundDefinition] = []
+        rejected: dict[tuple[Origin, str], list[Unserved]] = {}
         for plugin in self.plugins:
             own = self.binder.edits.get(plugin, {})
             later = [one for (kind, _), one in own.items() if kind == field and one is not None]
@@ -175,11 +176,14 @@ class _Assembler:
                 if isinstance(one, Unserved):
                     self.unserved.append(one)
                     if one.is_rejected:
-                        self.problem(plugin.origin, str(one))
+                        rejected.setdefault((plugin.origin, one.reason), []).append(one)
                     continue
                 found.append(one._replace(where=one.where or location_of(definition.function)))
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
+        for (origin, _), (first, *others) in rejected.items():
+            more = f"; the same applies to {_some([one.name for one in others])}" if others else ""
+            self.problem(origin, f"{first}{more}")
         return found
 
     def without_exposed_secrets(self, found: list[BoundDefinition]) -> list[BoundDefinition]:

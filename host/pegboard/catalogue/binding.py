@@ -31,7 +31,6 @@ from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, To
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
-from pegboard.secrets.grants import refusal_reason
 from pegboard.secrets.redaction import Redactor
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolRequirements
@@ -183,8 +182,8 @@ class Binder:
         last, forms = spelt(toolkit, name, named=False)
         if self.known_forms is not None:
             self.known_forms |= forms
-        if reason := self._why_withheld(plugin, definition, forms):
-            return Unserved("tools", name, plugin.origin.name, reason)
+        if withheld := self._withheld(plugin, definition, name, forms):
+            return withheld
         tool, signature, function = late_tool(definition._replace(name=last), name, toolkit)
         bound = BoundTool(tool, function, signature, self._owner(plugin), None, 0, 0)
         return BoundDefinition("tools", name, plugin.origin, bound, forms)
@@ -201,8 +200,8 @@ class Binder:
         last, forms = spelt(toolkit, own, named=definition.toolkit is not None)
         forms |= former
         name = name_in(toolkit, own, self._config.host.tool_names)
-        if reason := self._why_withheld(plugin, definition, forms):
-            return Unserved("tools", name, plugin.origin.name, reason)
+        if withheld := self._withheld(plugin, definition, name, forms):
+            return withheld
         host = self._config.host
         tool, signature, function = compile_tool(
             definition._replace(name=last), name, toolkit.name, toolkit.version, host.schema_references
@@ -303,20 +302,27 @@ class Binder:
         context = plugin.context
         return PluginData(context.config, plugin.state, self._config.host.user, context.catalogue, plugin.origin.name)
 
-    def _why_withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
+    def _withheld(
+        self, plugin: LoadedPlugin, definition: ToolDefinition, name: str, forms: frozenset[str]
+    ) -> Unserved | None:
+        """Return a tool that the operator disabled, gave no right or hides; None for all others."""
+        disabled = self._why_disabled(plugin, definition, forms)
+        refusal = "" if disabled else self._ungranted(plugin, definition)
+        reason = disabled or refusal or self._why_hidden(definition)
+        return Unserved("tools", name, plugin.origin.name, reason, bool(refusal)) if reason else None
+
+    def _why_disabled(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
         if reason := self._why_filtered(plugin, definition):
             return reason
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
             return f"switched off by the settings of {plugin.origin.name}"
-        if reason := self._ungranted(plugin, definition):
-            self._report(plugin.origin, f"tool {own_name(definition)!r} is not served: {reason}")
-            return reason
-        missing = [name for name in _each_once(definition.requires_secrets) if not self.secrets.get(name)]
-        if missing and self._config.host.missing_secrets == "hide":
-            return "; ".join(map(self.secrets.missing, missing))
         return None
+
+    def _why_hidden(self, definition: ToolDefinition) -> str:
+        missing = [name for name in _each_once(definition.requires_secrets) if not self.secrets.get(name)]
+        return "; ".join(map(self.secrets.missing, missing)) if self._config.host.missing_secrets == "hide" else ""
 
     def _why_filtered(self, plugin: LoadedPlugin, definition: Definition) -> str | None:
         """Return the reason why the toolkit or the tags of an item disable it. Return None if they do not."""
@@ -337,18 +343,12 @@ class Binder:
         """Return the reason not to serve a tool whose secrets or token are not granted, or ""."""
         if not self._config.host.toolkits:
             return ""
-        names = _each_once(definition.requires_secrets)
-        if definition.requires_auth is not None:
-            from pegboard.authorization.providers import token_secrets
+        from pegboard.authorization.providers import refusal_reason
 
-            sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
-            names += [
-                name
-                for name in token_secrets(definition.requires_auth, sources, self.secrets.is_reserved)
-                if self.secrets.get(name)
-            ]
+        sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         owner = definition.toolkit.name if definition.toolkit else plugin.origin
-        return refusal_reason(self._config, owner, names, definition.requires_auth)
+        names, required = _each_once(definition.requires_secrets), definition.requires_auth
+        return refusal_reason(self._config, owner, names, required, sources, self.secrets)
 
 
 def _each_once(names: Iterable[str]) -> list[str]:

@@ -22,7 +22,7 @@ class Unserved(NamedTuple):
         name: its name on the wire, or its URI.
         owner: the name of its plugin.
         reason: the reason why it is not served.
-        is_rejected: True if the check of a plugin rejected it. The operator is told then.
+        is_rejected: True if a check of a plugin or a limit of its toolkit rejected it. The operator is told then.
     """
 
     kind: ItemKind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
@@ -45,19 +44,8 @@ def check_token_grant(config: HostConfig, owner: Origin, required: ToolAuthoriza
         raise AuthorizationRequiredError(required.name, scopes=required.scopes, hint=hint, developer_message=hint)
 
 
-def refusal_reason(
-    config: HostConfig, owner: Origin | str, names: Iterable[str], required: ToolAuthorization | None = None
-) -> str:
-    """Return the reason why a tool that requires these secrets and this token is not served, or "" if it is granted."""
-    if refused := [name for name in names if not is_granted(config, owner, name)]:
-        what = f"the secret {refused[0]}" if len(refused) == 1 else f"the secrets {', '.join(refused)}"
-        return _refusal(config, owner, what, "secrets")
-    if required is not None and not is_granted(config, owner, required.name, "providers"):
-        return _refusal(config, owner, f"a token of {required.name}", "providers")
-    return ""
-
-
-def _refusal(config: HostConfig, owner: Origin | str, what: str, kind: GrantKind) -> str:
+def refusal(config: HostConfig, owner: Origin | str, what: str, kind: GrantKind) -> str:
+    """Return the reason why a plugin or toolkit may not receive something, with the setting to change."""
     key = ("host", "toolkits", owner if isinstance(owner, str) else owner.name, kind)
     return (
         f"it requires {what}, which [{'.'.join(key[:-1])}] {kind} ({config.source(key)}) does not grant; add it there"

@@ -95,7 +95,7 @@ def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     reason = f"it requires the secret BANK_PIN, which {setting} does not grant; add it there"
     done = weather("why", "weather_pay", env=SECRETS)
     assert f"tool weather_pay: not served; {reason}; it comes from weather" in done.out
-    assert f"tool 'pay' is not served: {reason}" in done.err
+    assert f"tool 'weather_pay' is not served: {reason}" in done.err
     assert "may receive these secrets: WEATHER_* (" in weather("why", "weather", env=SECRETS).out
     assert weather("call", "weather_forecast", env=SECRETS).out == "key of 5 characters\n"
     assert weather("stdio", "--strict", env=SECRETS).code == 3
@@ -114,6 +114,18 @@ def test_tokens_of_other_providers_are_not_given(weather: Command, names: str, s
     assert (reason in told) is not served
     given = ", ".join(row["may_receive_tokens"]) or "none"
     assert f"may receive these tokens: {given} (" in weather("why", "weather", env=env).out
+
+
+def test_tools_that_lack_the_same_right_are_reported_once(pegboard: Command) -> None:
+    star = WEATHER.rpartition("\n@")[2]
+    stars = (f"\n@{star.replace('star(', f'star{number}(')}" for number in range(5))
+    pegboard.install("weather", WEATHER + "".join(stars))
+    pegboard.configure(sections="[host.toolkits.weather]\nproviders = []", off=["demo"])
+    (line,) = [line for line in pegboard("list", env=SECRETS).err.splitlines() if "a token of github" in line]
+    assert "tool 'weather_star' is not served: it requires a token of github, which" in line
+    assert line.endswith(
+        "add it there; the same applies to 'weather_star0', 'weather_star1', 'weather_star2' and 2 more"
+    )
 
 
 def test_a_toolkit_that_requests_a_token_itself_gets_no_others(pegboard: Command) -> None:
