@@ -11,7 +11,8 @@ import pytest
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.mcp import McpConfig
-from pegboard_plugins.mcp.http.http_sessions import HttpSession, HttpSessions
+from pegboard_plugins.mcp.http.http_session import HttpSession
+from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 from pegboard_plugins.mcp.http.session_call import SessionCall
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
 from pegboard.types import EventStream, RequestId, Response
 from pegboard_plugins.mcp.http.error_responses import SESSION_DELETED, error_response
-from pegboard_plugins.mcp.http.http_sessions import HttpSession, HttpSessions
+from pegboard_plugins.mcp.http.http_session import HttpSession
+from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.session_stream import (
     CALL_STREAM_PREFIX,
     SessionStream,

@@ -17,7 +17,8 @@ from pegboard_plugins.mcp.http.error_responses import (
     protocol_error_response,
     response_head,
 )
-from pegboard_plugins.mcp.http.http_sessions import STANDALONE_STREAM_PREFIX, HttpSession, HttpSessions
+from pegboard_plugins.mcp.http.http_session import STANDALONE_STREAM_PREFIX, HttpSession
+from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.session_call import ACCEPTED, SessionCall
 from pegboard_plugins.mcp.http.session_stream import EventId, Missed, SessionStream, request_id_of
 from pegboard_plugins.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
