@@ -76,7 +76,7 @@ class Host:
 
     Attributes:
         started: True from the start to the end of the stop.
-        sessions, is_immediate: see `ProtocolContext`.
+        identity, is_immediate, restarting, sessions: see `ProtocolContext`.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -110,7 +110,7 @@ class Host:
         self._added_later: frozenset[str] = frozenset()
         self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
         self._stopping, self._stores = asyncio.Event(), OpenStores()
-        self.started = False
+        self.started, self.restarting = False, set[str]()
         self._asgi: AsgiApplication | None = None
         self.sessions: SessionRecorder | None = None
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
@@ -119,12 +119,7 @@ class Host:
         self.report = LoadReport()
         self._assembly: Assembly | None = None
         self._reloader: Reloader | None = None
-        self._identity = identity_of(self.config.host)
-
-    @property
-    def identity(self) -> Identity:
-        """The identity of the host."""
-        return self._identity
+        self.identity: Identity = identity_of(self.config.host)
 
     @property
     def assembly(self) -> Assembly:
@@ -313,7 +308,7 @@ class Host:
             TransportError: a transport is unknown or cannot be opened.
         """
         names = self.config.host.transports if transports is None else transports
-        await run_all(chosen_transports(self.assembly.transports, names), self)
+        await run_all(chosen_transports(self.assembly.transports, names), self, self.restarting)
 
     def asgi(self) -> AsgiApplication:
         """Return the ASGI application that serves all routes, and starts and stops the host under an ASGI server.

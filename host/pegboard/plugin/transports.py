@@ -178,6 +178,11 @@ class ProtocolContext(Protocol):
         """Wait until the host is about to stop."""
 
     @property
+    def restarting(self) -> Collection[str]:
+        """The names of the transports that have failed and are not open again."""
+        ...
+
+    @property
     def identity(self) -> Identity:
         """The identity of the host."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 
 from pegboard.errors import ConfigError, PluginError, TransportError
@@ -18,15 +18,14 @@ MAX_DELAY_SECONDS = 30.0
 logger = logging.getLogger("pegboard.transports")
 
 
-_opened: ContextVar[list[bool] | None] = ContextVar("pegboard.opened", default=None)
-"""A list that receives an item when the current task's transport has opened its channel."""
+_on_opened: ContextVar[Callable[[], None] | None] = ContextVar("pegboard.on_opened", default=None)
+"""A function that is called when the current task's transport has opened its channel."""
 
 
 def note_opened() -> None:
     """Record that the current task's transport has opened its channel."""
-    opened = _opened.get()
-    if opened is not None:
-        opened.append(True)
+    if (on_opened := _on_opened.get()) is not None:
+        on_opened()
 
 
 def chosen_transports(available: Mapping[str, Transport], names: Iterable[str]) -> Sequence[Transport]:
@@ -42,14 +41,19 @@ def chosen_transports(available: Mapping[str, Transport], names: Iterable[str]) 
     return [available[name] for name in chosen]
 
 
-async def run_all(transports: Sequence[Transport], host: TransportContext) -> None:
+async def run_all(transports: Sequence[Transport], host: TransportContext, restarting: set[str]) -> None:
     """Run transports until one of them ends. Then stop the other transports.
+
+    Args:
+        transports: the transports.
+        host: the host.
+        restarting: a set that contains the name of each transport from its failure until it is open again.
 
     Raises:
         TransportError: a transport cannot be opened, or fails while it starts.
         ConfigError, PluginError: the configuration forbids the channel, or a store cannot be opened.
     """
-    tasks = [asyncio.create_task(_keep_running(transport, host), name=transport.name) for transport in transports]
+    tasks = [asyncio.create_task(_keep_running(one, host, restarting), name=one.name) for one in transports]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -58,14 +62,21 @@ async def run_all(transports: Sequence[Transport], host: TransportContext) -> No
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        restarting.clear()
 
 
-async def _keep_running(transport: Transport, host: TransportContext) -> None:
+async def _keep_running(transport: Transport, host: TransportContext, restarting: set[str]) -> None:
     clock = asyncio.get_running_loop().time
     cause: BaseException
     delay = 0.0
-    opened: list[bool] = []
-    _opened.set(opened)
+    opened = False
+
+    def on_opened() -> None:
+        nonlocal opened
+        opened = True
+        restarting.discard(transport.name)
+
+    _on_opened.set(on_opened)
     while True:
         started = clock()
         try:
@@ -83,5 +94,8 @@ async def _keep_running(transport: Transport, host: TransportContext) -> None:
                 f"transport {transport.name} failed while it started: {describe_error(cause)}"
             ) from cause
         delay = MIN_DELAY_SECONDS if lasted or not delay else min(delay * 2, MAX_DELAY_SECONDS)
+        restarting.add(transport.name)
         logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)
+        if not opened:  # this transport does not report that it is open
+            restarting.discard(transport.name)

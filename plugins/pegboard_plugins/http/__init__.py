@@ -203,4 +203,7 @@ async def _healthy(request: Request, host: ProtocolContext) -> Response:
 async def _ready(request: Request, host: ProtocolContext) -> Response:
     if host.stopping:
         return Response(status=503, body=b"stopping\n", content_type="text/plain")
+    if host.restarting:
+        body = f"restarting: {', '.join(sorted(host.restarting))}\n".encode()
+        return Response(status=503, body=body, content_type="text/plain")
     return Response(body=b"ready\n", content_type="text/plain")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -143,6 +143,11 @@ class ProfileHost:
     async def wait_stopping(self) -> None:
         """Wait until the host is about to stop."""
         await self.host.wait_stopping()
+
+    @property
+    def restarting(self) -> Collection[str]:
+        """The names of the transports that are not open again."""
+        return self.host.restarting
 
     @property
     def identity(self) -> Identity:

@@ -56,7 +56,7 @@ async def ending() -> None:
 
 async def run(*transports: Scripted) -> None:
     async with asyncio.timeout(WAIT):
-        await run_all(transports, HOST)
+        await run_all(transports, HOST, set())
 
 
 @pytest.fixture
@@ -135,8 +135,29 @@ async def test_the_delay_doubles_up_to_a_limit_and_starts_again_after_a_long_run
         raise RuntimeError
 
     die = raising(RuntimeError())
-    await run_all([Scripted("mortal", *[die] * 9, long_life, die, ending)], HOST)
+    await run_all([Scripted("mortal", *[die] * 9, long_life, die, ending)], HOST, set())
     assert delays == [0.5, 1, 2, 4, 8, 16, 30, 30, 30, 0.5, 1]
+
+
+@pytest.mark.parametrize("opens", [True, False])
+async def test_a_transport_is_restarting_until_it_opens_or_runs_without_a_report(
+    opens: bool, delays: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restarting: set[str] = set()
+    seen: list[set[str]] = []
+    sleep = asyncio.sleep
+
+    async def note_sleep(delay: float) -> None:
+        seen.append(set(restarting))
+        await sleep(delay)
+
+    async def note() -> None:
+        seen.append(set(restarting))
+
+    monkeypatch.setattr(asyncio, "sleep", note_sleep)
+    monkeypatch.setattr(supervisor, "MAX_DELAY_SECONDS", 0.5 if opens else -1)
+    await run_all([Scripted("mortal", raising(RuntimeError()), note, opens=opens)], HOST, restarting)
+    assert seen == [{"mortal"}, set()]
 
 
 async def test_cancelling_ends_all_and_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +179,7 @@ async def test_cancelling_ends_all_and_waits_for_them(monkeypatch: pytest.Monkey
     monkeypatch.setattr(asyncio, "sleep", sleep)
     mortal = Scripted("mortal", raising(RuntimeError()))  # is cancelled while it waits to be started again
     transports = [Scripted("one", tidy), Scripted("two", tidy), mortal]
-    running = asyncio.create_task(run_all(transports, HOST))
+    running = asyncio.create_task(run_all(transports, HOST, set()))
     async with asyncio.timeout(WAIT):
         for event in (*(transport.running for transport in transports), delayed):
             await event.wait()

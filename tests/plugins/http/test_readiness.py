@@ -1,0 +1,66 @@
+"""`/readyz` while another transport is restarted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from aiohttp import ClientSession
+
+from pegboard import Host
+from pegboard.plugin import Plugin, TransportContext, hookimpl
+from pegboard.runtime import supervisor
+from tests.support.peer import WAIT
+
+BEGUN, FAIL, REOPEN = "begun", "fail", "reopen"
+
+
+class MortalPlugin(Plugin):
+    """A transport that fails once, and opens again when the test says so."""
+
+    name = "mortal"
+    steps: dict[str, asyncio.Event]
+
+    @hookimpl
+    def register_transports(self) -> list[MortalPlugin]:
+        return [self]
+
+    async def run(self, host: TransportContext) -> None:
+        if self.steps[FAIL].is_set():
+            self.steps[BEGUN].set()
+            await self.steps[REOPEN].wait()
+        host.opened("mortal", local=True)
+        await self.steps[FAIL].wait()
+        if self.steps[BEGUN].is_set():
+            await asyncio.Event().wait()
+        raise RuntimeError("failed")
+
+
+async def test_a_host_is_not_ready_until_its_transport_is_open_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "MIN_DELAY_SECONDS", 0.001)
+    MortalPlugin.steps = steps = {name: asyncio.Event() for name in (BEGUN, FAIL, REOPEN)}
+    opened: asyncio.Queue[str] = asyncio.Queue()
+
+    def note(address: str, tools: Sequence[str]) -> None:
+        opened.put_nowait(address)
+
+    config = {"host": {"autoload": False}, "plugins": {"http": {"port": 0}, "mortal": {}}}
+    async with asyncio.timeout(WAIT), ClientSession() as client, Host(config, plugins={"mortal": MortalPlugin}) as host:
+        host.on_opened = note
+        running = asyncio.create_task(host.run(["http", "mortal"]))
+        (url,) = {await opened.get(), await opened.get()} - {"mortal"}
+
+        async def ready() -> tuple[int, str]:
+            async with client.get(f"{url.removesuffix('/mcp')}/readyz") as response:
+                return response.status, await response.text()
+
+        assert await ready() == (200, "ready\n")
+        steps[FAIL].set()
+        await steps[BEGUN].wait()
+        assert await ready() == (503, "restarting: mortal\n")
+        steps[REOPEN].set()
+        await opened.get()
+        assert await ready() == (200, "ready\n")
+        running.cancel()
+        await asyncio.wait((running,))
