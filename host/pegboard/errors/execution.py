@@ -106,6 +106,8 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         status: "not_started"; "pending" if the provider waits for the user; "failed" if the authorization failed.
         title: the display name of the provider.
         hint: advice for the operator on setting the token, such as "the secret ACME_TOKEN is not set; ...".
+        login_command: the arguments of the `pegboard` command that logs the operator in, if the page at `url` ends with
+            the process of the host.
         developer_message: details for the log.
 
     Raises:
@@ -117,6 +119,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
     url: str | None = None
     authorization_id: str | None = None
     status: Literal["not_started", "pending", "failed"] = "not_started"
+    login_command: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -128,6 +131,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         status: Literal["not_started", "pending", "failed"] | None = None,
         title: str | None = None,
         hint: str = "",
+        login_command: Sequence[str] = (),
         developer_message: str | None = None,
     ) -> None:
         if url is not None and not _may_be_opened(url):
@@ -136,6 +140,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         self.scopes = tuple(scopes)
         self.url = url
         self.authorization_id = authorization_id
+        self.login_command = tuple(login_command)
         self.status = status or ("not_started" if url is None else "pending")
         message, advice = self._message(title or provider, hint)
         super().__init__(message, advice, developer_message)

@@ -38,7 +38,7 @@ def presentable(error: ToolkitError) -> bool:
     ]
     if isinstance(error, AuthorizationRequiredError):
         given += [(error.provider, str), (error.scopes, tuple), (error.status, str)]
-        given += [(error.url, str | None), (error.authorization_id, str | None)]
+        given += [(error.url, str | None), (error.authorization_id, str | None), (error.login_command, tuple)]
     if error.extra:
         error.extra = _json(error)
     detail: object = error.developer_message

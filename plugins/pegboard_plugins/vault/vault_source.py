@@ -48,8 +48,14 @@ class VaultSource:
                 developer_message=str(error),
             ) from None
         title = client.facts.title + (f" (enter the code {flow.user_code})" if flow.user_code else "")
+        scopes = ("--scopes", *required.scopes) if required.scopes else ()
         raise AuthorizationRequiredError(
-            required.name, title=title, scopes=required.scopes, url=flow.url, authorization_id=flow.id
+            required.name,
+            title=title,
+            scopes=required.scopes,
+            url=flow.url,
+            authorization_id=flow.id,
+            login_command=() if key.subject else ("login", required.name, *scopes),
         )
 
     def _owner(self, call: Call) -> tuple[str, str] | None:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pegboard_plugins.vault.vault_store import VaultStore, VaultToken
 from tests.plugins.vault.conftest import KEY, logins
 from tests.support.person import Person
@@ -17,6 +19,19 @@ from tests.support.provider_server import ProviderServer
 CONFIG = """
 [plugins.vault.providers.acme]
 {settings}
+"""
+
+KIT = """
+from pegboard import Context, Toolkit
+from pegboard_plugins.auth_providers import OAuth2
+
+kit = Toolkit("t", prefix=False)
+
+
+@kit.tool(requires_auth=OAuth2(id="acme", scopes=["read", "write"]))
+def use(context: Context) -> bool:
+    \"\"\"Return True if there is a token.\"\"\"
+    return bool(context.get_auth_token_or_empty())
 """
 
 
@@ -78,3 +93,19 @@ async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> Non
             assert code == 0, said
             assert [line.partition(":")[0] for line in out.splitlines()] == ["acme", "other"]
             assert "pegboard logout other" in out.splitlines()[1]
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+async def test_a_call_without_a_token_names_the_command_for_the_login(tmp_path: Path, is_json: bool) -> None:
+    """The link of a call would end with its process."""
+    async with ProviderServer() as provider:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        (tmp_path / "kit.py").write_text(KIT, "utf-8")
+        call = ["call", "use", "--file", str(tmp_path / "kit.py"), *["--json"] * is_json]
+        code, out, said = await pegboard(tmp_path, *call)
+        told = json.loads(out)["error"]["message"] if is_json else said
+        assert code == 1
+        command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
+        assert f"log in with `{command}`" in told
+        assert "127.0.0.1" not in out + said

@@ -25,7 +25,14 @@ from pegboard.cli.output import (
     say,
 )
 from pegboard.cli.parsing.call_arguments import parse_arguments
-from pegboard.errors import InteractionError, NotFoundError, ServerError, ToolInputError, ToolkitError
+from pegboard.errors import (
+    AuthorizationRequiredError,
+    InteractionError,
+    NotFoundError,
+    ServerError,
+    ToolInputError,
+    ToolkitError,
+)
 from pegboard.host import Host
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
@@ -128,6 +135,9 @@ def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
 
 def _print_failure(outcome: Failure, options: Namespace) -> None:
     error = outcome.error
+    config = ["--config", str(options.config)] if options.config else []
+    if isinstance(error, AuthorizationRequiredError) and error.login_command:
+        error = _with_login_command(error, config)
     if options.json:
         detail: dict[str, Any] = {}
         if isinstance(error, ToolkitError):
@@ -142,7 +152,6 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         lines.append(f"error {outcome.error_id}; see the log above")
     if isinstance(error, ToolInputError):
         files = [word for file in options.file for word in ("--file", str(file))]
-        config = ["--config", str(options.config)] if options.config else []
         only = ["--only", ",".join(options.only)] if options.only else []
         again = shlex.join(["pegboard", "show", *config, *only, *files, options.tool])
         lines.append(f"`{again}` lists the parameters; write other types as key:=json")
@@ -150,3 +159,11 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         lines.append("call tools that ask questions at a terminal or from an MCP client")
     for line in "\n".join(line for line in lines if line).splitlines():
         say(line)
+
+
+def _with_login_command(error: AuthorizationRequiredError, config: list[str]) -> AuthorizationRequiredError:
+    """Return an error that names the command for the login. The page of the login ends with this process."""
+    command = shlex.join(["pegboard", *error.login_command, *config])
+    lasting = AuthorizationRequiredError(error.provider, scopes=error.scopes, hint=f"log in with `{command}`")
+    lasting.additional_prompt_content = "Call the tool again afterwards."
+    return lasting
