@@ -104,6 +104,7 @@ def assemble(
     assembler.report_unmatched(absent)
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
+    assembler.report_unknown_providers()
     binder.known_forms = None
     # each of these may add problems
     transports, routes = assembler.transports(), assembler.routes()
@@ -332,6 +333,20 @@ class _Assembler:
                 hint = f"; did you mean {close!r}?" if close else ""
                 message = f"middleware around {method!r}: no such method{hint}"
                 self.problems.append(LoadProblem("assemble", message, plugin.origin, level="warning"))
+
+    def report_unknown_providers(self) -> None:
+        """Report settings that name an auth provider that no plugin describes. A token source may still know it."""
+        named = [(plugin, getattr(plugin.instance, "named_providers", None)) for plugin in self.plugins]
+        for plugin, settings in [(plugin, settings) for plugin, settings in named if settings]:
+            known = {one.id for _, one in self.owned(hookspecs.register_auth_providers) if one.id}
+            for path, name in settings.items():
+                if not known or name in known:
+                    continue
+                close = nearest(name, known)
+                hint = "" if close else f"; write one of {', '.join(sorted(known))}"
+                message = f"no running plugin describes the auth provider {name!r}{hint}"
+                problem = self.config.problem(message, ("plugins", plugin.origin.name, *path), close)
+                self.problems.append(LoadProblem("config", str(problem), level="warning", cause=problem))
 
     def report_unmatched(self, absent: Absent) -> None:
         host, forms = self.config.host, self.binder.known_forms or set()

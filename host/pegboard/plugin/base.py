@@ -117,6 +117,8 @@ class Plugin:
         host_api: the version of the hooks that the plugin uses.
         offers: the kinds of items that the plugin may add while the host runs: "tools", "resources", "prompts" or
             "completions". Protocols then declare them from the start.
+        named_providers: the ids of the auth providers that settings name, by the keys of each setting in the section.
+            The host warns of a provider that no running plugin describes.
         excludes: the names of plugins that cannot run beside this one, each with the reason and the fix. The host
             refuses to start with both.
     """
@@ -124,6 +126,7 @@ class Plugin:
     Config: ClassVar[type[Any] | None] = None
     host_api: ClassVar[int] = 1
     offers: tuple[str, ...] = ()
+    named_providers: Mapping[tuple[str, ...], str] = {}
     excludes: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, config: Any) -> None:

@@ -20,7 +20,7 @@ class UpstreamsPlugin(Plugin):
     """The mounted servers.
 
     Attributes:
-        offers: see `Plugin`.
+        offers, named_providers: see `Plugin`.
     """
 
     Config = UpstreamsConfig
@@ -28,6 +28,7 @@ class UpstreamsPlugin(Plugin):
     def __init__(self, config: UpstreamsConfig) -> None:
         super().__init__(config)
         self.offers = ("tools", "resources", "prompts", "completions") if config.servers else ()
+        self.named_providers = {("servers", name, "auth"): one.auth for name, one in config.servers.items() if one.auth}
         self._mounted: MountedServers | None = None
 
     def _servers(self, context: PluginContext) -> MountedServers:

@@ -57,6 +57,18 @@ def test_problems_name_the_file_and_the_line(section: str, problem: str, tmp_pat
     assert "plugins.upstreams.servers.one" in found
 
 
+def test_an_auth_provider_that_no_plugin_describes_is_reported(tmp_path: Path) -> None:
+    section = 'url = "http://127.0.0.1:1/mcp"\nidentity = "user"\nauth = "githup"'
+    host = Host(load(tmp_path, f"[plugins.upstreams.servers.one]\n{section}\n", defaults=defaults()))
+    host.load()
+    (found,) = [one for one in host.problems if "githup" in str(one)]
+    assert found.level == "warning"
+    assert str(found).endswith(
+        "hostconfig.toml:4: plugins.upstreams.servers.one.auth: "
+        "no running plugin describes the auth provider 'githup'; did you mean \"github\"?"
+    )
+
+
 def test_the_revisions_are_those_of_the_client() -> None:
     (revisions, _) = get_args(get_type_hints(ServerConfig)["revision"])
     assert get_args(revisions) == (STATELESS, *SESSIONS)
