@@ -71,23 +71,33 @@ def write_state(name: str, content: bytes, environ: Mapping[str, str]) -> Path:
 def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes:
     """Return the content of a state file. If the file does not exist, create it with `content`.
 
-    Concurrent callers all return the content of the file that was created first.
+    Concurrent callers all return the content of the file that was created first. A power failure does not lose a file
+    that this function has created.
 
     Raises:
         OSError: the file can neither be read nor created, or the user has no home directory.
     """
     found = read_state(name, environ)
     if found is None:
-        with _written(name, content, environ) as temporary, suppress(FileExistsError):
-            os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
+        with _written(name, content, environ, sync=True) as temporary:
+            with suppress(FileExistsError):
+                os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
+            _sync_folder(temporary.parent)
         found = read_state(name, environ)
         assert found is not None
     return found
 
 
 @contextmanager
-def _written(name: str, content: bytes, environ: Mapping[str, str]) -> Iterator[Path]:
-    """Create a temporary file in the state directory. Remove the file at the end if it still exists."""
+def _written(name: str, content: bytes, environ: Mapping[str, str], *, sync: bool = False) -> Iterator[Path]:
+    """Create a temporary file in the state directory. Remove the file at the end if it still exists.
+
+    Args:
+        name: the name of the state file.
+        content: the content.
+        environ: the variables that select the directory.
+        sync: True to wait until the disk has the content (fsync).
+    """
     directory = state_directory(environ)
     if directory is None:
         raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
@@ -98,10 +108,25 @@ def _written(name: str, content: bytes, environ: Mapping[str, str]) -> Iterator[
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         yield Path(temporary)
     finally:
         with suppress(OSError):
             os.unlink(temporary)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names of new files."""
+    if os.name != "posix":
+        return  # other systems cannot open folders
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some file systems do not support it
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def remove_state(name: str, environ: Mapping[str, str]) -> bool:

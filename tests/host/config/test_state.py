@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
+
+import pytest
 
 from pegboard.config.state import create_state, read_state, state_directory, write_state
 
@@ -40,3 +44,23 @@ def test_of_concurrent_creators_one_wins(tmp_path: Path) -> None:
         (found,) = set(pool.map(create, range(8)))
     assert create_state("token", b"late", environ) == found == (tmp_path / "token").read_bytes()
     assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in tmp_path.iterdir()] == [("token", 0o600)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems cannot synchronize folders")
+def test_a_file_is_on_the_disk_before_its_content_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a power failure could lose a key with which tokens have been encrypted."""
+    done: list[str] = []
+
+    def recorded(name: str, tell: Any) -> None:
+        real = getattr(os, name)
+
+        def record(*given: Any) -> None:
+            done.append(tell(*given))
+            real(*given)
+
+        monkeypatch.setattr(os, name, record)
+
+    recorded("fsync", lambda handle: "folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+    recorded("link", lambda source, _: f"link to {len(Path(source).read_bytes())} bytes")
+    assert create_state("token", b"key", {"PEGBOARD_STATE_DIR": str(tmp_path)}) == b"key"
+    assert done == ["file", "link to 3 bytes", "folder"]
