@@ -61,7 +61,7 @@ class GrantTokens:
         try:
             form = form_fields(request)
             use = {"authorization_code": self._use_code, "refresh_token": self._use_refresh_token}
-            if (found := use.get(form.get("grant_type", ""))) is None:
+            if (found := use.get(_required(form, "grant_type"))) is None:
                 raise GrantRefusedError("unsupported_grant_type", "Use authorization_code or refresh_token.")
             return _answer(200, await found(form))
         except GrantRefusedError as error:
@@ -71,8 +71,7 @@ class GrantTokens:
         """End the login of a token. The response to an invalid token is the same (RFC 7009, section 2.2)."""
         try:
             form = form_fields(request)
-            if not (token := form.get("token")):
-                raise GrantRefusedError("invalid_request", "Send the token.")
+            token = _required(form, "token")
         except GrantRefusedError as error:
             return _answer(400, {"error": error.code, "error_description": str(error)})
         if claims := self._signer.read(REFRESH_KIND, token) or self._signer.read(ACCESS_KIND, token):
@@ -82,7 +81,7 @@ class GrantTokens:
         return _answer(200, {})
 
     async def _use_code(self, form: Mapping[str, str]) -> dict[str, Any]:
-        grant = await self._grant(CODE_KIND, form.get("code", ""), form)
+        grant = await self._grant(CODE_KIND, _required(form, "code"), form)
         if form.get("redirect_uri", grant.redirect_uri) != grant.redirect_uri:
             raise GrantRefusedError("invalid_grant", "The redirect_uri differs from that of the authorization request.")
         digest = sha256(form.get("code_verifier", "").encode("utf-8", "surrogateescape")).digest()
@@ -91,7 +90,7 @@ class GrantTokens:
         return await self._tokens(grant, grant.scopes, time() + self._config.login_seconds)
 
     async def _use_refresh_token(self, form: Mapping[str, str]) -> dict[str, Any]:
-        grant = await self._grant(REFRESH_KIND, form.get("refresh_token", ""), form)
+        grant = await self._grant(REFRESH_KIND, _required(form, "refresh_token"), form)
         scopes = tuple(dict.fromkeys(form.get("scope", "").split())) or grant.scopes
         if not set(scopes) <= set(grant.scopes):
             raise GrantRefusedError("invalid_scope", "A refresh token cannot add scopes: log in again.")
@@ -162,6 +161,12 @@ def form_fields(request: Request) -> dict[str, str]:
     if kind != "application/x-www-form-urlencoded" or not pairs or len(dict(pairs)) < len(pairs):
         raise GrantRefusedError("invalid_request", "Send each field once, as application/x-www-form-urlencoded.")
     return dict(pairs)
+
+
+def _required(form: Mapping[str, str], name: str) -> str:
+    if value := form.get(name):
+        return value
+    raise GrantRefusedError("invalid_request", f"Send the field {name}.")
 
 
 def _answer(status: int, members: dict[str, Any]) -> Response:

@@ -187,6 +187,21 @@ async def test_a_provider_that_cannot_be_reached() -> None:
         assert (await front.log_in(await front.client()))["error"] == "temporarily_unavailable"
 
 
+@pytest.mark.parametrize(
+    ("form", "error"),
+    [
+        ({"grant_type": "authorization_code"}, "invalid_request"),
+        ({"grant_type": "refresh_token", "refresh_token": ""}, "invalid_request"),
+        ({}, "invalid_request"),
+        ({"grant_type": "password"}, "unsupported_grant_type"),
+    ],
+)
+async def test_a_token_request_without_a_required_field(front: Front, form: dict[str, str], error: str) -> None:
+    """RFC 6749, section 5.2."""
+    answer = await front.post("/login/token", {"client_id": await front.client(), **form})
+    assert (answer.status, answer.json["error"]) == (400, error)
+
+
 async def test_revocation_ends_the_login(front: Front) -> None:
     client = await front.client()
     assert (await front.post("/login/revoke", {"client_id": client})).json["error"] == "invalid_request"
