@@ -54,10 +54,10 @@ async def with_token(
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
         why = f"{error.status}; {hint}" if hint else error.status
         logger.warning(
-            "%s requires a token of %s, and user %r has none: %s",
+            "%s requires a token of %s, and %s has none: %s",
             bound.name,
             whose,
-            request.user_id,
+            "the caller" if request.user_id is None else f"the user {request.user_id!r}",
             why,
             extra={"call": call},
         )

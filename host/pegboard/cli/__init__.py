@@ -106,10 +106,10 @@ def _run_command(argv: Sequence[str] | None) -> int:
     return int(getattr(import_module(f"{__name__}.{module}"), function)(options))
 
 
-def _commands_of_plugins(options: Namespace) -> Iterable[Command]:
+def _commands_of_plugins(options: Namespace, name: str) -> Iterable[Command]:
     from pegboard.cli.commands.plugin_commands import plugin_commands
 
-    return plugin_commands(options)
+    return plugin_commands(options, name)
 
 
 def _open_missing_streams() -> None:

@@ -24,7 +24,11 @@ def people_command(grants: Callable[[], GrantStore], checked_seconds: float) -> 
 
     def run(options: Any) -> str:
         if options.end is not None:
-            return asyncio.run(_ended(grants(), options.end, checked_seconds))
+            count = asyncio.run(_ended(grants(), options.end))
+            if options.json:
+                return encode({"ended": count, "refused_within_seconds": checked_seconds}).decode()
+            logins = "1 login has" if count == 1 else f"{count} logins have"
+            return f"{logins} ended. Access tokens are refused within {checked_seconds:.0f} seconds."
         rows = [_row(one) for one in asyncio.run(grants().find(lambda one: True))]
         if options.json:
             return encode(rows).decode()
@@ -40,7 +44,9 @@ def people_command(grants: Callable[[], GrantStore], checked_seconds: float) -> 
     )
 
 
-async def _ended(grants: GrantStore, who: str, checked_seconds: float) -> str:
+async def _ended(grants: GrantStore, who: str) -> int:
+    """End the logins of a person. Return their number."""
+
     def matches(grant: LoginGrant) -> bool:
         person = grant.person
         return bool(who) and (who in (grant.label, person.login, person.subject) or who.lower() == person.email)
@@ -49,8 +55,7 @@ async def _ended(grants: GrantStore, who: str, checked_seconds: float) -> str:
     if not found:
         raise NoSuchLoginError(f"there is no login of {who!r}: `pegboard people` lists all")
     await grants.remove(*found)
-    logins = "1 login has" if len(found) == 1 else f"{len(found)} logins have"
-    return f"{logins} ended. Access tokens are refused within {checked_seconds:.0f} seconds."
+    return len(found)
 
 
 def _row(grant: LoginGrant) -> dict[str, Any]:

@@ -77,9 +77,12 @@ class LoginCommands:
 
     def log_in(self, options: Any) -> str:
         """Log in, and return the outcome."""
-        return self._run(self._log_in(options.provider, options.scopes, device=options.device or None))
+        outcome, row = self._run(self._log_in(options.provider, options.scopes, device=options.device or None))
+        return encode(row).decode() if options.json else f"{outcome}."
 
-    async def _log_in(self, provider: str, scopes: Sequence[str], *, device: bool | None) -> str:
+    async def _log_in(
+        self, provider: str, scopes: Sequence[str], *, device: bool | None
+    ) -> tuple[str, dict[str, Any] | None]:
         flows = self._logins()
         if provider not in flows.clients:
             known = ", ".join(flows.clients) or "none"
@@ -87,7 +90,8 @@ class LoginCommands:
                 f"there is no provider {provider!r}: add [plugins.vault.providers.{provider}] with its client_id; "
                 f"providers: {known}"
             )
-        flow = await flows.start(TokenKey("", "", provider), scopes, device=device)
+        key = TokenKey("", "", provider)
+        flow = await flows.start(key, scopes, device=device)
         code = f" and enter the code {flow.user_code}" if flow.user_code else ""
         sys.stderr.write(f"pegboard: open this page{code}: {flow.url}\n")
         sys.stderr.flush()
@@ -98,7 +102,8 @@ class LoginCommands:
         outcome = await asyncio.shield(flow.done)
         if flow.task is not None:
             await flow.task
-        return f"{outcome}."
+        token = await flows.tokens.load(key)
+        return outcome, None if token is None else _row(key, token)
 
     def list_logins(self, options: Any) -> str:
         """Return the logins with their accounts and scopes."""
@@ -124,9 +129,14 @@ class LoginCommands:
 
     def log_out(self, options: Any) -> str:
         """Revoke and forget a token."""
-        return self._run(self._log_out(options.provider))
+        revoked = self._run(self._log_out(options.provider))
+        if options.json:
+            return encode({"provider": options.provider, "revoked": revoked}).decode()
+        rest = "" if revoked else " The provider did not revoke it: remove the access in your account at the provider."
+        return f"The token of {options.provider} is removed.{rest}"
 
-    async def _log_out(self, provider: str) -> str:
+    async def _log_out(self, provider: str) -> bool:
+        """Remove a token. Return whether the provider revoked it."""
         flows, key = self._logins(), TokenKey("", "", provider)
         if key not in await flows.tokens.keys():
             raise LoginCommandError(f"there is no login at {provider!r}: `pegboard logins` lists all")
@@ -136,34 +146,32 @@ class LoginCommands:
             token = None  # its key is lost
         revoked = token is not None and await flows.tokens.revoke(key, token)
         await flows.tokens.remove(key)
-        rest = "" if revoked else " The provider did not revoke it: remove the access in your account at the provider."
-        return f"The token of {provider} is removed.{rest}"
+        return revoked
 
     def list_accounts(self, options: Any) -> str:
         """Return the account at each provider."""
-        accounts = self._run(self._accounts())
+        rows = self._run(self._accounts())
         if options.json:
-            return encode(accounts).decode()
-        lines = [
-            f"{name}: {account or 'logged in; the provider does not name the account'}"
-            for name, account in accounts.items()
-        ]
+            return encode(rows).decode()
+        unnamed = "logged in; the provider does not name the account"
+        lines = [f"{row['provider']}: {row.get('problem') or row['account'] or unnamed}" for row in rows]
         return "\n".join(lines) or "There are no logins. Log in with `pegboard login PROVIDER`."
 
-    async def _accounts(self) -> dict[str, str]:
-        flows, found = self._logins(), {}
+    async def _accounts(self) -> list[dict[str, Any]]:
+        flows, rows = self._logins(), []
         for key in await flows.tokens.keys():
             client = flows.clients.get(key.provider)
             if client is None or key.subject:
                 continue
             try:
                 token = await flows.tokens.fresh(key)
-                found[key.provider] = (
-                    "the login has ended: log in again" if token is None else await client.account(token)
-                )
+                found = {"problem": "the login has ended: log in again"}
+                if token is not None:
+                    found = {"account": await client.account(token)}
             except (LoginFailedError, VaultError) as error:
-                found[key.provider] = f"unknown: {error}"
-        return found
+                found = {"problem": f"unknown: {error}"}
+            rows.append({"provider": key.provider, **found})
+        return rows
 
     def _run(self, work: Awaitable[T]) -> T:
         async def run() -> T:

@@ -194,7 +194,7 @@ async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(capl
     assert str(error.additional_prompt_content).endswith("Tell the user that the operator of this server provides it.")
     assert (error.kind, error.can_retry) == (ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED, False)
     assert (error.provider, error.scopes, error.url, error.status) == ("acme", ("read",), None, "not_started")
-    assert "work requires a token of acme (scopes: read), and user 'ann' has none: not_started" in caplog.text
+    assert "work requires a token of acme (scopes: read), and the user 'ann' has none: not_started" in caplog.text
 
 
 async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token() -> None:

@@ -36,7 +36,7 @@ def test_options_may_come_before_between_and_after_arguments() -> None:
         ("config", "name a command of `pegboard config`: check, show", "config "),
         ("list --json=1", "--json takes no value", ""),
         ("serve --port abc", "--port must be an integer, not 'abc'", "serve "),
-        ("cost --budget -5", "argument --budget: must be a whole number, not '-5'", "cost "),
+        ("cost --budget -5", "argument --budget: must be a whole number from 0, not '-5'", "cost "),
         ("call TOOL --path x", "unknown option '--path'; write arguments of a tool without dashes: path=", "call "),
     ],
 )

@@ -56,6 +56,7 @@ def test_a_command_of_a_plugin_runs(greeting: Command) -> None:
         ("greet", 2, "required: name"),
         ("gret Ada", 2, "there is no command 'gret'; did you mean 'greet'?"),
         ("login github", 2, "there is no command 'login': `pegboard enable vault` enables the plugin that adds it"),
+        ("people", 2, "there is no command 'people': `pegboard enable login` enables the plugin that adds it"),
     ],
 )
 def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: Command) -> None:
@@ -64,14 +65,19 @@ def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: 
 
 
 def test_a_disabled_plugin_adds_no_command_and_wrong_settings_prevent_no_help(greeting: Command) -> None:
-    greeting.configure(sections="[plugins.worker]")
+    greeting.configure()
     assert greeting("greet", "Ada").code == 2
-    done = greeting("token")
-    assert (done.code, "there is no command 'token'" in done.err) == (2, True)
-    assert "plugins.worker: missing secret: set ARCADE_WORKER_SECRET" in done.err
     greeting.configure(host="nonsense = 1")
     done = greeting("--help")
     assert (done.code, "unknown key" in done.err, "greet a person" in done.out) == (0, True, False)
+
+
+def test_the_command_of_a_plugin_that_failed_fails_with_the_reason(pegboard: Command) -> None:
+    pegboard.configure(sections="[plugins.worker]")
+    done = pegboard("token", "--json")
+    (problem,) = done.data["error"]["problems"]
+    assert (done.code, done.err, problem["key"], problem["line"]) == (3, "", "plugins.worker", 4)
+    assert problem["message"].startswith("missing secret: set ARCADE_WORKER_SECRET")
 
 
 def test_built_in_plugins_change_no_process(pegboard: Command) -> None:

@@ -79,6 +79,19 @@ async def test_a_login_from_its_begin_to_its_end(tmp_path: Path) -> None:
         assert "add [plugins.vault.providers.gitlab] with its client_id" in said
 
 
+async def test_each_command_prints_json(tmp_path: Path) -> None:
+    async with ProviderServer() as provider, Person() as person:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        lines = ["login acme --scopes read --json", "logins --json", "whoami --json", "logout acme --json"]
+        persons = [person, None, None, None]
+        done = [await pegboard(tmp_path, *line.split(), person=one) for line, one in zip(lines, persons, strict=True)]
+    login, listed, account, end = (json.loads(out) for _, out, _ in done)
+    assert listed == [login]
+    assert (login["account"], login["scopes"]) == ("7", ["read"])
+    assert (account, end) == ([{"provider": "acme", "account": "7"}], {"provider": "acme", "revoked": True})
+
+
 async def test_one_damaged_token_does_not_hide_the_others(tmp_path: Path) -> None:
     async with ProviderServer() as provider:
         lines = [f"{name} = {json.dumps(value)}" for name, value in provider.settings().items()]

@@ -52,7 +52,7 @@ def test_rotation_needs_the_old_key_once(state: Path) -> None:
 def test_a_row_of_one_owner_is_not_accepted_for_another(state: Path) -> None:
     store = VaultStore(state / "vault.db", [OLD])
     store.save(ANN, TOKEN)
-    with sqlite3.connect(state / "vault.db") as file:
+    with closing(sqlite3.connect(state / "vault.db")) as file, file:
         file.execute("UPDATE tokens SET subject = 'ben'")
     file.close()
     with pytest.raises(VaultError):
@@ -71,7 +71,7 @@ def test_a_damaged_file_is_one_error(state: Path) -> None:
 def test_a_damaged_row_is_one_error(state: Path, sealed: str) -> None:
     store = VaultStore(state / "vault.db", [OLD])
     store.save(ANN, TOKEN)
-    with sqlite3.connect(state / "vault.db") as file:
+    with closing(sqlite3.connect(state / "vault.db")) as file, file:
         file.execute(f"UPDATE tokens SET sealed = {sealed}")
     file.close()
     with pytest.raises(VaultError, match="pegboard logout acme"):

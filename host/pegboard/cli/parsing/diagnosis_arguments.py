@@ -10,7 +10,7 @@ from pegboard.cli.parsing.cli_command import CliCommand
 def _count(text: str) -> int:
     """Return a number of tokens."""
     if not text.isdecimal():
-        raise ArgumentTypeError(f"must be a whole number, not {text!r}")
+        raise ArgumentTypeError(f"must be a whole number from 0, not {text!r}")
     return int(text)
 
 

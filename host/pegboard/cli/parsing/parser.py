@@ -13,7 +13,7 @@ from pegboard.cli.parsing.cli_command import MODULE_OF_COMMAND, CliCommand, all_
 if TYPE_CHECKING:
     from pegboard.plugin.commands import Command
 
-    Contributions = Callable[[argparse.Namespace], Iterable[Command]]
+    Contributions = Callable[[argparse.Namespace, str], Iterable[Command]]
 
 _EPILOG = """\
 examples:
@@ -42,7 +42,8 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
 
     Args:
         argv: the command line; that of the process if None.
-        contributed: returns the commands of plugins for the options that all commands have. Called only if needed.
+        contributed: returns the commands of plugins for the options that all commands have and the first word. Called
+            only if needed.
 
     Raises:
         UsageError: the command line is invalid.
@@ -84,7 +85,7 @@ def _found(contributed: Contributions, options: argparse.Namespace, rest: Sequen
     from pegboard.errors import ConfigError
 
     try:
-        return contributed(options)
+        return contributed(options, rest[0])
     except ConfigError as error:
         if rest[0] not in _HELP:
             raise
