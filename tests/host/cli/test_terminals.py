@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -16,11 +17,22 @@ LINES = ("", "doctor", "cost --budget 1", "list", "plugins", "call demo_add a:=1
 @pytest.mark.parametrize("line", LINES)
 def test_a_terminal_shows_the_text_of_a_pipe_without_escape_codes(line: str, pegboard: Command) -> None:
     command = [INSTALLED, *line.split()]
-    in_pipe = pegboard.run(command, env={"NO_COLOR": "1"})
-    at_terminal = pegboard.run(command, env={"NO_COLOR": "1", "TERM": "xterm-256color"}, terminal=(0, 1, 2))
+    in_pipe = pegboard.run(command, env={"NO_COLOR": "1", "COLUMNS": "1000"})
+    wide = {"NO_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "1000"}
+    at_terminal = pegboard.run(command, env=wide, terminal=(0, 1, 2))
     shown = at_terminal.err.replace("\r", "")
     assert (at_terminal.code, at_terminal.out, "\x1b" in shown) == (in_pipe.code, "", False)
     assert sorted(shown.splitlines()) == sorted((in_pipe.out + in_pipe.err).splitlines())
+
+
+@pytest.mark.parametrize("line", ["", "doctor", "plugins"])
+def test_long_lines_are_broken_at_words_and_outside_of_commands(line: str, pegboard: Command) -> None:
+    pegboard.configure(sections='[plugins.worker]\n[plugins.auth_token]\ntokens = [{ env = "NONE" }]')
+    in_pipe = pegboard.run([INSTALLED, *line.split()], env={"COLUMNS": "1000"})
+    done = pegboard.run([INSTALLED, *line.split()], env={"COLUMNS": "70"}, terminal=(1,))
+    long = [one for one in done.err.splitlines() if len(one) > 70 and not one.startswith("pegboard: ")]
+    assert [one for one in long if " " in re.sub("`.*`", "", one.strip())] == [], "a word or a command may be longer"
+    assert sorted(done.err.split()) == sorted((in_pipe.out + in_pipe.err).split())
 
 
 @pytest.mark.parametrize(

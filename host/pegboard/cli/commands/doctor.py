@@ -13,6 +13,7 @@ from pegboard.cli.diagnosis.checks import CHECKS, Check
 from pegboard.cli.diagnosis.finding import Finding
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_lines
+from pegboard.cli.output.fitted_lines import fitted
 from pegboard.host import Host
 
 
@@ -62,10 +63,11 @@ def _report(host: Host, found: list[tuple[Check, Finding]], fixed: list[str]) ->
         if not findings:
             yield f"ok       {check.name}"
         for finding in findings:
-            yield f"{'fixed' if done[id(finding)] else finding.level:8} {check.name}: {finding.message}"
-            yield from (f"         {line}" for line in _advice(finding, done[id(finding)]))
+            yield from fitted(f"{'fixed' if done[id(finding)] else finding.level:8} {check.name}: {finding.message}", 9)
+            for advice in _advice(finding, done[id(finding)]):
+                yield from fitted(f"         {advice}", 9)
     if any(finding.mend and not done[id(finding)] for _, finding in found):
-        yield "`pegboard doctor --fix` corrects file modes and creates the state directory"
+        yield from fitted("`pegboard doctor --fix` corrects file modes and creates the state directory")
 
 
 def _advice(finding: Finding, done: str) -> Iterator[str]:

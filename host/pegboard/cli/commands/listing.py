@@ -13,7 +13,8 @@ from pegboard.cli import OK
 from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.inspection.secret_report import received_secrets, required_tokens
 from pegboard.cli.inspection.tool_lookup import complete, find_tool
-from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
+from pegboard.cli.output import first_line, flush, print_json, print_lines, print_table, print_text, say
+from pegboard.cli.output.fitted_lines import fitted
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
@@ -104,7 +105,9 @@ def _print_tool(tool: Tool) -> None:
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     if tool.deprecated:
         print_text(f"\ndeprecated: {tool.deprecated}")
-    print_text(f"\n{tool.description}\n")
+    print_text("")
+    print_lines(line for paragraph in tool.description.splitlines() for line in fitted(paragraph))
+    print_text("")
     if tool.tags:
         print_text(f"tags: {', '.join(tool.tags)}\n")
     rows = parameter_rows(tool.input_schema)

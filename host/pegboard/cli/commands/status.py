@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.cli import OK
 from pegboard.cli.output import print_json, print_lines, print_text
+from pegboard.cli.output.fitted_lines import fitted
 
 if TYPE_CHECKING:
     from pegboard.cli.output.json_records import Enabled, StatusOutput
@@ -102,7 +103,8 @@ _PURPOSE = {
 
 
 def _lines(state: StatusOutput) -> Iterator[str]:
-    yield f"pegboard {state['version']}, {state['file'] or 'without a configuration file: the defaults apply'}"
+    file = state["file"] or "without a configuration file: the defaults apply"
+    yield from fitted(f"pegboard {state['version']}, {file}", 2)
     toolkits = [one for one in state["enabled"] if one["tools"] or one["kind"] == "toolkit"]
     yield f"{state['tools']} tools, about {state['tokens']} tokens in each request of a model"
     for one in toolkits:
@@ -115,10 +117,10 @@ def _lines(state: StatusOutput) -> Iterator[str]:
         if one["name"] not in built_in and one not in toolkits:
             yield f"  plugin {one['name']} ({_place(one)})"
     for problem in state["problems"]:
-        yield f"problem: {problem['message']}"
-    yield f"next: `{state['next']}` {_PURPOSE[state['next']]}"
+        yield from fitted(f"problem: {problem['message']}", 9)
+    yield from fitted(f"next: `{state['next']}` {_PURPOSE[state['next']]}", 6)
     listing = "`pegboard list` lists the tools, " if state["tools"] else ""
-    yield f"      {listing}`pegboard --help` lists all commands"
+    yield from fitted(f"      {listing}`pegboard --help` lists all commands", 6)
 
 
 def _wrapped(line: str) -> list[str]:

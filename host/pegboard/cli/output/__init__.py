@@ -96,14 +96,20 @@ def print_result(text: str) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in aligned columns. The last column is not padded, and may have several lines."""
+    """Print rows in aligned columns. The last column is not padded, and may have several lines.
+
+    At a terminal, it is broken at words.
+    """
+    from pegboard.cli.output.fitted_lines import fitted
+
     shown = [[printable(_redacted(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)] if shown else []
     for *start, last in shown:
         before = "".join(f"{cell:{width}}  " for cell, width in zip(start, widths, strict=True))
         first, *others = last.splitlines() or [""]
         for line in (before + first, *(" " * len(before) + one for one in others)):
-            _write(line.rstrip())
+            for fitting in fitted(line.rstrip(), len(before)):
+                _write(fitting)
 
 
 def _redacted(text: str) -> str:
