@@ -62,7 +62,8 @@ async def test_a_file_that_cannot_be_used(
         assert (await front.log_in(client))["error"] == "server_error"
         assert caplog.text.count(reason) == 3
         assert "Traceback" not in caplog.text
-        del kept
+        if isinstance(kept, sqlite3.Connection):
+            kept.close()
 
 
 async def test_a_key_that_is_empty_signs_nothing(
