@@ -124,7 +124,7 @@ TABLES = {
         "memory of an HTTP server for each session or stream",
         {"CPU us each": "each_us", "RSS MiB with all": "rss_mib", "KiB each": "each_kib"},
         "each_kib",
-        (SDK,),
+        (FLOOR, SDK),
     ),
     http_sizes.NAME: Table(
         "tools/call over HTTP with a large result",

@@ -14,6 +14,7 @@ _HOP: Final = "add_thread"
 _SAME: Final = 1.15
 """The ratio below which two costs count as equal."""
 _QUARTER: Final = 1.25
+_STREAM: Final = 1.75
 
 
 def lines(results: Results) -> Iterator[tuple[bool, str]]:
@@ -79,3 +80,10 @@ def _memory(results: Results) -> Iterator[tuple[bool, str]]:
         each = results.get(memory.NAME, memory.SESSIONS, name, "each_kib")
         if each:
             yield each.median <= 2, f"http-memory: an idle session of {name} takes {each.median:.2f} KiB (2)"
+    for name, floor in ((PEGBOARD, FLOOR), (PEGBOARD_UVLOOP, FLOOR_UVLOOP)):
+        ratio = results.ratio(memory.NAME, memory.STREAMS, name, floor, "each_kib")
+        if ratio:
+            yield (
+                ratio <= _STREAM,
+                f"http-memory: an open stream of {name} takes {ratio:.2f} x {floor} (within {_STREAM})",
+            )

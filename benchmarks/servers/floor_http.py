@@ -52,8 +52,10 @@ class Floor:
             cursor = {} if last else {"nextCursor": str(len(self._pages) + 1)}
             self._pages.append(to_json({"tools": tools[start : start + page_size], **cursor, **COMPLETE}))
 
-    async def answer(self, request: web.BaseRequest) -> web.Response:
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Respond to one request."""
+        if request.method == "GET":
+            return await self._stream(request)
         message = from_json(await request.read())
         if request.path == "/worker/tools/invoke":
             return await self._invoke(request.headers["Authorization"].removeprefix("Bearer "), message)
@@ -66,6 +68,13 @@ class Floor:
         if method == "initialize":
             return _response(_encoded(message["id"], INITIALIZED))
         return web.Response(status=202)
+
+    async def _stream(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Open a stream on which nothing is sent."""
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await self._loop.create_future()
+        return response
 
     async def _invoke(self, token: str, message: dict[str, Any]) -> web.Response:
         if not self._opens(token):

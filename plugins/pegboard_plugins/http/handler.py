@@ -36,7 +36,8 @@ from pegboard_plugins.http.refusal_responses import (
     too_large,
 )
 from pegboard_plugins.http.request_guard import RequestGuard
-from pegboard_plugins.http.sent_events import PING, close_messages, encode_event, next_message
+from pegboard_plugins.http.sending import Pings, SendTimeout
+from pegboard_plugins.http.sent_events import close_messages, encode_event
 
 _is_plain_path = re.compile(r"/[A-Za-z0-9._~/-]*").fullmatch
 """A path without a query and without characters that must be decoded."""
@@ -59,7 +60,7 @@ class Handler:
         self._streaming: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._large_bodies = LargeBodies(config.max_body_bytes)
-        self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._aborted = False
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
         self._keeps_log = wants_access_log()
@@ -142,7 +143,7 @@ class Handler:
         """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""
         if left := self._in_flight | self._streaming:
             await asyncio.wait(left, timeout=seconds)
-        self._aborted.set_result(None)
+        self._aborted = True
         for task in self._waiting:
             task.cancel()
         if left := self._in_flight | self._streaming:
@@ -186,7 +187,7 @@ class Handler:
         try:
             return await (self._limited(begun) if self._config.call_seconds else begun)
         except asyncio.CancelledError:
-            if self._aborted.done() and request.transport is not None:
+            if self._aborted and request.transport is not None:
                 task.uncancel()
                 return STOPPING
             raise
@@ -261,7 +262,7 @@ class Handler:
         """Write a response. Wait only if the peer does not read it at once."""
         head = self._head.of(body)
         if len(body) > MAX_JOINED_BODY_BYTES:
-            with _SendTimeout(request, self._config.send_seconds):
+            with SendTimeout(request, self._config.send_seconds):
                 await request.writer.write(head)
                 await request.writer.write(body)  # apart from the head, so that it is not copied
                 await request.writer.drain()
@@ -271,12 +272,12 @@ class Handler:
             await self._drain(request)
 
     async def _drain(self, request: web.BaseRequest) -> None:
-        with _SendTimeout(request, self._config.send_seconds):
+        with SendTimeout(request, self._config.send_seconds):
             await request.writer.drain()
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response. Abort the connection if the peer stops reading."""
-        with _SendTimeout(request, self._config.send_seconds):
+        with SendTimeout(request, self._config.send_seconds):
             await response.prepare(request)
             await response.write_eof()
 
@@ -289,87 +290,43 @@ class Handler:
             return self._response(request, BUSY)
         self._in_flight.discard(task)
         self._streaming.add(task)
-        try:
-            return await self._stream(request, answer)
-        finally:
-            self._streaming.discard(task)
-
-    async def _stream(self, request: web.BaseRequest, answer: EventStream) -> web.StreamResponse:
         response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
         self._finish(request, response)
-        messages = answer.messages
         try:
-            with _SendTimeout(request, self._config.send_seconds):
+            with SendTimeout(request, self._config.send_seconds):
                 await response.prepare(request)
-            await self._write(request, response, answer)
-            with _SendTimeout(request, self._config.send_seconds):
+            await self._write(request, response, answer, task)
+            with SendTimeout(request, self._config.send_seconds):
                 await response.write_eof()
         finally:
-            await close_messages(messages)
+            self._streaming.discard(task)
+            await close_messages(answer.messages)
         return response
 
-    async def _write(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
-        """Write each message as an event. Write a comment after each interval without messages."""
-        messages = answer.messages
-        following = next_message(messages)
+    async def _write(
+        self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream, task: asyncio.Task[Any]
+    ) -> None:
+        """Write each message as an event. If the server stops before the end, write the last message."""
+        seconds = self._config.send_seconds
+        pings = Pings(request, response, self._config.stream_ping_seconds, seconds)
+        self._waiting.add(task)
         try:
-            while True:
-                await asyncio.wait(
-                    (following, self._aborted),
-                    timeout=self._config.stream_ping_seconds,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                if not following.done():
-                    if self._aborted.done():
-                        await self._cut(request, response, answer)
-                        return
-                    data = PING
-                elif (message := following.result()) is None:
-                    return
-                else:
-                    data = encode_event(message)
-                    following = next_message(messages)
-                with _SendTimeout(request, self._config.send_seconds):
-                    await response.write(data)
+            async for message in answer.messages:
+                with SendTimeout(request, seconds):
+                    await response.write(encode_event(message))
+                pings.restart()
+            return
+        except asyncio.CancelledError:
+            if not self._aborted or request.transport is None:
+                raise
+            task.uncancel()
         finally:
-            following.cancel()
-            await asyncio.wait((following,))  # a running iterator cannot be closed
-
-    async def _cut(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
+            self._waiting.discard(task)
+            pings.close()
         if answer.cut is not None:
-            with _SendTimeout(request, self._config.send_seconds):
+            with SendTimeout(request, seconds):
                 await response.write(encode_event(answer.cut()))
 
 
 def _is_encoded(request: web.BaseRequest) -> bool:
     return request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity"
-
-
-class _SendTimeout:
-    """A context that aborts the connection of a peer that reads nothing for between `seconds` and twice `seconds`.
-
-    The abort raises an error or a cancellation in every task that waits for the connection.
-    """
-
-    __slots__ = ("_left", "_seconds", "_timer", "_transport")
-
-    def __init__(self, request: web.BaseRequest, seconds: float) -> None:
-        self._transport = request.transport
-        self._seconds = seconds
-        self._left: int | None = None
-
-    def __enter__(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-
-    def _look(self) -> None:
-        if self._transport is None:
-            return
-        left = self._transport.get_write_buffer_size()
-        if self._left is not None and left >= self._left:
-            self._transport.abort()
-            return
-        self._left = left
-        self.__enter__()
