@@ -127,7 +127,7 @@ def mount(command: Command) -> Path:
     """Mount a server, and return its file."""
     server = command.write(SHOP, "server.py")
     command.configure(
-        sections="[plugins.upstreams.servers.notes]\n"
+        sections="[plugins.upstreams]\nfirst_list_seconds = 60\n[plugins.upstreams.servers.notes]\n"
         f'command = "{command.arguments()[0]}"\nargs = ["-m", "pegboard", "stdio", "{server}"]\n'
         f'env = {{ PYTHONPATH = "{command.site}", PATH = {{ env = "PATH" }} }}'
     )
