@@ -131,7 +131,7 @@ class HostSection(PluginConfig):
         blocked_loop_seconds: the time in seconds after which code that blocks the event loop is logged, such as a sync
             call in an async tool; 0 for never.
         grace_seconds: the time in seconds that running calls have to finish when `pegboard serve` stops.
-        log_level: the least severe level that is logged.
+        log_level: the least severe level that servers log. Other commands log nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
         user: the user id for tools if the caller is not authenticated.
         metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. Metadata in a request to

@@ -26,6 +26,17 @@ path = "/file"
 [plugins.stdio]
 after_eof = "drop"
 """
+TALKING = '''
+import logging
+from pegboard import Toolkit
+kit = Toolkit("shop")
+logging.getLogger("shop").warning("warned")
+logging.getLogger("shop").info("informed")
+@kit.tool
+def find() -> str:
+    """Find."""
+    return ""
+'''
 
 
 @pytest.mark.parametrize(
@@ -70,3 +81,21 @@ def test_a_wrong_value_names_the_command_line(pegboard: Command) -> None:
     done = pegboard("serve", "--port", "70000")
     assert done.code == 3
     assert "command line: plugins.http.port: expected at most 65535" in done.err
+
+
+@pytest.mark.parametrize(
+    ("level", "options", "logged"),
+    [
+        ("debug", [], ["warned"]),
+        ("error", [], []),
+        ("debug", ["--log-level", "info"], ["warned", "informed"]),
+        ("debug", ["-v"], ["warned", "informed"]),
+    ],
+)
+def test_a_command_that_prints_data_logs_more_only_if_its_command_line_says_so(
+    level: str, options: list[str], logged: list[str], bare: Command
+) -> None:
+    bare.install("shop", TALKING)
+    bare.configure(f'log_level = "{level}"')
+    done = bare("list", *options)
+    assert (done.code, [line.split(": ")[-1] for line in done.err.splitlines() if "shop" in line]) == (0, logged)

@@ -1,6 +1,7 @@
 """The log of the process: to standard error or a file, as text or JSON, as `[plugins.logging]` configures.
 
-Only servers use that section. Commands that a user runs log text to standard error.
+Only servers use that section. Commands that a user runs log text to standard error: warnings and errors, or what the
+command line asks for.
 """
 
 from __future__ import annotations
@@ -31,18 +32,20 @@ FILE_KEY = ("plugins", "logging", "file")
 
 
 def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
-    """Set up logging without secrets: warnings and above, or more as the configuration or the command line requires.
+    """Set up logging without secrets.
+
+    A command logs warnings and above, or less as `[host] log_level` says; the command line may ask for more.
 
     Args:
         config: the configuration.
         verbose: how often `-v` was given.
-        serving: use `[plugins.logging]`.
+        serving: use `[plugins.logging]`, and `[host] log_level` whatever it is.
         safe: ignore that section.
 
     Raises:
         ConfigError: the log file cannot be written.
     """
-    level = {0: config.host.log_level.upper(), 1: "INFO"}.get(verbose, "DEBUG")
+    level = {0: _level(config, serving=serving), 1: "INFO"}.get(verbose, "DEBUG")
     settings = _settings(config) if serving and not safe else {}
     handler = _handler(config, settings.get("file"))
     as_json = settings.get("format") == "json"
@@ -55,6 +58,12 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
         _log_what_python_prints()
     if settings.get("access") is True:
         logging.getLogger(ACCESS).setLevel(logging.INFO)
+
+
+def _level(config: HostConfig, *, serving: bool) -> str:
+    level = config.host.log_level.upper()
+    is_for_servers = level in ("DEBUG", "INFO") and config.source("host.log_level").kind != "command line"
+    return "WARNING" if is_for_servers and not serving else level
 
 
 def _settings(config: HostConfig) -> Mapping[str, Any]:

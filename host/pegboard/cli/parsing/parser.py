@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pegboard.cli.parsing.cli_command import MODULE_OF_COMMAND, CliCommand, all_declared, comma_separated, declared
+from pegboard.cli.parsing.cli_command import (
+    MODULE_OF_COMMAND,
+    CliCommand,
+    all_declared,
+    comma_separated,
+    declared,
+    setting,
+)
 
 if TYPE_CHECKING:
     from pegboard.plugin.commands import Command
@@ -214,6 +221,8 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
     group.add_argument("--strict", action="store_true", help="do not start if a plugin fails")
     group.add_argument("--safe", action="store_true", help="run the default built-in plugins only")
     group.add_argument("--json", action="store_true", help="print JSON")
+    level, reading = setting("--log-level", "host.log_level", "LEVEL", "the least severe level that is logged")
+    group.add_argument(level, **reading)
     group.add_argument("-v", "--verbose", action="count", help="log more to stderr; repeat it to log everything")
     if defaults:
         shared.set_defaults(only=[], file=[], strict=False, safe=False, json=False, verbose=0)

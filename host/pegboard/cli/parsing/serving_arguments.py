@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pegboard.cli.parsing.cli_command import FILES, CliCommand, comma_separated, setting
 
-_LOG_LEVEL = setting("--log-level", "host.log_level", "LEVEL", "the least severe level that is logged")
 _PACKAGE = setting(
     "--tool-package",
     "plugins.tool_packages.names",
@@ -38,7 +37,7 @@ COMMANDS = (
         "serving.serve:run_stdio",
         "serve one MCP client over standard input and output",
         ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py", "pegboard stdio --finish < calls"),
-        (FILES, _PACKAGE, ("--finish", _FINISH), ("--locked", _LOCKED), ("--reload", _RELOAD), _LOG_LEVEL),
+        (FILES, _PACKAGE, ("--finish", _FINISH), ("--locked", _LOCKED), ("--reload", _RELOAD)),
     ),
     CliCommand(
         "serve",
@@ -54,7 +53,6 @@ COMMANDS = (
             setting("--transport", "host.transports", "NAMES", "run these transports", type=comma_separated),
             ("--locked", _LOCKED),
             ("--reload", _RELOAD),
-            _LOG_LEVEL,
         ),
     ),
     CliCommand(
