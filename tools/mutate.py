@@ -76,6 +76,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         )
         for name in ("call_log", "call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
     },
+    "fair_limit": ("host/pegboard/routing/fair_limit.py", ["host/routing/test_fair_limit"]),
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
     **{
         f"resource_server.{name}": (
@@ -85,7 +86,6 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         for name, tests in {
             "claims": "token_authenticator introspection jwt_verifier scopes",
             "documents": "settings keys introspection",
-            "fair_limit": "fair_limit",
             "introspection": "introspection",
             "introspection_queue": "introspection",
             "jwt_verifier": "token_authenticator keys jwt_verifier",

@@ -202,6 +202,10 @@ from pegboard.routing.browser_pages import (
     browser_page,
     message_page,
 )
+from pegboard.routing.fair_limit import (
+    FairLimit,
+    peer_network,
+)
 from pegboard.routing.first_step import (
     begin,
     in_task,
@@ -277,6 +281,7 @@ __all__ = [
     "ErrorAdapter",
     "EventStore",
     "Extension",
+    "FairLimit",
     "FoundToolkit",
     "FromEnvironment",
     "Gate",
@@ -393,6 +398,7 @@ __all__ = [
     "message_page",
     "others_can_change",
     "owner_of_port",
+    "peer_network",
     "read_lock",
     "redact_logs",
     "redacted",

@@ -74,7 +74,7 @@ class AuthorizationPages:
         query = request.query
         redirect_uri = query.get("redirect_uri", "")
         try:
-            client = await self._clients.find(query.get("client_id", ""))
+            client = await self._clients.find(query.get("client_id", ""), request.peer)
         except ClientRefusedError as error:
             return error_page(400, str(error))
         if not client.accepts(redirect_uri):

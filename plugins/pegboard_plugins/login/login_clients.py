@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from pegboard.client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
-from pegboard.plugin import ProtocolContext, decode, encode
+from pegboard.plugin import FairLimit, ProtocolContext, decode, encode, peer_network
 from pegboard.types import Request, Response
 from pegboard_plugins.login.login_signing import CLIENT_KIND
 
@@ -34,6 +34,8 @@ MAX_DOCUMENTS = 100
 """The limit of the documents that are kept."""
 MAX_CONCURRENT_DOCUMENTS = 20
 """The limit of the documents that are fetched at the same time."""
+MAX_CONCURRENT_DOCUMENTS_PER_PEER = 4
+"""The limit of those that one peer causes. Slow documents of a peer do not stop the logins of others."""
 
 
 class ClientRefusedError(Exception):
@@ -84,16 +86,20 @@ class LoginClients:
         self._signer = signer
         self._exchange = exchange
         self._documents: OrderedDict[str, tuple[float, LoginClient]] = OrderedDict()
-        self._fetches = asyncio.Semaphore(MAX_CONCURRENT_DOCUMENTS)
+        self._fetches = FairLimit(MAX_CONCURRENT_DOCUMENTS, MAX_CONCURRENT_DOCUMENTS_PER_PEER)
 
-    async def find(self, client_id: str) -> LoginClient:
+    async def find(self, client_id: str, peer: str) -> LoginClient:
         """Return the client of an id.
+
+        Args:
+            client_id: the id.
+            peer: the address of the browser, for limits.
 
         Raises:
             ClientRefusedError: there is no such client, or its document is invalid.
         """
         if names_document(client_id) and self._config.client_metadata_documents:
-            return await self._documented(client_id)
+            return await self._documented(client_id, peer_network(peer))
         claims = self._signer.read(CLIENT_KIND, client_id)
         if claims is None:
             raise ClientRefusedError("the client is not registered here: remove its saved registration")
@@ -129,7 +135,7 @@ class LoginClients:
         }
         return Response(201, encode(registered), headers={"Cache-Control": "no-store"})
 
-    async def _documented(self, url: str) -> LoginClient:
+    async def _documented(self, url: str, peer: str) -> LoginClient:
         until, known = self._documents.get(url, (0.0, None))
         if known is not None and until > time():
             return known
@@ -137,7 +143,7 @@ class LoginClients:
         if parts is None or len(url) > MAX_REDIRECT_URI_CHARACTERS or not _is_plain(parts):
             raise ClientRefusedError("the client id must be the https URL of a document, without query and fragment")
         try:
-            async with asyncio.timeout(MAX_DOCUMENT_SECONDS), self._fetches:
+            async with asyncio.timeout(MAX_DOCUMENT_SECONDS), self._fetches.place(peer):
                 document = await self._fetch(url)
         except (LoginFailedError, TimeoutError):
             raise ClientRefusedError(f"the document {url} cannot be fetched") from None

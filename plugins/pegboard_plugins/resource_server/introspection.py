@@ -13,6 +13,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
+from pegboard.plugin import FairLimit
 from pegboard_plugins.resource_server.claims import (
     MAX_TIMESTAMP_SECONDS,
     CheckUnavailableError,
@@ -23,7 +24,6 @@ from pegboard_plugins.resource_server.claims import (
     check_unbound,
 )
 from pegboard_plugins.resource_server.documents import FetchError, discover, fetch
-from pegboard_plugins.resource_server.fair_limit import FairLimit
 from pegboard_plugins.resource_server.settings import canonical_url
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Sequence
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
+from pegboard.plugin import peer_network
 from pegboard_plugins.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
-from pegboard_plugins.resource_server.fair_limit import peer_network
 from pegboard_plugins.resource_server.introspection import Introspector
 
 MAX_ASKED = 1000

@@ -19,6 +19,7 @@ from tests.plugins.login.front import KEY, Front
 from tests.support.person import Person
 
 URL = "https://desk.example/.well-known/client.json"
+PEER = "192.0.2.1"
 DOCUMENT = {
     "client_id": URL,
     "client_name": "Desk",
@@ -33,12 +34,16 @@ class Documents:
         self.document = document
         self.status = status
         self.asked: list[str] = []
+        self.is_slow = asyncio.Event()
 
     @asynccontextmanager
     async def __call__(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None
     ) -> AsyncIterator[HttpReply]:
         self.asked.append(url)
+        if url.startswith("https://slow."):
+            self.is_slow.set()
+            await asyncio.Event().wait()
 
         async def chunks() -> AsyncIterator[bytes]:
             yield json.dumps(self.document).encode()
@@ -73,8 +78,19 @@ async def test_a_client_with_a_document_logs_in(front: Front, monkeypatch: pytes
 async def test_a_document_is_kept_for_a_while() -> None:
     documents = Documents(DOCUMENT)
     known = clients(documents)
-    assert await known.find(URL) == await known.find(URL)
+    assert await known.find(URL, PEER) == await known.find(URL, PEER)
     assert documents.asked == [URL]
+
+
+async def test_slow_documents_of_one_peer_do_not_stop_others() -> None:
+    documents = Documents(DOCUMENT)
+    known = clients(documents)
+    async with asyncio.TaskGroup() as group:
+        slow = [group.create_task(known.find(f"https://slow.example/{number}", PEER)) for number in range(30)]
+        await documents.is_slow.wait()
+        assert (await known.find(URL, "192.0.2.2")).name == "Desk"
+        for task in slow:
+            task.cancel()
 
 
 @pytest.mark.requirement("AUTH-14")
@@ -99,13 +115,13 @@ async def test_a_document_is_kept_for_a_while() -> None:
 )
 async def test_client_impersonation(url: str, changes: dict[str, Any], status: int) -> None:
     with pytest.raises(ClientRefusedError):
-        await clients(Documents({**DOCUMENT, "client_id": url, **changes}, status)).find(url)
+        await clients(Documents({**DOCUMENT, "client_id": url, **changes}, status)).find(url, PEER)
 
 
 async def test_documents_can_be_turned_off() -> None:
     documents = Documents(DOCUMENT)
     with pytest.raises(ClientRefusedError, match="not registered"):
-        await clients(documents, client_metadata_documents=False).find(URL)
+        await clients(documents, client_metadata_documents=False).find(URL, PEER)
     assert documents.asked == []
 
 
@@ -122,6 +138,6 @@ async def test_ssrf(host: str) -> None:
     server = await asyncio.start_server(accept, "127.0.0.1", 0)
     async with server:
         with pytest.raises(ClientRefusedError, match="cannot be fetched"):
-            await clients(None).find(f"https://{host}:{server.sockets[0].getsockname()[1]}/client.json")
+            await clients(None).find(f"https://{host}:{server.sockets[0].getsockname()[1]}/client.json", PEER)
         await asyncio.sleep(0)
         assert not connected.is_set()

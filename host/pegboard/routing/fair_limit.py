@@ -1,4 +1,4 @@
-"""A limit of concurrent requests to one authorization server, shared fairly by the peers that cause them."""
+"""A limit of concurrent requests to other servers, shared fairly by the peers that cause them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FairLimit:
 
     Args:
         places: the number of concurrent requests.
-        of_one: the number of concurrent requests of one peer.
+        per_peer: the number of concurrent requests of one peer.
     """
 
     def __init__(self, places: int, per_peer: int) -> None:

@@ -1,4 +1,4 @@
-"""The limit of concurrent introspections, which peers share fairly."""
+"""The limit of concurrent requests, which peers share fairly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard_plugins.resource_server.fair_limit import FairLimit, peer_network
+from pegboard.routing.fair_limit import FairLimit, peer_network
 
 
 async def test_peers_get_places_in_turn() -> None:
