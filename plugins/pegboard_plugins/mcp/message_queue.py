@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
@@ -31,8 +30,8 @@ class MessageQueue:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._queued: deque[_Queued] = deque()
-        self._keys: set[Hashable] = set()
+        self._queued: list[_Queued] = []  # smaller than a deque, and never long
+        self._keys: dict[Hashable, None] = {}  # smaller than a set
         self._bytes = 0
         self.kept = 0
         self._news: asyncio.Future[None] | None = None  # smaller than an Event
@@ -76,7 +75,7 @@ class MessageQueue:
         if self.closed or queued.key in self._keys:
             return
         if queued.key is not None:
-            self._keys.add(queued.key)
+            self._keys[queued.key] = None
         self._queued.append(queued)
         self._bytes += len(queued.message)
         self.kept += queued.keep
@@ -100,10 +99,10 @@ class MessageQueue:
         """Return the next message, None if no message waits."""
         if not self._queued:
             return None
-        queued = self._queued.popleft()
+        queued = self._queued.pop(0)
         self._bytes -= len(queued.message)
         self.kept -= queued.keep
-        self._keys.discard(queued.key)
+        self._keys.pop(queued.key, None)
         return queued.message
 
     async def wait(self) -> None:

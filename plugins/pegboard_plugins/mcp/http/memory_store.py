@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 
 from pegboard.plugin import SessionRecord
@@ -89,13 +89,13 @@ class _Events:
     __slots__ = ("messages", "size", "used")
 
     def __init__(self) -> None:
-        self.messages: deque[tuple[int, bytes]] = deque()
+        self.messages: list[tuple[int, bytes]] = []  # smaller than a deque
         self.size = 0
         self.used = 0.0
 
     def drop_oldest(self) -> int:
         """Drop the oldest message and return its size in bytes."""
-        _, message = self.messages.popleft()
+        _, message = self.messages.pop(0)
         freed = len(message) + _MESSAGE_OVERHEAD_BYTES
         self.size -= freed
         return freed
