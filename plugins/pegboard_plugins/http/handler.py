@@ -57,6 +57,7 @@ class Handler:
         self._guard = guard
         self._host = host
         self._in_flight: set[asyncio.Task[Any]] = set()
+        self._begun: set[HttpConnection] = set()  # whose requests have begun, and will be in flight in a moment
         self._streaming: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._large_bodies = LargeBodies(config.max_body_bytes)
@@ -88,48 +89,53 @@ class Handler:
         if (
             head.version != HttpVersion11
             or head.should_close
+            or head.upgrade  # aiohttp resets its parser after these
             or not _is_plain_path(head.path)
             or hdrs.CONTENT_ENCODING in headers
             or not content.is_eof()
             or content.exception() is not None
             or content.total_bytes > self._config.max_body_bytes
             or connection.writing_paused
-            or len(self._in_flight) >= self._config.max_requests
+            or self._is_full()
             or self._host.stopping
             or self._guard.cors(headers)
             or self._guard.refusal(head.path, headers, connection.remote) is not None
         ):
             return False
-        answer = self._host.begin(self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait()))
+        answer: Any = self._host.begin(
+            self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait())
+        )
+        if type(answer) is Response and is_plain(answer) and len(answer.body) <= MAX_JOINED_BODY_BYTES:
+            assert connection.transport is not None  # it has just received the request
+            connection.transport.write(self._head.of(answer.body) + answer.body)
+            waits: bool = connection.writing_paused
+            if not waits:
+                return True
+            answer = self._written_response  # `handle` waits for the peer
         connection.begun = answer
-        if type(answer) is not Response or not is_plain(answer) or len(answer.body) > MAX_JOINED_BODY_BYTES:
-            return False
-        assert connection.transport is not None  # it has just received the request
-        connection.transport.write(self._head.of(answer.body) + answer.body)
-        waits: bool = connection.writing_paused
-        connection.begun = self._written_response if waits else None  # `handle` waits for the peer
-        return not waits
+        self._begun.add(connection)
+        return False
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request. It may have been begun."""
         connection = request.protocol
         assert isinstance(connection, HttpConnection)
-        begun, connection.begun, connection.is_written = connection.begun, None, False
-        if isinstance(begun, WrittenResponse):
-            await self._drain(request)
-            return begun
-        if begun is None and len(self._in_flight) >= self._config.max_requests and request.path not in HEALTH_PATHS:
+        begun, connection.begun = connection.begun, None
+        self._begun.discard(connection)
+        if begun is None and self._is_full() and request.path not in HEALTH_PATHS:
             return self._response(request, BUSY)
         task = asyncio.current_task(self._loop)
         assert task is not None
         self._in_flight.add(task)
         try:
+            if isinstance(begun, WrittenResponse):
+                await self._drain(request)
+                return begun
             answer = await (self._answer(request, task) if begun is None else self._finished(request, task, begun))
             if isinstance(answer, EventStream):
                 return await self._begin_stream(request, answer, task)
             if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
                 await self._write_fast(request, answer.body)
-                connection.is_written = True
                 return self._written_response
             response = self._response(request, answer)
             if len(answer.body) > MAX_JOINED_BODY_BYTES:
@@ -138,6 +144,14 @@ class Handler:
         finally:
             self._in_flight.discard(task)
             self._large_bodies.forget(task)
+
+    def _is_full(self) -> bool:
+        """Return True if the server may begin no further request."""
+        limit = self._config.max_requests
+        if len(self._in_flight) + len(self._begun) < limit:
+            return False
+        self._begun = {one for one in self._begun if one.begun is not None}  # the others were lost
+        return len(self._in_flight) + len(self._begun) >= limit
 
     async def finish(self, seconds: float) -> None:
         """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""

@@ -63,12 +63,11 @@ class HttpConnection(RequestHandler):
         is_operator: True if the transport proves that the peer is the operator.
         remote: the address of the peer; None if unknown.
         begun: what `begin` has begun for the next request of the task; None for nothing.
-        is_written: True if the task has written its last response, whether or not it waits for a request already.
     """
 
     __slots__ = (
         *("_begin", "_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
-        *("_proves", "begun", "is_operator", "is_written", "remote"),
+        *("_proves", "begun", "is_operator", "remote"),
     )
 
     def __init__(
@@ -78,7 +77,6 @@ class HttpConnection(RequestHandler):
         self._proves = proves
         self._begin = begin if can_answer_itself() else None
         self.begun: Any = None
-        self.is_written = False
         self.is_operator = False
         self.remote: str | None = None
         self._header_seconds = header_seconds
@@ -103,10 +101,7 @@ class HttpConnection(RequestHandler):
         """
         before = request_count(self)
         between = self._last_body is None or self._last_body.is_eof()
-        is_free, waiter = False, None
-        if self._begin is not None:
-            waiter = take_waiter(self)
-            is_free = waiter is not None or (self.is_written and not queued_requests(self))
+        waiter = take_waiter(self) if self._begin is not None else None
         try:
             super().data_received(data)
         finally:
@@ -125,14 +120,14 @@ class HttpConnection(RequestHandler):
                 self._end(_TOO_LARGE)
             elif self._header_timer is None:
                 self._start_clock()
-        if is_free:
+        if waiter is not None:
             self._answer(queued_requests(self), waiter)
 
-    def _answer(self, requests: Sequence[tuple[Any, Any]], waiter: asyncio.Future[None] | None) -> None:
+    def _answer(self, requests: Sequence[tuple[Any, Any]], waiter: asyncio.Future[None]) -> None:
         """Answer the only request if its response is ready. Otherwise wake the task of the connection."""
         if len(requests) == 1 and self._begin is not None and self._begin(self, *requests[0]):
             remove_request(self, self._loop)
-        elif requests and waiter is not None and not waiter.done():
+        elif requests and not waiter.done():
             waiter.set_result(None)
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:

@@ -1,0 +1,97 @@
+"""Requests that begin without a task: the server with a host of its own, over sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pegboard.types import Request, Response
+from pegboard_plugins.http import HttpConfig
+from pegboard_plugins.http.handler import Handler
+from pegboard_plugins.http.http_connection import HttpServer
+from pegboard_plugins.http.request_guard import RequestGuard
+from tests.support.http import Line, request_bytes
+from tests.support.peer import WAIT
+
+
+def bytes_of(body: bytes) -> bytes:
+    return request_bytes("POST", "/", body=body)
+
+
+@asynccontextmanager
+async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIterator[tuple[Callable[[], Any], Any]]:
+    """Serve a function. Yield a function that connects, and the connections of the server."""
+    config = HttpConfig(**settings)
+    host: Any = SimpleNamespace(begin=begin, stopping=False)
+    handler = Handler(config, RequestGuard(config, loopback=True), host)
+    server = HttpServer(
+        handler.handle,
+        request_factory=handler.request,
+        handler_cancellation=True,
+        header_seconds=60,
+        proves=lambda transport: False,
+        begin=handler.begin,
+        max_field_size=1024,
+    )
+    listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
+
+    async def connect() -> Line:
+        return Line(*await asyncio.open_connection(*listener.sockets[0].getsockname()))
+
+    async with asyncio.timeout(WAIT):
+        yield connect, server
+    listener.close()
+    await server.shutdown(1)
+
+
+async def waited(body: bytes) -> Response:
+    await asyncio.sleep(0)
+    return Response(200, body)
+
+
+async def test_a_request_waits_for_the_one_before_it() -> None:
+    """The third request arrives when the task of the connection has taken the second, but has not handled it."""
+    loop = asyncio.get_running_loop()
+
+    def begin(request: Request) -> Any:
+        if request.body == b"2":
+            (connection,) = server.connections
+            loop.call_soon(loop.call_soon, connection.data_received, bytes_of(b"3"))
+        return Response(200, request.body) if request.body == b"3" else waited(request.body)
+
+    async with serving(begin) as (connect, server), await connect() as line:
+        await line.send(bytes_of(b"1"))
+        assert (await line.answer()).body == b"1"
+        await line.send(bytes_of(b"2"))
+        assert [(await line.answer()).body for _ in range(2)] == [b"2", b"3"]
+
+
+async def test_a_request_that_has_begun_counts_as_a_request_in_flight() -> None:
+    """The second request arrives before the task of the first has started."""
+    loop = asyncio.get_running_loop()
+
+    def begin(request: Request) -> Any:
+        if request.body == b"1":
+            other = next(one for one in server.connections if one.transport.get_extra_info("peername") == address)
+            loop.call_soon(other.data_received, bytes_of(b"2"))
+        return waited(request.body)
+
+    async with serving(begin, max_requests=1) as (connect, server), await connect() as first, await connect() as second:
+        assert (await second.request("POST", "/")).status == 200
+        address = second.writer.get_extra_info("sockname")
+        await first.send(bytes_of(b"1"))
+        assert [(await line.answer()).status for line in (first, second)] == [200, 503]
+        assert (await first.request("POST", "/")).status == 200
+
+
+@pytest.mark.parametrize("protocol", ["websocket", "h2c"])
+async def test_a_connection_serves_after_a_request_to_change_its_protocol(protocol: str) -> None:
+    async with serving(lambda request: Response(200, b"{}")) as (connect, _), await connect() as line:
+        for _ in range(2):
+            fields = [("Connection", "Upgrade"), ("Upgrade", protocol)]
+            assert (await line.request("POST", "/", fields, b"{}")).status == 200
