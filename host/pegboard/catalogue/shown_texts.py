@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from pegboard.errors import ToolDefinitionError
@@ -11,6 +13,19 @@ MAX_PROPERTY_CHARACTERS = 256
 """The maximum length of a parameter's name."""
 _ESCAPES = (b"\\u", b"\\b", b"\\f", b"\x7f")
 """The escapes of control characters in JSON. Regular expressions may contain some of the same sequences."""
+
+
+_is_hidden_text_allowed: ContextVar[bool] = ContextVar("pegboard.is_hidden_text_allowed", default=False)
+
+
+@contextmanager
+def hidden_text_allowed() -> Iterator[None]:
+    """Accept invisible characters, to show them to the operator. The definitions must not be served to clients."""
+    token = _is_hidden_text_allowed.set(True)
+    try:
+        yield
+    finally:
+        _is_hidden_text_allowed.reset(token)
 
 
 def check_shown_text(what: str, text: str, most: int) -> None:
@@ -25,7 +40,7 @@ def check_shown_text(what: str, text: str, most: int) -> None:
         return
     from pegboard.messages.texts import complaint  # imported only for other characters
 
-    if found := complaint(text):
+    if (found := complaint(text)) and not _is_hidden_text_allowed.get():
         raise ToolDefinitionError(f"its {what} {found}")
 
 
@@ -49,7 +64,7 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
             raise ToolDefinitionError(
                 f"invalid parameter name {name!r}: use visible characters without tabs and line breaks"
             )
-    if text.isascii() and not any(escape in text for escape in _ESCAPES):
+    if (text.isascii() and not any(escape in text for escape in _ESCAPES)) or _is_hidden_text_allowed.get():
         return
     from pegboard.messages.texts import complaints
 

@@ -13,6 +13,7 @@ from pegboard.lockfile.visible_text import visible
 from pegboard.records import NamedTuple
 
 _NO_OWNER = LockedOwner()
+_NOTHING = CatalogueLock({})
 
 
 class Difference(NamedTuple):
@@ -36,15 +37,22 @@ class Difference(NamedTuple):
     former: str = ""
 
 
-def lock_differences(old: CatalogueLock, new: CatalogueLock) -> list[Difference]:
-    """Return the differences between two locks, sorted by owner. Other settings are not compared."""
+def lock_differences(old: CatalogueLock, new: CatalogueLock, refused: CatalogueLock = _NOTHING) -> list[Difference]:
+    """Return the differences between two locks, sorted by owner. Other settings are not compared.
+
+    Args:
+        old: the lock as it was written.
+        new: the lock of the definitions that the host has now.
+        refused: definitions that the host refuses. The differences of removed items show them.
+    """
     found: list[Difference] = []
     for name in sorted({*old.owners, *new.owners}):
         before, after = old.owners.get(name, _NO_OWNER), new.owners.get(name, _NO_OWNER)
         if name in old.owners and name in new.owners and _about(before) != _about(after):
             found.append(Difference(name, "owner", "", "changed", _diff(_about(before), _about(after))))
         for kind in LOCKED_KINDS:
-            found += _of_items(name, kind, before.items(kind), after.items(kind))
+            shown = refused.owners.get(name, _NO_OWNER).items(kind)
+            found += _of_items(name, kind, before.items(kind), after.items(kind), shown)
     return found
 
 
@@ -53,6 +61,7 @@ def _of_items(
     kind: Literal["tools", "resources", "prompts"],
     old: Mapping[str, LockedDefinition],
     new: Mapping[str, LockedDefinition],
+    refused: Mapping[str, LockedDefinition],
 ) -> Iterator[Difference]:
     """Yield the differences of one kind. An added item that equals a removed one, except for the name, is renamed."""
     former = _renamed({name: old[name] for name in old if name not in new}, {n: new[n] for n in new if n not in old})
@@ -65,7 +74,7 @@ def _of_items(
         elif before is None:
             yield Difference(owner, kind, name, "added", lines)
         elif after is None:
-            yield Difference(owner, kind, name, "removed", lines)
+            yield Difference(owner, kind, name, "removed", _diff(_lines(before), _lines(refused.get(name))))
         elif before.digest != after.digest:
             yield Difference(owner, kind, name, "changed", lines)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.host.cli.conftest import Command
+from tests.plugins.upstreams.mounts import scripted, tool
 from tests.support.http_mcp import message, modern
 from tests.support.recorder import Conversation
 
@@ -27,6 +29,14 @@ def pay(amount: int) -> str:
 '''
 CHANGED = SHOP.replace("Find a cup.", "Find a cub.") + EXTRA
 LOCKED = {"PEGBOARD__PLUGINS__LOCK__LOCKED": "true"}
+
+REORDERED = SHOP.replace("Find a cup.", "Find a \u202ecup.")
+REFUSED = [
+    "- tool shop_find, from toolkit:shop: removed",
+    "    -description: Find a cup.",
+    "    +description: Find a \\u202ecup.",
+]
+NOTES = "notes_shop_find, from plugin:upstreams/notes"
 
 
 @pytest.fixture
@@ -134,6 +144,11 @@ def mount(command: Command) -> Path:
     return server
 
 
+def inline(section: dict[str, Any]) -> str:
+    """Return a section as an inline table."""
+    return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in section.items())} }}"
+
+
 def test_a_mounted_server_is_locked(bare: Command) -> None:
     server = mount(bare)
     assert bare("lock").out.endswith("pegboard.lock: 1 tool\n")
@@ -148,15 +163,27 @@ def test_a_check_fails_if_the_only_item_is_not_served_or_cannot_be_compared(shop
     assert shop("lock", "--update", "--yes").code == 0
     file = shop.folder / "pegboard.lock"
     before = file.read_bytes()
-    shop.install("shop", SHOP.replace("Find a cup.", "Find a \u202ecup."))
+    shop.install("shop", REORDERED)
     done = shop("lock", "--check")
-    assert (done.code, done.out.splitlines()[0]) == (1, "- tool shop_find, from toolkit:shop: removed")
+    assert (done.code, done.out.splitlines()) == (1, REFUSED)
     assert "description has U+202E" in done.err
     shop.install("shop", SHOP)
     server.write_text("")
     done = shop("lock", "--check")
     assert (done.code, done.out) == (1, "? plugin:upstreams/notes: unavailable\n")
     assert (shop("lock", "--update").code, file.read_bytes()) == (0, before)
+
+
+def test_the_refused_text_of_the_only_tool_of_a_server_is_shown(bare: Command) -> None:
+    def locked(words: str) -> str:
+        script = {"tools/list": {"tools": [tool("shop_find", description=words)]}}
+        bare.configure(sections=f"[plugins.upstreams]\nservers = {{ notes = {inline(scripted(bare.folder, script))} }}")
+        return bare("lock").out
+
+    assert locked("Find a cup.").endswith(": 1 tool\n")
+    assert locked("Find a \u202ecup.").splitlines() == [
+        one.replace("shop_find, from toolkit:shop", NOTES) for one in REFUSED
+    ]
 
 
 def test_a_toolkit_or_server_without_items_keeps_its_definitions(shop: Command) -> None:

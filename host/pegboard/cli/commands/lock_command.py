@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 
 from pegboard.catalogue.bound_definitions import SINGULAR
 from pegboard.catalogue.lock_content import lock_of
+from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
@@ -20,6 +22,7 @@ from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFi
 from pegboard.lockfile.differences import Difference, lock_differences
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
 from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
+from pegboard.lockfile.refused_definitions import with_hidden_text
 from pegboard.types.calls import Call
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
@@ -42,11 +45,13 @@ def run_lock(options: Namespace) -> int:
         raise LockFileError(f"{path}: the digest of {wrong} does not match its definition; {RESTORE}")
     with diverted():
         new = with_former_definitions(asyncio.run(_current(host)), old)
-    running, unavailable = _running(host), list[Difference]()
+    has_lost = any(one.change == "removed" for one in lock_differences(old, new))
+    refused = _refused(options) if has_lost else CatalogueLock({})
+    running, unavailable = _running(host) | refused.owners.keys(), list[Difference]()
     if not options.prune:
         new, kept = _with_absent_owners(new, old, running)
         unavailable = [Difference(one, "owner", "", "unavailable", ()) for one in kept if one.split("/")[0] in running]
-    found = [] if is_new else lock_differences(old, new) + ([] if options.update else unavailable)
+    found = [] if is_new else lock_differences(old, new, refused) + ([] if options.update else unavailable)
     if found and not options.json:
         print_lines(_described(found))
     accepted = not found or (options.update and not options.check and _accepts(options, len(found)))
@@ -71,6 +76,19 @@ async def _current(host: Host) -> CatalogueLock:
         for method in _LISTS:
             await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
         return lock_of(host.assembly, host.report.plugins, host.config)
+
+
+def _refused(options: Namespace) -> CatalogueLock:
+    """Return the lock of the definitions that the host refuses because of invisible characters.
+
+    A second host accepts these characters. It logs nothing, because the first host has reported its problems.
+    """
+    logging.disable()
+    try:
+        with diverted(), hidden_text_allowed():
+            return with_hidden_text(asyncio.run(_current(host_from_options(options, ()))))
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _running(host: Host) -> set[str]:
