@@ -13,7 +13,7 @@ from pegboard.config.references import SecretRef
 MASK = "**********"
 
 _SECRET_WORD = re.compile(
-    r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_(?!types?$)|$)|(^|_)keys?$"
+    r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_(?!(type|endpoint)s?$)|$)|(^|_)keys?$"
 )
 _PUBLIC_TABLES = frozenset(("authorization_server", "authorization_servers"))
 """Secret names whose value may be a table in which only keys with secret names are secret. A string value is secret."""

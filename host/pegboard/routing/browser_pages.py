@@ -17,7 +17,7 @@ _STYLE = (
     "--line:#3a4149;--main:#78aeed;--on-main:#10151b;--note:#332b17;--note-line:#d9a441}}"
     "*{box-sizing:border-box}"
     "body{margin:0;padding:clamp(1rem,6vh,4rem) 1rem 1rem;background:var(--back);color:var(--text);"
-    "font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}"
+    "font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}time{white-space:nowrap}"
     "main{max-width:32rem;margin:0 auto;padding:clamp(1.25rem,5vw,2.25rem);background:var(--card);"
     "border:1px solid var(--line);border-radius:12px}"
     "h1{margin:0 0 1rem;font-size:1.375rem;line-height:1.3}p{margin:0 0 1rem}"

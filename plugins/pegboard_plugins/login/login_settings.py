@@ -236,14 +236,17 @@ class LoginConfig(PluginConfig):
         )
 
 
+_INVALID_URL = "invalid URL: write https://, a host and a path, without user, query and fragment"
+
+
 def _checked_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise ValueError("invalid URL: use one such as https://tools.example.com/mcp") from None
+        raise ValueError(_INVALID_URL) from None
     if not host or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>@?#'):
-        raise ValueError("invalid URL: use one such as https://tools.example.com/mcp, without user, query and fragment")
+        raise ValueError(_INVALID_URL)
     if parts.scheme != "https" and not (parts.scheme == "http" and names_this_machine(url)):
         raise ValueError("the URL must be https: only servers on this machine may use http")
     return url

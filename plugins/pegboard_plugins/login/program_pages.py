@@ -119,7 +119,7 @@ def _of(subject: str) -> Callable[[LoginGrant], bool]:
 def _page(host: str, visit: Mapping[str, Any], grants: Sequence[LoginGrant]) -> Response:
     rows = "".join(
         f"<dt>{escape(one.client_name or 'a program without a name')}</dt>"
-        f"<dd>at {escape(one.destination)}, until {one.until} {_scopes(one)}</dd>"
+        f"<dd>at {escape(one.destination)}, until <time>{one.until}</time> {_scopes(one)}</dd>"
         f'<dd><button name="end" value="{one.label}">End this login</button></dd>'
         for one in grants
     )

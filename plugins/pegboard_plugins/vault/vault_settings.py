@@ -183,8 +183,13 @@ class VaultConfig(PluginConfig):
         for name, one in given.items():
             is_known = (one.provider or name) in NAMED_PROVIDERS
             if not is_known and not one.issuer and not (one.authorization_endpoint and one.token_endpoint):
+                from difflib import get_close_matches  # slow to import
+
+                close = get_close_matches(name, NAMED_PROVIDERS, 1)
+                hint = f"did you mean {close[0]}? For another provider, " if close else ""
                 raise ValueError(
-                    f"{name} is not a named provider: set its issuer, or its authorization_endpoint and token_endpoint"
+                    f"{name} is not a named provider: {hint}set its issuer, or its authorization_endpoint and "
+                    "token_endpoint"
                 )
         return given
 

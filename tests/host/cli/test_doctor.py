@@ -90,6 +90,14 @@ def test_a_problem_of_the_settings_is_found(
     assert (one["level"], told in one["message"]) == (level, True), one["message"]
 
 
+def test_the_server_that_issued_a_client_secret_replaces_it(pegboard: Command) -> None:
+    provider = 'provider = { issuer = "https://a.example", client_id = "x", client_secret = "weak" }'
+    login = f'[plugins.login]\nresource = "https://b.example/mcp"\neveryone = true\n{provider}'
+    pegboard.configure(sections=login)
+    (one,) = found(pegboard, "tokens")
+    assert one["fix"] == "create a new secret at the server that issued it"
+
+
 def test_a_port_in_use_is_found(pegboard: Command) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

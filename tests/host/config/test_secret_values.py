@@ -22,6 +22,7 @@ def test_values_of_secret_keys_references_and_passwords_in_urls_are_secret(tmp_p
         "key": str(tmp_path / "key.pem"),
         "token": 12345678,
         "token_types": ["at+jwt"],
+        "token_endpoint": "https://auth.example/token",
         "type_token": "canary-7",
     }
     assert sorted(secrets_in_section({"x": section}, ("plugins",))) == [

@@ -39,6 +39,8 @@ def test_the_problem_of_a_provider_names_its_section() -> None:
     with pytest.raises(ValidationError, match="acme is not a named provider") as found:
         VaultConfig.model_validate({"providers": {"acme": {"client_id": "x"}}})
     assert found.value.errors()[0]["loc"] == ("providers",)
+    with pytest.raises(ValidationError, match="githb is not a named provider: did you mean github"):
+        VaultConfig.model_validate({"providers": {"githb": {"client_id": "x"}}})
 
 
 def test_tokens_of_an_own_server_are_not_sent_to_the_named_provider() -> None:

@@ -99,6 +99,8 @@ def check_tokens(host: Host) -> Iterator[Finding]:
                 if is_weak_secret(secret):
                     section = f"[{SECTION_OF_KIND[plugin.origin.kind]}.{plugin.origin.name}]"
                     fix = f"use {SECRET_BYTES} random bytes: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                    if key.endswith("client_secret"):
+                        fix = "create a new secret at the server that issued it"
                     yield Finding("warning", f"{key} of {section} is weak: others can guess it", fix)
 
 
