@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from hashlib import sha256
 from time import time
 from typing import TypeVar
@@ -126,12 +125,27 @@ class KeptTokens:
 
         return await asyncio.to_thread(run)
 
-    async def revoke(self, key: TokenKey, token: VaultToken) -> bool:
-        """Revoke a token at its provider. Return False if that is not possible."""
+    async def revoke(self, key: TokenKey, token: VaultToken) -> str:
+        """Revoke a token at its provider. Return the reason why the provider may still accept a part of it, or "".
+
+        If a provider revokes only access tokens, an expired one is renewed first.
+        """
         client = self._clients.get(key.provider)
-        with suppress(LoginFailedError):
-            return client is not None and await client.revoke(token)
-        return False
+        if client is None:
+            return f"it was not revoked, because there is no section [plugins.vault.providers.{key.provider}]"
+        leaves_refresh_token = client.facts.revokes_access_token and token.refresh_token is not None
+        try:
+            if leaves_refresh_token and _has_expired(token):
+                renewed = await self._renewed(key)
+                if renewed is None:
+                    return ""  # the provider has ended the login
+                token = renewed
+            if not await client.revoke(token):
+                return f"{client.facts.title} offers no revocation"
+        except LoginFailedError as error:
+            return str(error).removesuffix(".")
+        rest = f"{client.facts.title} revoked the access token, and may keep the refresh token"
+        return rest if leaves_refresh_token else ""
 
 
 def covers(token: VaultToken, scopes: Iterable[str]) -> bool:

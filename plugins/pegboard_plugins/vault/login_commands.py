@@ -129,14 +129,14 @@ class LoginCommands:
 
     def log_out(self, options: Any) -> str:
         """Revoke and forget a token."""
-        revoked = self._run(self._log_out(options.provider))
+        rest = self._run(self._log_out(options.provider))
         if options.json:
-            return encode({"provider": options.provider, "revoked": revoked}).decode()
-        rest = "" if revoked else " The provider did not revoke it: remove the access in your account at the provider."
-        return f"The token of {options.provider} is removed.{rest}"
+            problem = {"problem": rest} if rest else {}
+            return encode({"provider": options.provider, "revoked": not rest, **problem}).decode()
+        return f"The token of {options.provider} is removed. {rest}".rstrip()
 
-    async def _log_out(self, provider: str) -> bool:
-        """Remove a token. Return whether the provider revoked it."""
+    async def _log_out(self, provider: str) -> str:
+        """Remove a token. Return the part that the provider may still accept, and the way to end it, or ""."""
         flows, key = self._logins(), TokenKey("", "", provider)
         if key not in await flows.tokens.keys():
             raise LoginCommandError(f"there is no login at {provider!r}: `pegboard logins` lists all")
@@ -144,9 +144,10 @@ class LoginCommands:
             token = await flows.tokens.load(key)
         except ToolRuntimeError:
             token = None  # its key is lost
-        revoked = token is not None and await flows.tokens.revoke(key, token)
+        rest = "it was not revoked, because its key is lost" if token is None else await flows.tokens.revoke(key, token)
         await flows.tokens.remove(key)
-        return revoked
+        rest = rest[:1].upper() + rest[1:]
+        return f"{rest}: remove this program from the connected applications of your account there." if rest else ""
 
     def list_accounts(self, options: Any) -> str:
         """Return the account at each provider."""

@@ -122,3 +122,35 @@ async def test_a_call_without_a_token_names_the_command_for_the_login(tmp_path: 
         command = f"pegboard login acme --scopes read write --config {tmp_path / 'hostconfig.toml'}"
         assert f"log in with `{command}`" in told
         assert "127.0.0.1" not in out + said
+
+
+REMOVE = "remove this program from the connected applications of your account there."
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "revoked", "rest"),
+    [
+        ("dropbox", None, ["bearer"], f"Dropbox revoked the access token, and may keep the refresh token: {REMOVE}"),
+        ("twitch", None, ["token"], f"Twitch revoked the access token, and may keep the refresh token: {REMOVE}"),
+        ("twitch", (400, {"message": "Invalid refresh token"}), [], ""),
+        ("twitch", (503, {}), [], f"Twitch issues no token at present: status 503: {REMOVE}"),
+        ("github", None, [], f"GitHub offers no revocation: {REMOVE}"),
+        ("reddit", None, ["token"], ""),
+    ],
+)
+async def test_a_logout_revokes_all_that_it_can_and_names_the_rest(
+    tmp_path: Path, name: str, reply: tuple[int, dict[str, Any]] | None, revoked: list[str], rest: str
+) -> None:
+    """Some providers revoke only access tokens, and only valid ones."""
+    async with ProviderServer() as provider:
+        settings = provider.settings(provider=name)
+        if name == "github":
+            del settings["revocation_endpoint"]
+        lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+        (tmp_path / "hostconfig.toml").write_text(CONFIG.format(settings="\n".join(lines)), "utf-8")
+        await logins(settings).tokens.save(KEY, VaultToken("access-0-canary", "refresh-0-canary", expires_at=1))
+        provider.replies = [] if reply is None else [reply]
+        code, out, said = await pegboard(tmp_path, "logout", "acme")
+        assert (code, out) == (0, f"The token of acme is removed. {rest}".rstrip() + "\n"), said
+        sent = [form[member] for form, member in zip(provider.revocations, revoked, strict=True)]
+        assert sent == ["refresh-0-canary" if name == "reddit" else "access-1-canary"] * len(revoked)

@@ -173,7 +173,7 @@ async def test_oidc_provider_unmodified() -> None:
         assert fresh.access_token != kept.access_token
         assert fresh.refresh_token != kept.refresh_token
         assert fresh.account == "ann"
-        assert await flows.tokens.revoke(KEY, fresh)
+        assert await flows.tokens.revoke(KEY, fresh) == ""
         await flows.tokens.save(KEY, fresh._replace(expires_at=0.0))
         assert await flows.tokens.fresh(KEY) is None
 
