@@ -152,7 +152,7 @@ class Patterns:
 
 
 def matching_pattern(patterns: Iterable[str], tags: Iterable[str]) -> str | None:
-    """Return the first pattern that matches one of these tags, None if no pattern matches. Case matters."""
+    """Return the first pattern that matches one of these tags, or None if no pattern matches. Case matters."""
     tags = tuple(tags)
     return next((pattern for pattern in patterns if _hits(pattern, tags)), None)
 

@@ -164,7 +164,7 @@ def _matching(names: Iterable[str], pattern: str) -> list[str]:
 
 
 def _changes_nothing(tool: Tool) -> bool:
-    """Return True if a tool declares it. The word of a mounted server does not count."""
+    """Return True if a tool declares that it changes nothing. The declaration of a mounted server does not count."""
     hints = None if tool.raw is not None else tool.annotations
     return hints is not None and bool(hints.read_only and hints.idempotent)
 

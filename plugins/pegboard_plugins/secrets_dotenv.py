@@ -57,7 +57,7 @@ class DotenvStore:
     """A store that reads a file once, for the first secret.
 
     Args:
-        file: the file, None for no secrets.
+        file: the file, or None for no secrets.
         named: True if the operator named the file. Another file may be missing, and is refused if other users can
             change it.
     """

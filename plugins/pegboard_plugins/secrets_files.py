@@ -56,7 +56,7 @@ class FileStore:
     """A store that reads the file of a secret for each request. Line breaks at the end are removed.
 
     Args:
-        directory: the folder of secrets, None for none.
+        directory: the folder of secrets, or None for none.
     """
 
     name = "secrets_files"
@@ -120,7 +120,7 @@ class FileStore:
         return path
 
     def _find_in_folder(self, name: str) -> Path | None:
-        """Return the file in the folder, None if the file is missing. Ignore links that lead out of the folder."""
+        """Return the file in the folder, or None if the file is missing. Ignore links that lead out of the folder."""
         if self._directory is None or Path(name).name != name:
             return None
         try:

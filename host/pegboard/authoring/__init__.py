@@ -130,7 +130,7 @@ tool = _ToolDecorator()
 
 
 def as_definition(given: Any) -> ToolDefinition:
-    """Return the definition of a tool: of a result of `@tool`, of a function, or a definition unchanged."""
+    """Return the definition of a function or of a result of `@tool`. Return a definition unchanged."""
     if isinstance(given, ToolFunction):
         return given.definition
     return given if isinstance(given, ToolDefinition) else ToolDefinition(given)

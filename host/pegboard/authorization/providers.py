@@ -44,7 +44,7 @@ def refusal_reason(
     sources: Sequence[TokenSource],
     secrets: SecretStores,
 ) -> str:
-    """Return the reason why a tool is not served whose secrets or token are not granted, or "" if all are.
+    """Return the reason why the secrets or the token of a tool are not granted, or "" if they are granted.
 
     Args:
         config: the grants.

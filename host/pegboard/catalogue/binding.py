@@ -62,7 +62,7 @@ class Binder:
         secrets: the secret stores.
         known_tags: the tags of all items, including unserved items.
         known_forms: a set that collects the spellings of all tools, including unserved tools. None to collect nothing.
-        changed_tools: the operator's changes of tools, None for none.
+        changed_tools: the operator's changes of tools, or None for none.
         edits: the changes that plugins have made at run time, which a reload keeps.
         problems: problems that do not belong to a single definition. The reader must clear the list.
     """
@@ -305,7 +305,7 @@ class Binder:
     def _withheld(
         self, plugin: LoadedPlugin, definition: ToolDefinition, name: str, forms: frozenset[str]
     ) -> Unserved | None:
-        """Return a tool that the operator disabled, gave no right or hides; None for all others."""
+        """Return a tool that the operator has disabled, hidden or not given a right. Return None for other tools."""
         disabled = self._why_disabled(plugin, definition, forms)
         refusal = "" if disabled else self._ungranted(plugin, definition)
         reason = disabled or refusal or self._why_hidden(definition)

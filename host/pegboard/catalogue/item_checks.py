@@ -46,7 +46,7 @@ class ItemChecks:
 def accepted(
     found: Iterable[BindResult], rejection: Callable[[CheckedDefinition], str | None]
 ) -> tuple[list[BindResult], dict[tuple[ItemKind, str], str]]:
-    """Return the items as they are served or not, and the reasons of the rejected ones, which the log names."""
+    """Return served and unserved items, and the reasons of the rejected items for the log."""
     kept: list[BindResult] = []
     rejected: dict[tuple[ItemKind, str], str] = {}
     for one in found:

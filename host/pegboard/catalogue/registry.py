@@ -174,7 +174,7 @@ class Registry:
     # --- toolkits that are imported later ---
 
     def _connect_late(self, plugins: Iterable[LoadedPlugin]) -> None:
-        """Allow the import of the late toolkits among these plugins. No longer allow that of replaced ones."""
+        """Allow the import of the late toolkits among these plugins, and forbid the import of replaced toolkits."""
         for plugin in self._plugins:
             if plugin.is_late:
                 plugin.instance.finish = None
@@ -331,7 +331,7 @@ class Registry:
         edits: Iterable[tuple[Any, ...]],
         announced: Collection[ItemKind] | None = None,
     ) -> None:
-        """Publish a change, and announce the kinds that have changed, or these."""
+        """Publish a change. Announce the `announced` kinds, or else the kinds that have changed."""
         from pegboard.catalogue.catalogue_draft import CatalogueDraft  # most catalogues never change
 
         with self._lock:

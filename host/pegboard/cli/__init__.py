@@ -127,7 +127,7 @@ def _give_up_output() -> None:
 
 
 def _give_up_error() -> None:
-    """Flush stderr, and drop the rest if that fails, as on a full disk. Python would exit with 120."""
+    """Flush stderr. Drop the rest if that fails, as on a full disk: otherwise Python would exit with 120."""
     if sys.stderr is not None:
         try:
             sys.stderr.flush()

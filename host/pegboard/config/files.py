@@ -38,7 +38,7 @@ class FileContent(NamedTuple):
     Attributes:
         path: the file.
         data: its bytes.
-        risk: the reason why other users could change the file, None if they cannot.
+        risk: the reason why other users could change the file, or None if they cannot.
     """
 
     path: Path

@@ -52,7 +52,7 @@ def ignored_variables(
 
 
 def _meant(name: str, known: AbstractSet[str]) -> str | None:
-    """Return the name that a misspelled variable was to have, or None."""
+    """Return the correct name of a misspelled variable, or None."""
     upper = name.upper()
     if name in known or upper.startswith(PREFIX):
         return None  # an unknown key after the prefix is a problem of the configuration

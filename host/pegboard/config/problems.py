@@ -22,8 +22,8 @@ class ConfigProblem(NamedTuple):
 
     Attributes:
         message: the problem, without secret values.
-        key: the dotted key, "" if the problem does not concern a key.
-        file: the file, None if the value comes from another source.
+        key: the dotted key, or "" if the problem does not concern a key.
+        file: the file, or None if the value comes from another source.
         line: the line in that file, from 1.
         suggestion: the nearest valid name, if any.
         column: the column of a syntax error, from 1.

@@ -19,7 +19,7 @@ class SecretRef:
 
     Attributes:
         env: the variable's name.
-        value: the variable's value, None if the variable is unset or empty. It is never shown.
+        value: the variable's value, or None if the variable is unset or empty. It is never shown.
     """
 
     env: str

@@ -34,7 +34,7 @@ def validate_section(
         config: the configuration.
         kind: "plugins" or "toolkits".
         name: the name of the plugin or toolkit. Without a section, the model's defaults are used.
-        model: the model, None for a plugin without settings. If the section is empty too, the result is None.
+        model: the model, or None for a plugin without settings. If the section is empty too, the result is None.
     """
     section, path = config.section(kind, name), (kind, name)
     if model is None:

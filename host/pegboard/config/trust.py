@@ -35,7 +35,7 @@ class Untrusted(NamedTuple):
     """A file in the working directory that is not trusted.
 
     Attributes:
-        content: the content of the file, None if the file cannot be read.
+        content: the content of the file, or None if the file cannot be read.
         problem: the reason why the file is not used, and how to fix it.
         pin: the content that the user accepted earlier, or None.
     """

@@ -63,7 +63,7 @@ class LoadProblem(NamedTuple):
         stage: the step: "find", "import", "config", "create", "hooks", "contribute", "assemble" or "lifespan".
             "process" if a plugin changed the process, "secrets" if a secret or token of a tool is not set.
         message: the problem, for the operator.
-        origin: the plugin that caused the problem, None if there is none.
+        origin: the plugin that caused the problem, or None if there is none.
         fatal: True if the problem prevents the start of the host.
         level: "error" if a requested feature is missing, "warning" otherwise.
         cause: the problem of the configuration, with file and line, that causes this problem; None otherwise.

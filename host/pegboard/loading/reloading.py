@@ -89,7 +89,7 @@ class Unit:
         choices: the plugins that are enabled now.
         old: the plugins that run.
         fresh: the plugins that the reload has loaded.
-        result: the result, None if nothing has changed.
+        result: the result, or None if nothing has changed.
         undo: functions that undo the changes of this process.
     """
 
@@ -332,7 +332,7 @@ class Reloading:
                 yield from found if isinstance(found, list) else ()
 
     def _why_restart(self, plugin: LoadedPlugin) -> str:
-        """Return why a change of a plugin needs a restart: the change, and its contribution that has to stay."""
+        """Return the reason why a change needs a restart: the change, and the contribution that cannot be replaced."""
         section = SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name
         changes = changed_keys(self._before.config, self._config, section) + changed_files(plugin)
         kept = next(word for hook, word in _FIXED_HOOKS.items() if plugin.contributions.get(hook))

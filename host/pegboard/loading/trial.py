@@ -99,7 +99,7 @@ def answer(request: dict[str, Any]) -> None:
 
 
 def _end_with_host() -> None:
-    """End this process when the host ends, which closes the standard input. The code under trial gets an empty one."""
+    """End this process when the host ends and closes the standard input. Give the code under trial an empty input."""
     host = os.dup(0)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -79,7 +79,7 @@ def choices(path: FieldPath, schema: Mapping[str, Any]) -> list[Any]:
 
 
 def choice_hint(value: Any, allowed: Collection[Any]) -> str:
-    """Return the closest choice for a string, or the kind of a value that no choice has."""
+    """Return the closest choice for a string, or the kind of a value if no choice has this kind."""
     if type(value) not in set(map(type, allowed)):
         return got(value) if allowed else ""
     return closest(value, [one for one in allowed if isinstance(one, str)]) if isinstance(value, str) else ""

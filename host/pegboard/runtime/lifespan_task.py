@@ -13,7 +13,7 @@ logger = logging.getLogger("pegboard")
 
 
 class LifespanTask(AbstractAsyncContextManager[Any]):
-    """Enters a lifespan and leaves it in the same task, although a reload or another task ends it.
+    """Enters and leaves a lifespan in one task. Other tasks, such as a reload, may request the end.
 
     Args:
         lifespan: the lifespan.
@@ -41,7 +41,7 @@ class LifespanTask(AbstractAsyncContextManager[Any]):
             raise error
 
     async def _run(self, entered: asyncio.Future[Any]) -> BaseException | None:
-        """Return the error of the end. A task that raised `SystemExit` would stop the event loop."""
+        """Return the error of the lifespan's end. Do not raise it: `SystemExit` in a task stops the event loop."""
         try:
             async with self._lifespan as state:
                 if not entered.done():

@@ -48,7 +48,7 @@ def project_files(
         kind: the kind.
         names: the names.
         requirement: the requirement of pegboard, such as `pegboard>=0.1,<0.2`.
-        owner: the GitHub account or organization, "" if it is unknown.
+        owner: the GitHub account or organization, or "" if it is unknown.
 
     Raises:
         ValueError: a class of the project would have the name of a class of pegboard or Python.

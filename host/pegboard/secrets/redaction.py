@@ -36,7 +36,7 @@ SecretSource: TypeAlias = Callable[[], Iterable[str]]
 
 
 class Redactor:
-    """A set of secrets that this process masks until the redactor is closed or collected.
+    """A set of secrets that this process masks until the redactor is closed or garbage-collected.
 
     Args:
         sources: functions that return more secrets. They are called before the first search.
@@ -260,7 +260,7 @@ _PLAIN = r"[A-Za-z0-9_.~-]*"
 
 @lru_cache(256)
 def _written(char: str) -> str:
-    """Return a pattern for all forms of a character. URL libraries differ in the characters that they quote."""
+    """Return a pattern for a character, plain and URL-quoted, because URL libraries quote different characters."""
     if re.fullmatch(_PLAIN, char):
         return re.escape(char)
     import json

@@ -27,7 +27,7 @@ class Logged(NamedTuple):
     Attributes:
         level: its level, such as "info".
         data: its data.
-        logger: the name of its logger, None without one.
+        logger: the name of its logger, or None without one.
     """
 
     level: str
@@ -260,7 +260,7 @@ class TestClient:
             params = {"cursor": page["nextCursor"]}
 
     def _replay(self, name: str) -> Replay | None:
-        """Return the check of repeated effects, None for a revision with sessions."""
+        """Return the check of repeated effects, or None for a revision with sessions."""
         return Replay(name, self._observed, self._repeats) if self._client.modern else None
 
     def _wire_name(self, kind: Literal["tools", "prompts"], name: str) -> str:

@@ -31,11 +31,11 @@ class CallError:
 
     Attributes:
         message: the message to the model.
-        kind: the value of the `pegboard.ErrorKind`, "" if the result has none.
+        kind: the value of the `pegboard.ErrorKind`, or "" if the result has none.
         can_retry: True if the model may try again.
-        status_code: the HTTP status of the service, None without one.
+        status_code: the HTTP status of the service, or None without one.
         retry_after_ms: how long to wait before a retry, None if unknown.
-        error_id: the id of the entry in the log, None without an entry.
+        error_id: the id of the entry in the log, or None without an entry.
         detail: all fields of the result about the error.
         cause: the exception of the function, if it was unexpected.
     """
@@ -89,7 +89,7 @@ class CallResult:
 
     @property
     def structured(self) -> Any:
-        """The structured content, None without.
+        """The structured content, or None if the result has none.
 
         Raises:
             ToolFailed: the call failed.

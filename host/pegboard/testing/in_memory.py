@@ -36,7 +36,7 @@ class connect:  # noqa: N801 - it is used like a function
             a string or a `pegboard.Authorization`. Every caller gets them, before other sources are called.
         plugins: further plugins by name: a class or a module, or the settings of an installed one, which enables it.
         hostconfig: further sections in the form of `hostconfig.toml`, for example `{"host": {...}}`.
-        user: the authenticated user, None for none.
+        user: the authenticated user, or None for none.
         caller: the caller with all fields; by default the user, on a channel of this machine's user.
         revision: the revision of MCP that the client speaks; one before 2026-07-28 opens a session.
         capabilities: the capabilities that the client declares; by default those for all questions.

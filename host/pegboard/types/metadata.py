@@ -65,7 +65,7 @@ class Classification(NamedTuple):
 
 
 class Behavior(NamedTuple):
-    """The effects of a tool, None if unknown. Effects supply the hints that `annotations` does not set.
+    """The effects of a tool. An unknown effect is None. Effects supply the hints that `annotations` does not set.
 
     Attributes:
         operations: the effects on the objects of its service.

@@ -27,7 +27,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _file_mode(value: Any) -> Any:
-    """Return a file mode, of which strings are octal."""
+    """Return a file mode as a number. A string is octal."""
     if isinstance(value, str):
         value = int(value, 8) if re.fullmatch("(0o)?[0-7]+", value) else -1
     if isinstance(value, int) and not 0 <= value <= 0o777:

@@ -25,7 +25,7 @@ class Authority(NamedTuple):
 
     Attributes:
         name: the name in lower case, or the address in its canonical form; IPv6 in brackets.
-        port: the port, None if the string has no port.
+        port: the port, or None if the string has no port.
         is_address: True if the name is an IP address.
     """
 
@@ -46,7 +46,7 @@ class WebOrigin(NamedTuple):
 
     Attributes:
         scheme: the scheme in lower case.
-        authority: the host and the port, None for the default port of the scheme.
+        authority: the host and the port, or None for the default port of the scheme.
     """
 
     scheme: str

@@ -70,12 +70,12 @@ def _own_version(owner: LockedOwner) -> str | None:
 
 
 async def _imported_first(arguments: dict[str, Any], context: Context) -> MCPError:
-    """Run the call again. It began with a definition of the lock while the import of the toolkit ended."""
+    """Repeat a call that began with a definition of the lock, while the import of the toolkit ended."""
     raise RepeatCallError("The host has imported the toolkit: repeat the call.")
 
 
 async def _read_first(uri: str, context: Context) -> MCPError:
-    """Run the call again, as above."""
+    """Repeat a read or another call of a URI, like `_imported_first`."""
     raise RepeatCallError("The host has imported the toolkit: repeat the call.")
 
 

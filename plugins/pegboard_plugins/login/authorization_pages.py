@@ -198,7 +198,7 @@ class AuthorizationPages:
         return f"{self._cookie}-{_digest(state)[:16]}"
 
     def _oldest(self, cookies: Mapping[str, str], room: int) -> list[str]:
-        """Return the cookies of the oldest logins, without which the others have room (RFC 6265, section 5.4)."""
+        """Return the cookies of the oldest logins to remove, so that the others have room (RFC 6265, section 5.4)."""
         flows = [name for name in cookies if name.startswith(f"{self._cookie}-")]
         for kept, name in enumerate(reversed(flows)):
             room -= len(name) + len(cookies[name])

@@ -63,7 +63,7 @@ class LoginGrant(NamedTuple):
 
     @property
     def label(self) -> str:
-        """A short name for people to choose a login by."""
+        """The short id by which people choose a login."""
         return sha256(self.id.encode()).hexdigest()[:8]
 
     @property

@@ -68,7 +68,7 @@ class GrantTokens:
             return _answer(400, {"error": error.code, "error_description": str(error)})
 
     async def revoke(self, request: Request, host: ProtocolContext) -> Response:
-        """End the login of a token. The response to an invalid token is the same (RFC 7009, section 2.2)."""
+        """End the login of a token. An invalid token gets the same response (RFC 7009, section 2.2)."""
         try:
             form = form_fields(request)
             token = _required(form, "token")

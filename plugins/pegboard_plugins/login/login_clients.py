@@ -1,6 +1,6 @@
 """The client programs: dynamic registration (RFC 7591) and client id metadata documents.
 
-A registration is not stored: the client id is a signed token with the registration. So strangers cannot fill a store.
+A registration is not stored: the client id is a signed token with the registration. Many registrations use no memory.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class LoginClients:
         return shown[:MAX_CLIENT_NAME_CHARACTERS], uris
 
     def _allows(self, uri: str) -> bool:
-        """Return True if a code may be sent to a URI. On the way to any other URI, strangers could read it."""
+        """Return True if a code may be sent to a URI. Others could read it on the way to any other URI."""
         parts = _split(uri)
         if parts is None or len(uri) > MAX_REDIRECT_URI_CHARACTERS:
             return False

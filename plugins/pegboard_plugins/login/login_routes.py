@@ -38,7 +38,7 @@ Handler: TypeAlias = Callable[[Request, ProtocolContext], Awaitable[Response]]
 
 
 def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -> Sequence[Route]:
-    """Return the routes. Strangers may use all of them.
+    """Return the routes. They need no authentication.
 
     Args:
         config: the plugin's settings.

@@ -1,6 +1,6 @@
 """The page on which a person sees the programs with access in the person's name, and ends their logins.
 
-The person logs in at the identity provider first. The browser keeps this in a signed cookie for a few minutes.
+The person logs in at the identity provider first. A signed cookie proves this login for a few minutes.
 """
 
 from __future__ import annotations

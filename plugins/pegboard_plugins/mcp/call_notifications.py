@@ -35,7 +35,7 @@ def check_level(level: object) -> str:
 
 
 def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
-    """Return the progress token of a request, None if the client requests no progress. 0 and "" are valid tokens.
+    """Return the progress token of a request, or None if the client requests no progress. 0 and "" are valid tokens.
 
     Raises:
         ProtocolError: the token is neither a string nor an integer.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def annotations_object(item: Annotations | None, revision: str) -> dict[str, Any] | None:
-    """Return annotations of content or resources, None for annotations without members."""
+    """Return annotations of content or resources, or None for annotations without members."""
     if item is None:
         return None
     modified = item.last_modified

@@ -23,7 +23,7 @@ _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 
 
 def named_revision(headers: Headers) -> str | None:
-    """Return the revision in the headers, None without one. Return an unknown revision if several are named."""
+    """Return the revision in the headers, or None without one. Return an unknown revision if several are named."""
     values = headers.getall(PROTOCOL_VERSION_HEADER, ())
     if len(values) == 1:
         return values[0].strip(" \t")

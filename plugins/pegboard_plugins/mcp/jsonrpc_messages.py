@@ -16,7 +16,7 @@ def is_request_id(value: object) -> bool:
 
 
 def readable_id(message: object) -> RequestId | None:
-    """Return the id for an error response to this message, None without a valid id."""
+    """Return the id for an error response to this message, or None without a valid id."""
     if isinstance(message, dict) and "method" in message:
         request_id = message.get("id")
         if isinstance(request_id, str | int) and is_request_id(request_id):

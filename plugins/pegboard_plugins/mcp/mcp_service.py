@@ -260,7 +260,7 @@ class McpService:
             params: the parameters of the request.
             client: the client program.
             caller: the caller.
-            channel: the channel for the call's messages, None if the client accepts none.
+            channel: the channel for the call's messages, or None if the client accepts none.
             session: the session of the request, None in 2026-07-28.
             headers: the header fields of the HTTP request.
             peer: the address of the client, for logs.

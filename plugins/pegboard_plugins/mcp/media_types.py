@@ -20,7 +20,7 @@ class Accepted(NamedTuple):
 
 
 def unsupported_body(headers: Headers) -> Response | None:
-    """Return the rejection of a POST body, None for a body with an accepted type.
+    """Return the rejection of a POST body, or None for a body with an accepted type.
 
     Only JSON is accepted, because web pages can send JSON to another origin only if CORS allows it.
     """
@@ -61,7 +61,7 @@ def _accepted(fields: Sequence[str]) -> Accepted:
 
 
 def _range(part: str) -> str:
-    """Return a media range of Accept, "" if its weight is 0 (RFC 9110 section 12.4.2)."""
+    """Return a media range of Accept, or "" if its weight is 0 (RFC 9110 section 12.4.2)."""
     name, *parameters = (piece.strip().lower() for piece in part.split(";"))
     refused = any(parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters)
     return "" if refused else name

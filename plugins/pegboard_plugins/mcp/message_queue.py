@@ -96,7 +96,7 @@ class MessageQueue:
         return False
 
     def pop(self) -> bytes | None:
-        """Return the next message, None if no message waits."""
+        """Return the next message, or None if no message waits."""
         if not self._queued:
             return None
         queued = self._queued.pop(0)

@@ -42,7 +42,7 @@ class RoundTrips:
         return self._made
 
     def begin(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round | None:
-        """Return the round for a call, None if its method cannot require input.
+        """Return the round for a call, or None if its method cannot require input.
 
         Raises:
             ProtocolError: `requestState` or `inputResponses` is invalid.

@@ -26,13 +26,13 @@ class Session:
     """The result of a handshake, and the state that both ends share.
 
     Attributes:
-        id: the session id, None if the session is bound to a connection.
+        id: the session id, or None if the session is bound to a connection.
         client: the client, with its revision.
         level: the least severe log level that the client requests.
         offered: the capabilities that the handshake advertised.
         subscriptions: the URIs of subscribed resources.
         data: the values that tools keep in the session; see `pegboard.types.SessionState`.
-        log_limit: the limit of its log messages, None for no limit.
+        log_limit: the limit of its log messages, or None for no limit.
     """
 
     __slots__ = ("_request_ids", "_requests", "client", "data", "id", "level", "log_limit", "offered", "subscriptions")

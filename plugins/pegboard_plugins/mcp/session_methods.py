@@ -17,7 +17,7 @@ MAX_SUBSCRIBED_URI_CHARACTERS = 4096
 
 
 def answer_at_once(session: Session, request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes | None:
-    """Return the response to a request, None if the host must answer it.
+    """Return the response to a request, or None if the host must answer it.
 
     Raises:
         ProtocolError: the parameters are invalid, or the method is not supported.

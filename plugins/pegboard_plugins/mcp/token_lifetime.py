@@ -11,5 +11,5 @@ MIN_LIFETIME_SECONDS = 60.0
 
 
 def seconds_left(caller: Caller) -> float | None:
-    """Return the remaining validity of the caller's token in seconds, None for a token without expiry."""
+    """Return the remaining validity of the caller's token in seconds, or None for a token without expiry."""
     return None if caller.expires_at is None else max(caller.expires_at - time(), MIN_LIFETIME_SECONDS)

@@ -29,7 +29,7 @@ _failed: ContextVar[tuple[Call, Context] | None] = ContextVar("failed", default=
 
 
 def failed_context(call: Call | None) -> Context | None:
-    """Return the context of the span of a call that has just failed, None for any other call.
+    """Return the context of the span of a call that has just failed, or None for any other call.
 
     The host logs failures outside all middleware, after the end of the span.
     """
@@ -87,7 +87,7 @@ class CallSpans(Middleware):
         return outcome
 
     def _target(self, call: Call) -> str | None:
-        """Return the name of the tool or prompt of a request, None if it is unknown."""
+        """Return the name of the tool or prompt of a request, or None if it is unknown."""
         known = self._names.get(call.method)
         name = call.params.get("name") if known else None
         return name if type(name) is str and known and name in known else None
@@ -98,7 +98,7 @@ class CallSpans(Middleware):
         if call.request_id is not None:
             found["jsonrpc.request.id"] = shortened(str(call.request_id))
         if call.session_id is not None:
-            found["mcp.session.id"] = fingerprint(call.session_id)  # the id itself opens the session
+            found["mcp.session.id"] = fingerprint(call.session_id)  # a reader of the id could use the session
         if call.transport == "http" and call.peer:
             found["client.address"] = call.peer
         if isinstance(uri := call.params.get("uri"), str):

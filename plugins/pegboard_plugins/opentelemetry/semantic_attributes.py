@@ -74,7 +74,7 @@ def request_attributes(method: str, target: str | None) -> Attributes:
 
 
 def problem_of_outcome(call: Call, outcome: Outcome) -> RequestProblem | None:
-    """Return the error of an outcome, None for a success."""
+    """Return the error of an outcome, or None for a success."""
     if isinstance(outcome, Failure):
         return problem_of(call, outcome.error)
     return RequestProblem("tool_error") if isinstance(outcome, ToolResult | RawResult) and outcome.is_error else None

@@ -97,7 +97,7 @@ def _kind_of_outcome(outcome: Outcome) -> str | None:
 
 
 def _kind(error: BaseException) -> str:
-    """Return the kind of an error, one of a limited number of strings. It has no text that callers chose."""
+    """Return the kind of an error: one of a limited number of strings, none of which a caller chooses."""
     if isinstance(error, ToolkitError):
         return error.kind.value
     if isinstance(error, ProtocolError):

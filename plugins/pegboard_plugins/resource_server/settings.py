@@ -120,7 +120,7 @@ def is_loopback(url: str) -> bool:
 
 
 def path_of(url: str) -> str:
-    """Return the path of a URL, "" for none."""
+    """Return the path of a URL, or "" for none."""
     return urlsplit(url).path
 
 

@@ -39,11 +39,11 @@ class DescriptorWriter:
         return written
 
     def unread(self) -> int | None:
-        """Return the number of bytes that the reader has not taken, None if it is unknown."""
+        """Return the number of bytes that the reader has not taken, or None if it is unknown."""
         return 0
 
     def watch(self, loop: AbstractEventLoop, callback: Callable[[], None]) -> None:
-        """Call back when there is room, until `unwatch`."""
+        """Call `callback` whenever the descriptor accepts data, until `unwatch`."""
         loop.add_writer(self.descriptor, callback)
 
     def unwatch(self, loop: AbstractEventLoop) -> None:
@@ -119,7 +119,7 @@ class SharedPipeWriter(DescriptorWriter):
 
 
 def _asked(descriptor: int, question: str) -> int | None:
-    """Return a number that the system knows of a descriptor, None if it does not."""
+    """Return a number that the system knows of a descriptor, or None if it does not."""
     try:
         import fcntl
         import termios

@@ -32,6 +32,6 @@ def private_pipe() -> tuple[int, int]:
 
 
 def is_same_file(one: int, other: int) -> bool:
-    """Return True if two descriptors lead to the same file. Windows does not tell pipes apart: then it is False."""
+    """Return True if two descriptors lead to the same file. Return False for pipes on Windows."""
     status = os.fstat(one)
     return status.st_ino != 0 and os.path.samestat(status, os.fstat(other))

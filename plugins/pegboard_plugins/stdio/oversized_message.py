@@ -20,7 +20,7 @@ _LEVELS = 6
 
 
 def _nested(levels: int) -> bytes:
-    """Return a pattern of text, strings, and arrays and objects nested up to so many levels."""
+    """Return a pattern of text, strings, and arrays and objects nested up to a number of levels."""
     inner = rb"|[{\[]%b[}\]]" % _nested(levels - 1) if levels else b""
     return rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"%b)*+' % inner
 
@@ -48,7 +48,7 @@ class OversizedMessage:
 
     @property
     def id(self) -> RequestId | None:
-        """The id, None if it is missing or invalid."""
+        """The id, or None if it is missing or invalid."""
         found = self._found.get("id")
         return found if type(found) is str or type(found) is int else None
 

@@ -71,7 +71,7 @@ class StdioConnection:
             self._loop.call_soon(self._flush_turn)
 
     def expect(self, requests: int) -> None:
-        """Prepare for the responses to so many new requests. The response to a single request is written at once."""
+        """Prepare for the responses to new requests. The response to a single request is written at once."""
         self._at_once = requests == 1
         if not self._at_once and not self._flush_due:
             # runs right after the task that was just woken, and writes all its responses

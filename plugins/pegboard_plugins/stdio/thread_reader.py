@@ -35,7 +35,7 @@ class ThreadReader(MessageReader):
             self._waiter = None
 
     def close(self) -> None:
-        """Stop reading. A read that has begun takes the input that arrives next."""
+        """Stop reading. If a read has begun, it still consumes the next input."""
         self._closed = True
         self._room.release()
 

@@ -65,7 +65,7 @@ class ThreadWriter(DescriptorWriter):
         self._on_room = None
 
     def close(self, rest: bytearray) -> int:
-        """Write what the client takes within `LAST_SECONDS`. Return the number of bytes written."""
+        """Write for at most `LAST_SECONDS`. Return the number of written bytes."""
         if last := bytes(rest[len(self._piece) :]):
             self._pieces.put(last)
         self._pieces.put(b"")

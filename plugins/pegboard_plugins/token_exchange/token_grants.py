@@ -106,7 +106,7 @@ class TokenGrants:
     async def _server(self, issuer: str, token_endpoint: str | None) -> tuple[ServerMetadata, JsonRequests]:
         """Return an authorization server, and the sender of its requests.
 
-        Only the settings may name an address of this machine with http. The metadata of other servers must not.
+        Only the settings may name an http address of this machine. The metadata of servers elsewhere must not.
         """
         requests = JsonRequests(self._exchange, allows_loopback=names_this_machine(token_endpoint or issuer))
         if issuer not in self._servers:

@@ -163,7 +163,7 @@ class Link:
         await self._settled.wait()
 
     def check(self, client: Client) -> None:
-        """Check in the background if the server still responds. If it does not, drop the connection.
+        """Check in the background whether the server still responds. If it does not, drop the connection.
 
         Args:
             client: the connection on which a request timed out.

@@ -156,7 +156,7 @@ class Mounted:
     # --- notifications
 
     def _receive(self, client: Client, method: str, params: dict[str, Any]) -> None:
-        """Pass a notification of the server on."""
+        """Handle an update of a resource or a log message of the server."""
         if method == "notifications/resources/updated":
             self._updates.updated(params.get("uri"))
         elif method == "notifications/message":

@@ -125,7 +125,7 @@ class ListReader:
         return found
 
     def _note_ttl(self, ttl_ms: Any) -> None:
-        """Note for how long a page is fresh. The time 0, which many servers send, asks for no caching at all."""
+        """Store how long a page is fresh. Ignore the time 0, which many servers send to prevent caching."""
         if type(ttl_ms) is int and ttl_ms > 0:
             seconds = min(ttl_ms, MAX_FRESH_MS) / 1000
             self.fresh_seconds = min(self.fresh_seconds, max(seconds, MIN_FRESH_SECONDS))

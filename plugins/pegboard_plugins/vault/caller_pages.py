@@ -1,7 +1,7 @@
 """The pages of logins by callers from the network.
 
-The browser first logs in at the issuer of the caller's token, which proves that it belongs to the caller. Only then it
-goes to the provider, and only this browser can end the login.
+The browser first logs in at the issuer of the caller's token. This proves that the browser belongs to the caller. Only
+then the browser goes to the provider, and only this browser can end the login.
 """
 
 from __future__ import annotations

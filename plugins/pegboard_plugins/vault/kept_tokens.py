@@ -51,7 +51,7 @@ class KeptTokens:
         return token if token is not None and covers(token, scopes) else None
 
     async def load(self, key: TokenKey) -> VaultToken | None:
-        """Return a token as it is kept."""
+        """Return a token from the file, even if it has expired. Return None if there is none."""
         return await self._in_thread(lambda store: store.load(key))
 
     async def save(self, key: TokenKey, token: VaultToken) -> None:

@@ -105,7 +105,7 @@ class LoginFlows:
         Args:
             key: the owner and the provider of the token.
             scopes: the scopes that are needed. Those of an earlier token are requested, too.
-            device: True to log in on another device; None as configured.
+            device: True to log in on another device; None to use the setting.
 
         Raises:
             LoginFailedError: the provider cannot be reached, or does not support the login.

@@ -229,7 +229,7 @@ class ProviderClient:
         return *await send(server.revocation_endpoint, sent, {**headers, **dict(facts.headers)}), sent
 
     async def account(self, token: VaultToken) -> str:
-        """Return the name of the user of a token, "" if the provider has no address for that."""
+        """Return the name of the user of a token, or "" if the provider has no address for that."""
         if not self.facts.account_endpoint:
             return token.account
         async with self._requests() as requests:

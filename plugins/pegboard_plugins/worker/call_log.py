@@ -14,7 +14,7 @@ class CallLog:
     """The log of one call.
 
     Attributes:
-        entries: the messages in order, None if there are none.
+        entries: the messages in order, or None if there are none.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -33,7 +33,7 @@ class CallLog:
 
     @property
     def entries(self) -> list[dict[str, Any]] | None:
-        """The messages in order, None if there are none."""
+        """The messages in order, or None if there are none."""
         return self._entries or None
 
     def _add(self, message: str, level: str, subtype: str | None = None) -> None:

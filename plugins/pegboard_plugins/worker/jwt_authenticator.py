@@ -31,7 +31,7 @@ class WorkerAuthenticator:
     """The authenticator of the worker's routes.
 
     Attributes:
-        only_local: the reason to admit callers on this machine only, None if there is none.
+        only_local: the reason to admit callers on this machine only, or None if there is none.
         needs_token: True if callers need a token.
     """
 

@@ -24,8 +24,8 @@ class ValueSchema(NamedTuple):
 
     Attributes:
         type: "string", "integer", "number", "boolean", "array" or "json".
-        enum: the accepted strings, None for any.
-        properties: the members of an object, None for other types and for any JSON value.
+        enum: the accepted strings, or None for any.
+        properties: the members of an object, or None for other types and for any JSON value.
         required: the names of required members.
         items: the schema of an array's items.
         nullable: True if null is accepted too.

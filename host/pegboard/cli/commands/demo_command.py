@@ -99,7 +99,7 @@ class ShownMessages:
     Attributes:
         is_shown: True to print and record messages.
         recorded: the messages, each with its sender.
-        failure: the error that ended the output, None if there is none.
+        failure: the error that ended the output, or None if there is none.
     """
 
     def __init__(self, stream: ChildProcess, *, full: bool, prints: bool) -> None:

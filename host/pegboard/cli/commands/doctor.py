@@ -42,7 +42,7 @@ def run_doctor(options: Namespace) -> int:
 
 
 def _mended(finding: Finding) -> str:
-    """Fix a problem. Return a sentence about the change, "" if it failed."""
+    """Fix a problem. Return a sentence about the change, or "" if it failed."""
     assert finding.mend is not None
     try:
         return finding.mend()

@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     """The response of a server.
 
     Attributes:
-        problem: the reason why it does not serve, "" if it does.
+        problem: the reason why it does not serve, or "" if it does.
         server: its name and version.
         revision: the revision of MCP.
         seconds: the time until it had listed its items.

@@ -22,7 +22,7 @@ class ClientFile(NamedTuple):
 
     Attributes:
         path: the file. Symbolic links are resolved.
-        text: its content, None if it does not exist.
+        text: its content, or None if it does not exist.
     """
 
     path: Path

@@ -19,11 +19,11 @@ class McpClient(NamedTuple):
         title: its name for people.
         source: the documentation of its format.
         servers: the name of the object that has an entry for each server.
-        user_file: returns the file of the user, None if the documentation names none for this platform.
-        project_file: the file of a project, "" if the client has none.
+        user_file: returns the file of the user, or None if the documentation names none for this platform.
+        project_file: the file of a project, or "" if the client has none.
         stdio: further members of an entry with a command.
         http: further members of an entry with a URL.
-        url: the name of the URL in an entry, "" if the file has no entries with URLs.
+        url: the name of the URL in an entry, or "" if the file has no entries with URLs.
         headers: the name of the HTTP headers in an entry.
     """
 

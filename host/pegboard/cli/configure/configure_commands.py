@@ -174,7 +174,7 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
 
 
 def _own_name(opened: EntryFile, named: str | None) -> str | None:
-    """Return the name of the entry to remove, None if there is none.
+    """Return the name of the entry to remove, or None if there is none.
 
     Raises:
         EntryError: the file has several entries of pegboard.

@@ -20,7 +20,7 @@ def changed_lines(lines: Callable[[Mapping[str, Any]], list[str]], old: Any, new
 
     Args:
         lines: returns the lines of an entry.
-        old: the old entry, None if there is none.
+        old: the old entry, or None if there is none.
         new: the new entry.
     """
     known = old if isinstance(old, dict) else {}

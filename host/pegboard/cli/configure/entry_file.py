@@ -30,7 +30,7 @@ class EntryFile:
 
     @property
     def text(self) -> str:
-        """The content, "" if the file does not exist."""
+        """The content, or "" if the file does not exist."""
         return self.file.text or ""
 
     def with_entry(self, name: str, entry: Mapping[str, Any]) -> str:

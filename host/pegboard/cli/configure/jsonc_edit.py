@@ -27,7 +27,7 @@ class Node(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of an object. `comma` is the position of the comma after it, None without one."""
+    """A member of an object. `comma` is the position of the comma after it, or None without one."""
 
     name: str
     start: int

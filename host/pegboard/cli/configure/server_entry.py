@@ -29,7 +29,7 @@ class ServerEntry(NamedTuple):
     Attributes:
         command: the program and its arguments, with absolute paths; () for a server with a URL.
         env: the variables that the client sets for the program.
-        url: the URL of a server over HTTP, "" for a program.
+        url: the URL of a server over HTTP, or "" for a program.
         headers: the headers that the client sends to the URL.
     """
 

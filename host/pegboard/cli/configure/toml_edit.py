@@ -146,7 +146,7 @@ def _statements(text: str) -> Iterator[tuple[int, int, list[str] | None]]:
 
 
 def _header(statement: str) -> list[str] | None:
-    """Return the keys of `[a.b]` or `[[a.b]]`, None for another statement."""
+    """Return the keys of `[a.b]` or `[[a.b]]`, or None for another statement."""
     if not statement.startswith("["):
         return None
     found: Any = tomllib.loads(statement.rstrip())

@@ -20,7 +20,7 @@ class ClientRule(NamedTuple):
         clients: the clients that have the rule.
         source: the documentation or the report of the rule.
         fix: what the author of the tool can do.
-        broken: returns the problem of a tool, None if the tool obeys the rule.
+        broken: returns the problem of a tool, or None if the tool obeys the rule.
     """
 
     clients: str

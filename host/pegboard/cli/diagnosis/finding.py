@@ -17,8 +17,8 @@ class Finding(NamedTuple):
     Attributes:
         level: "error" if something that is enabled cannot work, "warning" otherwise.
         message: the problem.
-        fix: advice for the operator, "" if the message has it.
-        source: the documentation of the rule, "" if the rule is pegboard's own.
+        fix: advice for the operator, or "" if the message has it.
+        source: the documentation of the rule, or "" if the rule is pegboard's own.
         problem: the record with the problem's file, line and key, if any.
         mend: fixes the problem, for `--fix`; None if only the operator can. It returns what it has done.
     """

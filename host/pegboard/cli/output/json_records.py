@@ -41,7 +41,7 @@ class CheckedProblem(ProblemFields):
 
 
 class DoctorFinding(ProblemFields):
-    """A problem that `pegboard doctor` has found. `fixed` is what `--fix` has done, "" for nothing."""
+    """A problem that `pegboard doctor` has found. `fixed` is what `--fix` has done, or "" for nothing."""
 
     check: str
     level: Literal["error", "warning"]
@@ -340,4 +340,4 @@ OUTPUTS: Mapping[str, Any] = {
     "secret set": StoredSecret,
     "secret unset": RemovedSecret,
 }
-"""The output of each command, "" for `pegboard` without a command."""
+"""The output of each command, by its name. The name of `pegboard` without a command is ""."""

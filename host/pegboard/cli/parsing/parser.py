@@ -198,7 +198,7 @@ def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, re
 
 
 def _shared_options(*, defaults: bool = True) -> _Parser:
-    """Return a parser of the options of all commands. Without defaults it is for the help of a command."""
+    """Return a parser of the options of all commands. The help of a command uses one without defaults."""
     shared = _Parser(
         prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
     )
@@ -230,7 +230,7 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
 
 
 def server_options(**defaults: Any) -> _Parser:
-    """Return a parser of the options for another MCP server. Without defaults it is for the help of a command."""
+    """Return a parser of the options for another MCP server. The help of a command uses one without defaults."""
     parser = _Parser(
         prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
     )

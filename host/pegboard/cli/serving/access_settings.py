@@ -47,7 +47,7 @@ def access_of_file(config: HostConfig) -> list[AccessSetting]:
 
 
 def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
-    """Return the models of installed plugins and toolkits, None for those without settings.
+    """Return the models of installed plugins and toolkits, or None for those without settings.
 
     Code that the configuration does not enable is not imported, except built-in plugins. Its model is an empty one that
     accepts every key.

@@ -225,7 +225,7 @@ async def _first(ends: Sequence[asyncio.Future[Any]]) -> None:
 
 
 def _reload_requests(host: Host, read_config: Callable[[], HostConfig] | None) -> ReloadRequests | None:
-    """Return the reloads of a host, None if it cannot reload. A client over stdio starts its host again instead."""
+    """Return the reloads of a host, or None if it cannot reload. A client over stdio starts its host again instead."""
     by_stdio = "stdio" in host.config.host.transports
     if read_config is None and host.config.host.reload:
         text = "[host] reload has no effect in a program: run `pegboard serve FILE --reload`"

@@ -25,7 +25,7 @@ C = TypeVar("C", bound="Contract[Any]")
 
 
 class Contract(ABC, Generic[T]):
-    """The rules of one kind of plugin. Inherit it and implement `make`. pytest runs the rules, with any plugins.
+    """The rules of one kind of plugin. Inherit it and implement `make`. pytest then runs the rules.
 
     Without pytest, `broken()` runs the rules and returns those that fail.
     """

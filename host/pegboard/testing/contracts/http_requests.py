@@ -19,7 +19,7 @@ class FixedHeaders:
         self._fields = {name.lower(): value for name, value in fields.items()}
 
     def get(self, key: str, /) -> str | None:
-        """Return a field, None if the request does not have it."""
+        """Return a field, or None if the request does not have it."""
         return self._fields.get(key.lower())
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:

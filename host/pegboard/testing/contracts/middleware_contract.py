@@ -95,7 +95,7 @@ class MiddlewareContract(Contract[Middleware]):
 
     @rule
     async def test_an_error_of_the_call_stays_typed(self, middleware: Middleware) -> None:
-        """The errors that `call_next` raises are MCPErrors, and so are those that leave the middleware."""
+        """The errors that `call_next` raises, and the errors that the middleware raises, are MCPErrors."""
 
         async def fail(call: Call) -> Outcome:
             raise NotFoundError("not found")
@@ -201,7 +201,7 @@ class MiddlewareContract(Contract[Middleware]):
             list(middleware.assembled(_INVENTORY))
 
     async def _run(self, middleware: Middleware, call: Call, handler: CallNext) -> Outcome:
-        """Run the hooks of a call as the host does: `on_message`, the kind's, and the method's, unless it declines."""
+        """Run the hooks of a call as the host does: `on_message`, the hook of the kind, and the hook of the method."""
         self._assemble(middleware)
         if not middleware.wants(call):
             return await handler(call)

@@ -85,7 +85,7 @@ def _reader(
 
 
 def _contents(value: Any, uri: str, mime_type: str | None, meta: Mapping[str, Any] | None) -> Any:
-    """Return what a handler returned as contents of pegboard."""
+    """Return the result of a handler as contents of pegboard."""
     if isinstance(value, list):
         return [_part(plain(one)) for one in value]
     if isinstance(value, Mapping):

@@ -318,7 +318,7 @@ class MCPServer(FastMCP):
 
 
 def _decorator(add: Callable[..., None], name_or_function: Any, options: dict[str, Any]) -> Any:
-    """Return what `@mcp.tool`, `@mcp.tool()` and `@mcp.tool("name")` put in the place of the decorator."""
+    """Return the value of `mcp.tool`, `mcp.tool()` or `mcp.tool("name")` as a decorator."""
 
     def record(function: Decorated) -> Decorated:
         add(function, **options)

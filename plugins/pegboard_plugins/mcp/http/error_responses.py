@@ -67,7 +67,7 @@ def unsupported_revision(revision: str, request_id: RequestId | None = None, cod
 
 
 def reject_outside_sessions(request: Request) -> Response | None:
-    """Return the rejection of a GET or DELETE that cannot belong to a session, None for a valid request.
+    """Return the rejection of a GET or DELETE that cannot belong to a session, or None for a valid request.
 
     HEAD is rejected because it would open a stream that no client reads.
     """

@@ -34,7 +34,7 @@ class HttpSessions:
 
     Args:
         store: the store of sessions.
-        events: the store of the messages of the sessions' streams, None for no store.
+        events: the store of the messages of the sessions' streams, or None for no store.
         config: the settings of the plugin.
         profile: the profile of the endpoint, "" for none. Ids of sessions name it, so that other endpoints refuse them.
 

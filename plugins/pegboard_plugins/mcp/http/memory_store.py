@@ -43,7 +43,7 @@ class MemorySessionStore:
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """Return the session with the id `session_id`, None if it is unknown or was idle for too long."""
+        """Return the session with the id `session_id`, or None if it is unknown or was idle for too long."""
         self._forget_idle()
         kept = self._kept.get(session_id)
         if kept is None:

@@ -200,7 +200,7 @@ class SessionEndpoint:
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
     async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
-        """Return the response to one message of a batch, None for a message without a response.
+        """Return the response to one message of a batch, or None for a message without a response.
 
         Drop other messages of the call.
         """

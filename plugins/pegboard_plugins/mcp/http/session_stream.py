@@ -44,7 +44,7 @@ def call_stream_prefix(request_id: RequestId) -> str | None:
 
 
 def request_id_of(stream_id: str) -> RequestId | None:
-    """Return the request id in a stream id, None for other stream ids."""
+    """Return the request id in a stream id, or None for other stream ids."""
     carried, tilde, _ = stream_id.removeprefix(CALL_STREAM_PREFIX).rpartition("~")
     if not (tilde and carried and stream_id.startswith(CALL_STREAM_PREFIX)):
         return None
@@ -157,7 +157,7 @@ class SessionStream:
             self.expiry = None
 
     async def missed(self, number: int) -> Missed | None:
-        """Return the sent messages after message `number`, None if some are not stored."""
+        """Return the sent messages after message `number`, or None if some are not stored."""
         if self.retention.store is None:
             return None
         async with self._lock:

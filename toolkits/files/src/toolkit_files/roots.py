@@ -67,7 +67,7 @@ class Place(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The last component, "" for a root."""
+        """The last component, or "" for a root."""
         return self.parts[-1] if self.parts else ""
 
     @property

@@ -106,7 +106,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Position":
-        """Parse a position that `str` returned, "" for the beginning. Raise FileProblem for other strings."""
+        """Parse a position that `str` returned, or "" for the beginning. Raise FileProblem for other strings."""
         if not text:
             return cls()
         line, colon, path = text.partition(":")

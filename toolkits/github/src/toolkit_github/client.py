@@ -40,7 +40,7 @@ class Ask(NamedTuple):
     Attributes:
         what: the requested item, as the beginning of a sentence: "Issue 5 of 'octocat/hello'".
         path: the percent-encoded path below the API's base.
-        body: the JSON to send, None for no body.
+        body: the JSON to send, or None for no body.
         limit: the largest response in bytes; 0 for the limit in the settings.
     """
 
@@ -64,7 +64,7 @@ class Ask(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A successful response. `data` is its JSON, None for an empty body."""
+    """A successful response. `data` is its JSON, or None for an empty body."""
 
     label: str
     data: Any

@@ -74,7 +74,7 @@ def login(name: str) -> str:
 
 
 def query_string(query: Query) -> str:
-    """Return the query of a URL including `?`, "" for no parameters.
+    """Return the query of a URL including `?`, or "" for no parameters.
 
     Raises:
         RetryableToolError: a value is not valid Unicode.

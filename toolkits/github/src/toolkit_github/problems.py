@@ -127,7 +127,7 @@ def _id(refused: Refused) -> str:
 
 
 def _wait_ms(refused: Refused) -> int | None:
-    """Return the delay that GitHub requests, None if the response is not a rate limit.
+    """Return the delay that GitHub requests, or None if the response is not a rate limit.
 
     The secondary limit comes first, because it can apply together with the primary one and states an exact delay.
     """

@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def decoded(data: bytes) -> tuple[str, str] | None:
-    """Return a file's text and its encoding, None for a binary file. Text that is not UTF-8 is read as latin-1."""
+    """Return a file's text and its encoding, or None for a binary file. Text that is not UTF-8 is read as latin-1."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             try:
