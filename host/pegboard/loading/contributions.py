@@ -85,6 +85,8 @@ def _items(hook: str, result: object) -> list[Any]:
 
 
 def _complaint(item: object, types: tuple[type, ...]) -> str | None:
+    if type(item) in types and not isinstance(item, Middleware):
+        return None
     kind = type(item).__name__
     if inspect.isclass(item):
         return f"the class {item.__name__}, not an instance of it"

@@ -12,6 +12,7 @@ from pegboard.config import ConfigProblem, HostConfig
 from pegboard.config.references import references, resolve
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
+from pegboard.loading.contributions import checked_contributions
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.plugins import LoadedPlugin
@@ -38,6 +39,22 @@ def found_toolkit_of(origin: Origin, config: HostConfig, remark: Callable[[str],
 def is_late(target: object) -> bool:
     """Return True if the object of a loader is a toolkit that is imported later."""
     return isinstance(target, LateToolkit)
+
+
+def late_contributions(toolkit: LateToolkit) -> dict[str, list[Any]]:
+    """Return the definitions of a toolkit that is imported later, by hook. Pluggy does not call the toolkit.
+
+    Raises:
+        PluginError: one of them is not a definition.
+    """
+    return {
+        hook.__name__: checked_contributions(hook, [given()])
+        for hook, given in (
+            (register_tools, toolkit.register_tools),
+            (register_resources, toolkit.register_resources),
+            (register_prompts, toolkit.register_prompts),
+        )
+    }
 
 
 def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] | None) -> list[ConfigProblem]:

@@ -52,6 +52,7 @@ from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
+    from pegboard.authoring.late_toolkit import LateToolkit
     from pegboard.plugin.toolkit_loading import ToolkitLoader
 
 logger = logging.getLogger("pegboard.loading.loader")
@@ -226,7 +227,7 @@ class Loader:
         """Return a plugin that is loaded already, and register it."""
         assert self.loaded is not None
         plugin = self.loaded.get(key_of(choice.origin))
-        if plugin is not None:
+        if plugin is not None and not plugin.is_late:
             self.hooks.add_plugin(plugin.instance, f"{choice.origin.kind}:{choice.origin.name}")
         return plugin
 
@@ -294,7 +295,7 @@ class _Attempt:
         version = own_version_of(instance)
         self.stage = "hooks"
         name = f"{origin.kind}:{origin.name}"
-        hooks = self.hooks.add_plugin(instance, name)
+        hooks = [] if self.is_late else self.hooks.add_plugin(instance, name)
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
         try:
@@ -307,8 +308,13 @@ class _Attempt:
                 raise PluginError(f"a toolkit cannot implement {min(wrong)!r}: move it to a plugin")
             for hook in hooks:
                 loaded.contributions[hook] += self.hooks.contributions(name, hook, loaded.context)
+            if self.is_late:
+                from pegboard.loading.late_toolkits import late_contributions
+
+                loaded.contributions.update(late_contributions(cast("LateToolkit", instance)))
         except BaseException:
-            self.hooks.unregister(name=name)
+            if not self.is_late:
+                self.hooks.unregister(name=name)
             raise
         loaded.import_seconds = time.perf_counter() - started
         loaded.loaded_at -= int(loaded.import_seconds * 1e9)

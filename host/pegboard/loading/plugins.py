@@ -183,7 +183,8 @@ class LoadReport(NamedTuple):
         choices: each installed plugin, and whether it is enabled.
         plugins: the plugins that run.
         problems: the problems that were found.
-        hooks: the pluggy manager. Every loaded plugin is registered as `plugin:NAME` or `toolkit:NAME`.
+        hooks: the pluggy manager. Every loaded plugin is registered as `plugin:NAME` or `toolkit:NAME`, except
+            a `LateToolkit`.
         files: the Python files of the program's toolkits.
     """
 
