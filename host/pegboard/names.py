@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from itertools import product
+from functools import lru_cache
 from typing import Literal
 
 MAX_WIRE_NAME_CHARACTERS = 64
@@ -43,7 +43,7 @@ def without_toolkit(toolkit: str, tool: str) -> str:
         toolkit: the name of the toolkit.
         tool: the name of a tool, as its author wrote it.
     """
-    start = f"{_pascal(toolkit)}_"
+    start = f"{toolkit.replace('_', '')}_"
     return tool[len(start) :] if tool.casefold().startswith(start.casefold()) and len(tool) > len(start) else tool
 
 
@@ -82,13 +82,18 @@ def spellings(toolkit: str, tool: str) -> frozenset[str]:
     own = toolkit_spellings(tool)
     if not toolkit:
         return own
-    return frozenset("".join(parts) for parts in product(toolkit_spellings(toolkit), "._", own))
+    return frozenset([kit + dot + last for kit in _toolkit_forms(toolkit) for dot in "._" for last in own])
 
 
 def toolkit_spellings(name: str) -> frozenset[str]:
     """Return all normal forms of the name of a toolkit, or of a tool without a prefix: `my_kit`, `mykit`."""
-    snake = _snake(name)
-    return frozenset((snake, snake.replace("_", ""), _SEPARATORS.sub("_", name).casefold().strip("_")))
+    plain = _SEPARATORS.sub("_", name).casefold().strip("_")
+    snake = plain if name.islower() else _snake(name)
+    return frozenset((snake, snake.replace("_", ""), plain))
+
+
+_toolkit_forms = lru_cache(maxsize=32)(toolkit_spellings)
+"""The tools of one toolkit are bound one after the other."""
 
 
 def words(name: str) -> list[str]:

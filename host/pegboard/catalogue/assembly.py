@@ -179,7 +179,9 @@ class _Assembler:
                     if one.is_rejected:
                         rejected.setdefault((plugin.origin, one.reason), []).append(one)
                     continue
-                found.append(one._replace(where=one.where or location_of(definition.function)))
+                if not one.where and not plugin.is_late:  # functions of late toolkits are not those of their authors
+                    one = one._replace(where=location_of(definition.function))
+                found.append(one)
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
         for (origin, _), (first, *others) in rejected.items():

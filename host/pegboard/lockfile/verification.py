@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pegboard.lockfile.catalogue_lock import CatalogueLock
 from pegboard.lockfile.definition_objects import definition_object
 from pegboard.plugin.definition_checks import CheckedDefinition
@@ -24,7 +27,7 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
         now, then = f"{checked.distribution} {checked.version}", f"{owner.distribution} {owner.version}"
         return f"it comes from {now.strip() or 'no distribution'}, pegboard.lock has {then.strip() or 'none'}; {_FIX}"
     definition = definition_object(checked.item)
-    if encode(definition) != encode(locked.definition):  # faster than the canonical form
+    if not _is_same(definition, locked.definition):
         from pegboard.lockfile.canonical import digest_of
         from pegboard.lockfile.definition_difference import definition_difference
         from pegboard.lockfile.lock_files import RESTORE
@@ -37,3 +40,14 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
     if checked.kind == "tools" and described != owner.description:
         return f"the description of its toolkit differs from pegboard.lock; {_FIX}"
     return None
+
+
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if two objects have the same members. Members that are not one object are compared as JSON.
+
+    The definitions of a toolkit that is imported later have the members of the lock. Comparing JSON is faster than
+    comparing the canonical form.
+    """
+    return one.keys() == other.keys() and all(
+        value is other[name] or encode(value) == encode(other[name]) for name, value in one.items()
+    )

@@ -12,6 +12,9 @@ from pegboard.lockfile.canonical import canonical_json, digest_of
 from pegboard.lockfile.catalogue_lock import CatalogueLock, LockedOwner, parse_lock
 from pegboard.lockfile.differences import Difference, lock_differences
 from pegboard.lockfile.lock_text import lock_text, locked_definition, with_former_definitions, wrong_digests
+from pegboard.lockfile.verification import unlocked_reason
+from pegboard.plugin.definition_checks import CheckedDefinition
+from pegboard.types.catalogue import Tool
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -98,3 +101,10 @@ def test_another_version_of_the_owner_is_a_difference() -> None:
     new = CatalogueLock({"toolkit:shop": old.owners["toolkit:shop"]._replace(version="1.1")})
     lines = ("-distribution: dist 1.0", "+distribution: dist 1.1")
     assert lock_differences(old, new) == [Difference("toolkit:shop", "owner", "", "changed", lines)]
+
+
+@pytest.mark.parametrize(("value", "is_accepted"), [(1, True), (True, False), (1.0, False)])
+def test_only_equal_json_is_accepted(value: object, *, is_accepted: bool) -> None:
+    tool = Tool(name="find", description="Find a cup.", input_schema=SCHEMA, meta={"a": value})
+    checked = CheckedDefinition("tools", "find", tool, "toolkit:shop", "dist", "1.0")
+    assert (unlocked_reason(lock_of(find=TOOL | {"_meta": {"a": 1}}), checked) is None) is is_accepted
