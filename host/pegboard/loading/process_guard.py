@@ -28,7 +28,21 @@ _WATCHED_SIGNALS = (
     getattr(signal, "SIGHUP", signal.SIGTERM),
     getattr(signal, "SIGPIPE", signal.SIGTERM),
 )
+_of_program: dict[int, list[Any]] = {}
+"""The signal handlers that the program has set with `set_handler`."""
 logger = logging.getLogger("pegboard.loading.loader")
+
+
+def set_handler(number: int, handler: Any) -> None:
+    """Set the handler of a signal for the program. It may do this while a plugin is loaded, because a signal came."""
+    _of_program.setdefault(number, []).append(handler)
+    signal.signal(number, handler)
+
+
+def _handler(number: int) -> Any:
+    """Return the handler of a signal, or None for any of the program."""
+    handler = signal.getsignal(number)
+    return None if handler in _of_program.get(number, ()) else handler
 
 
 def _descriptors() -> tuple[Any, ...]:
@@ -58,7 +72,7 @@ def _snapshot() -> dict[str, Any]:
         "sys.stdin": sys.stdin,
         "sys.stdout": sys.stdout,
         "sys.stderr": sys.stderr,
-        "signal handlers": tuple(signal.getsignal(number) for number in _WATCHED_SIGNALS),
+        "signal handlers": tuple(map(_handler, _WATCHED_SIGNALS)),
         "the root logger": (root.level, tuple(root.handlers)),
         "the warning filters": tuple(warnings.filters),
         "the garbage collector": (gc.isenabled(), gc.get_threshold()),

@@ -13,6 +13,8 @@ from threading import enumerate as enumerate_threads
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
+from pegboard.loading.process_guard import set_handler
+
 T = TypeVar("T")
 
 TIDY_SECONDS = 0.5
@@ -59,13 +61,13 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
 
     def first(_number: int, _frame: FrameType | None) -> None:
         for one in numbers:
-            signal.signal(one, at_once)
+            set_handler(one, at_once)
         if not has_handlers:
             loop.call_soon_threadsafe(stop)
 
     has_handlers = all(_wake_on(loop, number, stop) for number in numbers)
     for number in numbers:
-        signal.signal(number, first)
+        set_handler(number, first)
     return stopping
 
 
