@@ -1,7 +1,7 @@
-"""The private attributes of aiohttp that the server reads. No other module reads private attributes.
+"""The private attributes of aiohttp that the server uses. No other module uses private attributes.
 
-`pyproject.toml` allows the minor versions of aiohttp that the tests run. If an attribute is missing in a later version,
-the server runs without the limit that depends on it.
+`pyproject.toml` allows the minor versions of aiohttp that the tests run. If an attribute is missing in another version,
+the server runs without the limit that depends on it, or handles every request in a task.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from aiohttp.http import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
 
 REQUEST_COUNT = "_request_count"
@@ -20,7 +21,9 @@ WAITER = "_waiter"
 """The future on which an idle connection waits for its next request."""
 READING_PAUSED = "_reading_paused"
 PARSER = "_parser"
-"""The parser of a connection. It counts the requests that wait for a handler."""
+"""The parser of a connection. It counts the requests that wait for a handler, since aiohttp 3.14.1."""
+CONSUMED = "message_consumed"
+"""The method that tells the parser that a request no longer waits."""
 KEEPALIVE = "_keepalive"
 """True if the connection stays open after the last response, until it is idle for long."""
 IDLE_UNTIL = "_next_keepalive_close_time"
@@ -52,9 +55,9 @@ def is_idle(connection: object) -> bool:
 
 
 def can_answer_itself() -> bool:
-    """Return True if a connection has all attributes that the functions below use."""
+    """Return True if aiohttp has all attributes that the functions below use."""
     names = (REQUEST_COUNT, MESSAGES, WAITER, PARSER, KEEPALIVE, IDLE_UNTIL, IDLE_TIMER, CHECK_IDLE)
-    return all(hasattr(RequestHandler, name) for name in names)
+    return all(hasattr(RequestHandler, name) for name in names) and hasattr(HttpRequestParser, CONSUMED)
 
 
 def take_waiter(connection: RequestHandler) -> asyncio.Future[None] | None:

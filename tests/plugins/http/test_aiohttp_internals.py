@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from aiohttp.http import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http import aiohttp_internals
@@ -17,7 +18,16 @@ NAMES = {name: value for name, value in vars(aiohttp_internals).items() if name.
 
 
 def test_the_installed_aiohttp_has_the_attributes() -> None:
-    assert all(hasattr(RequestHandler, name) for name in NAMES.values())
+    assert all(hasattr(RequestHandler, name) or hasattr(HttpRequestParser, name) for name in NAMES.values())
+    assert aiohttp_internals.can_answer_itself()
+
+
+def test_a_connection_leaves_requests_to_aiohttp_if_its_parser_does_not_count_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """aiohttp 3.14.0 has no `message_consumed`."""
+    monkeypatch.setattr(aiohttp_internals, "CONSUMED", "_missing")
+    assert not aiohttp_internals.can_answer_itself()
 
 
 def make_request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
