@@ -21,7 +21,7 @@ def check_requirements(required: Requirements, call: Call) -> None:
         raise ContextRequiredToolError(
             "This tool uses secrets, tokens or metadata of the operator, and the server does not know the caller. "
             f"Its operator can {PROOF}.",
-            "Do not try again before that has changed. Tell the user that the operator of this server has to do it.",
+            "Do not try again before this has changed. Tell the user that the operator of this server must change it.",
         )
     if not call.allows(required.scopes):
         raise InsufficientScopeError(required.scopes)

@@ -192,7 +192,7 @@ def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, 
 def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, BoundCompleter]:
     """Return the completer of each argument: the author's completer, or else a completer for the argument's type."""
     if not isinstance(given, Mapping):
-        raise ToolDefinitionError(f"its completions are {type(given).__name__}, not a mapping by argument")
+        raise ToolDefinitionError(f"its completions must be a dict by argument, not {type(given).__name__}")
     if unknown := [name for name in given if name not in names]:
         raise ToolDefinitionError(
             f"the completion for {unknown[0]!r} does not match an argument: choose from {_list(names)}"

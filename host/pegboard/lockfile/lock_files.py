@@ -1,4 +1,4 @@
-"""Reading and writing of `pegboard.lock`, which lies beside the configuration file."""
+"""Reading and writing of `pegboard.lock`, which is beside the configuration file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lock_path(directory: str | Path | None) -> Path:
     """
     if directory is None:
         fix = "create hostconfig.toml, or name a file with --config"
-        raise LockFileError(f"{LOCK_FILE_NAME} must lie beside a configuration file, but the host uses none: {fix}")
+        raise LockFileError(f"{LOCK_FILE_NAME} must be beside a configuration file, but the host uses none: {fix}")
     return Path(directory) / LOCK_FILE_NAME
 
 

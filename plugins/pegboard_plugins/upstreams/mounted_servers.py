@@ -92,5 +92,5 @@ async def _require(server: UpstreamServer) -> None:
     except NotConnectedError as error:
         raise TransportError(
             f"the required server {server.name!r} is not available: {error.reason}; "
-            f'mend it, or set start = "eager" in [plugins.upstreams.servers.{server.name}]'
+            f'repair it, or set start = "eager" in [plugins.upstreams.servers.{server.name}]'
         ) from None

@@ -55,7 +55,7 @@ def _words(text: str) -> list[str]:
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is not a command line: {error}") from None
     if not words:
-        raise argparse.ArgumentTypeError("the command line is empty")
+        raise argparse.ArgumentTypeError("the command line is empty: write a command, such as 'python server.py'")
     return words
 
 
