@@ -16,10 +16,10 @@ PAGE = Page("docs/lock.md")
 def test_the_mounted_server_loses_the_tool_that_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(PEGBOARD.parent), prepend=os.pathsep)
     PAGE.write(tmp_path)
-    named = ("--config", "hostconfig.toml")
-    assert pegboard("lock", *named, cwd=tmp_path).code == 0
-    (tmp_path / "changed.py").replace(tmp_path / "weather.py")
-    checked = pegboard("lock", "--check", *named, cwd=tmp_path)
+    for line in ("config trust", "lock"):
+        assert pegboard(*line.split(), cwd=tmp_path).code == 0
+    (tmp_path / "server/changed.py").replace(tmp_path / "server/weather.py")
+    checked = pegboard("lock", "--check", cwd=tmp_path)
     assert (checked.code, checked.out) == (1, PAGE.blocks["text output"])
-    called = pegboard("call", "weather_forecast", "city=Oslo", *named, cwd=tmp_path)
+    called = pegboard("call", "weather_forecast", "city=Oslo", cwd=tmp_path)
     assert (called.code, "is not served: it differs from pegboard.lock: description was" in called.err) == (1, True)
