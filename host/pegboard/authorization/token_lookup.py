@@ -53,7 +53,8 @@ async def with_token(
             return call
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
         why = f"{error.status}; {hint}" if hint else error.status
-        logger.warning(
+        logger.log(
+            logging.INFO if error.status == "pending" else logging.WARNING,  # the login of a user is no problem
             "%s requires a token of %s, and %s has none: %s",
             bound.name,
             whose,

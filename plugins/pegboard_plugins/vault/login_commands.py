@@ -188,9 +188,7 @@ class LoginCommands:
 
 
 def _row(key: TokenKey, token: VaultToken) -> dict[str, Any]:
-    until = (
-        None if token.expires_at is None else datetime.fromtimestamp(token.expires_at, UTC).isoformat("T", "seconds")
-    )
+    until = None if token.expires_at is None else f"{datetime.fromtimestamp(token.expires_at, UTC):%Y-%m-%dT%H:%M:%SZ}"
     return {
         "provider": key.provider,
         "account": token.account,

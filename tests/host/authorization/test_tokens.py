@@ -197,13 +197,15 @@ async def test_without_a_token_nothing_runs_not_even_the_check_of_arguments(capl
     assert "work requires a token of acme (scopes: read), and the user 'ann' has none: not_started" in caplog.text
 
 
-async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token() -> None:
+async def test_the_first_source_with_a_url_is_heard_if_no_source_has_a_token(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "pegboard")
     wanted = AuthorizationRequiredError("acme", url="https://acme.example/go?state=1", authorization_id="1")
     later = AuthorizationRequiredError("acme", url="https://other.example/")
     async with hosting(Source(KeyError()), Source(wanted), Source(later)) as host:
         error = await missing(host)
     assert error is wanted
     assert error.status == "pending"
+    assert [one.levelname for one in caplog.records if "has none: pending" in one.getMessage()] == ["INFO"]
     assert "To allow it, open https://acme.example/go?state=1" in error.message
 
 

@@ -88,7 +88,7 @@ async def test_each_command_prints_json(tmp_path: Path) -> None:
         done = [await pegboard(tmp_path, *line.split(), person=one) for line, one in zip(lines, persons, strict=True)]
     login, listed, account, end = (json.loads(out) for _, out, _ in done)
     assert listed == [login]
-    assert (login["account"], login["scopes"]) == ("7", ["read"])
+    assert (login["account"], login["scopes"], login["expires_at"][-1]) == ("7", ["read"], "Z")
     assert (account, end) == ([{"provider": "acme", "account": "7"}], {"provider": "acme", "revoked": True})
 
 
