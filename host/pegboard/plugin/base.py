@@ -76,7 +76,7 @@ def _no_secret(name: str) -> None:
 
 
 async def _no_token(required: "ToolAuthorization", call: "Call | Context[Any]") -> "Authorization":
-    """Raise an error. Used outside of a host."""
+    """Raise an error, because a plugin outside of a host has no tokens."""
     from pegboard.errors import AuthorizationRequiredError
 
     raise AuthorizationRequiredError(required.name, scopes=required.scopes)

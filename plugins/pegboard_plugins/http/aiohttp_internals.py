@@ -78,7 +78,7 @@ def put_waiter(connection: RequestHandler, waiter: asyncio.Future[None]) -> None
 
 
 def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> None:
-    """Remove the only request that waits for a handler, because it is answered. Start the idle time."""
+    """Remove the only waiting request after its response, and start the idle time of the connection."""
     connection._messages.clear()
     connection._parser.message_consumed()  # type: ignore[union-attr]  # the connection has just received a request
     connection._keepalive = True

@@ -1,4 +1,4 @@
-"""The exporter of metrics: those of the SDK, and the counted durations."""
+"""The exporter of the SDK's metrics and of the counted durations."""
 
 from __future__ import annotations
 

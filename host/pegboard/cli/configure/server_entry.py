@@ -115,7 +115,7 @@ def to_client(entry: ServerEntry, client: McpClient, old: Mapping[str, Any] = EM
 
 
 def from_client(entry: Mapping[str, Any]) -> ServerEntry:
-    """Return the entry of a client's file, in the format of any client. Members of other types count as absent."""
+    """Return the server that an entry of any client describes. Members of the wrong type count as absent."""
     url = next((entry[one.url] for one in (*CLIENTS.values(), PRINTED) if isinstance(entry.get(one.url), str)), "")
     headers = {key: value for name in _HEADERS for key, value in _mapping(entry.get(name)).items()}
     command, arguments = entry.get("command"), entry.get("args")
