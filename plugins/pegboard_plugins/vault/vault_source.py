@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from pegboard import Authorization
 from pegboard.client import LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError
 from pegboard.types import Call, TokenRequest
 from pegboard_plugins.vault.login_flows import LoginFlows
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError
+
+logger = logging.getLogger("pegboard.plugins.vault")
+_ONLY_OPERATOR = (
+    "%s: the vault has tokens of the operator only; a section [plugins.vault.callers] adds users of the host"
+)
 
 
 class VaultSource:
@@ -32,7 +39,11 @@ class VaultSource:
         required = request.required
         client = self._flows.clients.get(required.name)
         owner = self._owner(request.call)
-        if client is None or owner is None:
+        if client is None:
+            return None
+        if owner is None:
+            if self._issuer is None:
+                logger.warning(_ONLY_OPERATOR, request.tool, extra={"call": request.call})
             return None
         key = TokenKey(*owner, required.name)
         try:

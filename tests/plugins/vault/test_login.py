@@ -84,7 +84,7 @@ async def test_a_declined_page_fails_the_call() -> None:
         assert provider.pages == []
 
 
-async def test_other_callers_than_the_operator_receive_no_token_and_no_link() -> None:
+async def test_other_callers_than_the_operator_receive_no_token_and_no_link(caplog: pytest.LogCaptureFixture) -> None:
     async with ProviderServer() as provider, vault_host(provider.settings()) as host, Person() as person:
         await person.open(await link(host))
         others = [Caller("ann"), Caller("ann", issuer="https://auth.example"), Caller("ann", trusted=True)]
@@ -93,6 +93,7 @@ async def test_other_callers_than_the_operator_receive_no_token_and_no_link() ->
             error = (await failure(host, "use", **one)).error
             assert isinstance(error, AuthorizationRequiredError)
             assert error.url is None
+        assert caplog.text.count("a section [plugins.vault.callers] adds users of the host") == len(fields)
 
 
 async def test_a_failure_is_one_line_in_the_log_without_a_traceback(
