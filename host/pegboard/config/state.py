@@ -121,7 +121,7 @@ def _sync_folder(folder: Path) -> None:
     """Wait until the disk has the names of new files."""
     if os.name != "posix":
         return  # other systems cannot open folders
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # some file systems do not support it
             os.fsync(handle)
