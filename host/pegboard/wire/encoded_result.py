@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -32,6 +31,8 @@ class EncodedResult(ToolResult):
         try:
             return decode(self._json)
         except ValueError:  # nesting of more than 200 levels
+            import json
+
             return json.loads(self._json)
 
     @property
