@@ -143,8 +143,12 @@ def test_messages_know_the_commands_and_transports_of_built_in_plugins() -> None
     for kind in ("commands", "transports"):
         adding = {name for name, plugin in loaded.items() if hasattr(plugin, f"register_{kind}")}
         assert set(provided(kind).values()) == adding
-    sections: dict[str, Any] = {name: {} for name in provided("commands").values()} | {"worker": {"secret": "s" * 40}}
-    host = Host({"plugins": sections})
+    provider = {"issuer": "https://github.com", "client_id": "x", "client_secret": "y"}
+    settings = {
+        "worker": {"secret": "s" * 40},
+        "login": {"resource": "http://127.0.0.1:8000/mcp", "provider": provider, "everyone": True},
+    }
+    host = Host({"plugins": {name: settings.get(name, {}) for name in provided("commands").values()}})
     host.load()
     found = contributions_of(host.report.plugins, register_commands)
     assert {command.name: plugin.origin.name for plugin, command in found} == provided("commands")

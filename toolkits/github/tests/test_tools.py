@@ -162,7 +162,7 @@ async def test_aiohttp_is_not_imported_before_the_first_request() -> None:
 async def test_the_readme_names_every_tool_and_every_setting_with_its_default() -> None:
     text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`github_(\w+)`", text)) == ALL
-    (block,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (block,) = re.findall(r"```toml\n(\[toolkits\.github\].*?)```", text, re.DOTALL)
     assert tomllib.loads(block)["toolkits"]["github"] == GithubConfig().model_dump()
 
 

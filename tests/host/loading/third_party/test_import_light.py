@@ -73,7 +73,9 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
 def test_listing_and_calling_load_only_used_modules() -> None:
     listed = imported_by(samples(), "list", config=CONFIG)
     assert foreign(listed) <= FURTHER
-    assert commands(listed) == {"listing", "log_setup", "missing_secrets", "secret_report", "tool_arguments"}
+    assert commands(listed) == {
+        "fitted_lines", "listing", "log_setup", "missing_secrets", "secret_report", "tool_arguments"
+    }  # fmt: skip
     called = imported_by(samples(), "call", "greeter_hello", "name=Ada", config=CONFIG)
     assert "call" in commands(called)
     for loaded in (listed, called):
