@@ -40,8 +40,11 @@ async def test_no_process_is_left_after_the_host_was_killed(tmp_path: Path) -> N
     sections = toml("stubborn", {"command": "/bin/sh", "args": ["-c", stubborn]})
     sections += toml("one", scripted(tmp_path, tools("x")))
     async with Served(tmp_path, http_config(more=sections)) as served:
-        await until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
-        children = [*read_pids(pids), *read_pids(Path(f"/proc/{served.pid}/task/{served.pid}/children"))]
+        own = Path(f"/proc/{served.pid}/task/{served.pid}/children")
+        await until(
+            lambda: pids.exists() and (len(read_pids(pids)), len(read_pids(own))) == (2, 4)
+        )  # with their guards
+        children = [*read_pids(pids), *read_pids(own)]
         assert all(map(alive, children))
         os.kill(served.pid, signal.SIGKILL)
         await until(lambda: not any(map(alive, children)))
