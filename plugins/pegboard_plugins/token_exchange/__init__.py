@@ -100,20 +100,23 @@ class TokenExchangePlugin(Plugin):
 
     def __init__(self, config: TokenExchangeConfig) -> None:
         super().__init__(config)
-        self._source: ExchangedTokens | None = None
+        self._made: ExchangedTokens | None = None
+
+    def _tokens(self) -> ExchangedTokens:
+        if self._made is None:
+            from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
+
+            self._made = ExchangedTokens(self.config.providers)
+        return self._made
 
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         """Return the source of exchanged tokens."""
-        from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
-
-        self._source = ExchangedTokens(self.config.providers)
-        return [self._source]
+        return [self._tokens()]
 
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:
         """Return the lifespan, which closes the connections to authorization servers."""
         ends = AsyncExitStack()
-        if self._source is not None:
-            ends.push_async_callback(self._source.close)
+        ends.push_async_callback(self._tokens().close)
         return ends
