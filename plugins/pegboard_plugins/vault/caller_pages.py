@@ -6,7 +6,6 @@ then the browser goes to the provider, and only this browser can end the login.
 
 from __future__ import annotations
 
-import asyncio
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
 from hmac import compare_digest
@@ -31,7 +30,7 @@ from pegboard.client import (
 )
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, decode, message_page
 from pegboard.types import Request, Response
-from pegboard_plugins.vault.login_flows import MAX_PAGE_SECONDS, LoginFlow
+from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
 from pegboard_plugins.vault.vault_settings import CallerSettings
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
@@ -149,13 +148,7 @@ class CallerPages:
                 403, "This browser has not proved that it belongs to the user of the login. Open its link"
             )
         flow.response.set_result(dict(request.query))
-        try:
-            async with asyncio.timeout(MAX_PAGE_SECONDS):
-                return message_page(200, f"{await asyncio.shield(flow.done)}. You can close this page")
-        except LoginFailedError as error:
-            return message_page(400, f"The login failed: {str(error).removesuffix('.')}")
-        except TimeoutError:
-            return message_page(504, "The provider does not respond")
+        return await outcome_page(flow.done)
 
     # --- the login at the issuer
 

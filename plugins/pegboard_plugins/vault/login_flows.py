@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pegboard.client import AuthorizationRequest, LoginFailedError
-from pegboard.plugin import AuthorizationRequiredError, PendingLogin, state_directory
+from pegboard.plugin import AuthorizationRequiredError, PendingLogin, message_page, state_directory
+from pegboard.types import Response
 from pegboard_plugins.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.vault.provider_client import ProviderClient, ProviderRefusedError
 from pegboard_plugins.vault.vault_keys import vault_keys
@@ -238,3 +239,14 @@ def login_flows(config: VaultConfig) -> LoginFlows:
 
         pages = CallerPages(config.callers)
     return LoginFlows(clients, KeptTokens(open_store, clients), pages)
+
+
+async def outcome_page(done: asyncio.Future[str]) -> Response:
+    """Return the last page of a login, as soon as its outcome is known."""
+    try:
+        async with asyncio.timeout(MAX_PAGE_SECONDS):
+            return message_page(200, f"{await asyncio.shield(done)}. You can close this page")
+    except LoginFailedError as error:
+        return message_page(400, f"The login failed: {str(error).removesuffix('.')}")
+    except TimeoutError:
+        return message_page(504, "The provider does not respond")

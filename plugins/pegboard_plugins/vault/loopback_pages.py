@@ -17,7 +17,8 @@ from aiohttp import web
 
 from pegboard.client import AuthorizationRequest, LoginFailedError
 from pegboard.plugin import PAGE_HEADERS, message_page
-from pegboard_plugins.vault.login_flows import MAX_PAGE_SECONDS
+from pegboard.types import Response
+from pegboard_plugins.vault.login_flows import outcome_page
 
 MAX_CLOSE_SECONDS = 1.0
 """The limit of the time in which the last page is sent."""
@@ -122,13 +123,7 @@ class LoopbackPages:
         if len(fields) != len(request.query) or login.response.done():
             return _page(400, "This page belongs to no login that waits")
         login.response.set_result(fields)
-        try:
-            async with asyncio.timeout(MAX_PAGE_SECONDS):
-                return _page(200, f"{await asyncio.shield(login.done)}. You can close this page")
-        except LoginFailedError as error:
-            return _page(400, f"The login failed: {str(error).removesuffix('.')}")
-        except TimeoutError:
-            return _page(504, "The provider does not respond")
+        return _sent(await outcome_page(login.done))
 
     def _with_state(self, state: str) -> tuple[PagedLogin | None, str]:
         """Return the login with a state, and the secret of its browser."""
@@ -143,5 +138,8 @@ def _cookie(login: PagedLogin) -> str:
 
 
 def _page(status: int, text: str) -> web.Response:
-    page = message_page(status, text)
-    return web.Response(status=status, body=page.body, headers={**page.headers, "Content-Type": page.content_type})
+    return _sent(message_page(status, text))
+
+
+def _sent(page: Response) -> web.Response:
+    return web.Response(status=page.status, body=page.body, headers={**page.headers, "Content-Type": page.content_type})

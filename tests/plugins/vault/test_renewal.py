@@ -46,6 +46,17 @@ def held(provider: ProviderServer) -> tuple[asyncio.Event, asyncio.Event]:
     return asked, goes_on
 
 
+async def cancelled(provider: ProviderServer) -> tuple[LoginFlows, asyncio.Event]:
+    """Return logins whose call was cancelled during a renewal, and the event that lets the renewal go on."""
+    asked, goes_on = held(provider)
+    flows = await expired(provider)
+    first = asyncio.create_task(flows.tokens.fresh(KEY))
+    await asked.wait()
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    return flows, goes_on
+
+
 async def renewing(provider: ProviderServer) -> asyncio.subprocess.Process:
     """Start a process that renews the token."""
     import json
@@ -96,12 +107,7 @@ async def test_a_failure_of_the_provider_loses_no_refresh_token(reply: tuple[int
 
 async def test_a_cancelled_call_does_not_cancel_the_renewal() -> None:
     async with ProviderServer() as provider:
-        asked, goes_on = held(provider)
-        flows = await expired(provider)
-        first = asyncio.create_task(flows.tokens.fresh(KEY))
-        await asked.wait()
-        first.cancel()
-        await asyncio.gather(first, return_exceptions=True)
+        flows, goes_on = await cancelled(provider)
         second = asyncio.create_task(flows.tokens.fresh(KEY))
         goes_on.set()
         fresh = await second
@@ -111,11 +117,7 @@ async def test_a_cancelled_call_does_not_cancel_the_renewal() -> None:
 
 async def test_the_end_of_the_host_does_not_cancel_a_renewal() -> None:
     async with ProviderServer() as provider:
-        asked, goes_on = held(provider)
-        flows = await expired(provider)
-        first = asyncio.create_task(flows.tokens.fresh(KEY))
-        await asked.wait()
-        first.cancel()
+        flows, goes_on = await cancelled(provider)
         ended = asyncio.create_task(flows.close())
         await asyncio.sleep(0)
         goes_on.set()
