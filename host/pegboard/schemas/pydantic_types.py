@@ -21,6 +21,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import (
+    CoreSchema,
     PydanticSerializationError,
     SchemaValidator,
     to_json,
@@ -114,8 +115,8 @@ class _Schemas(GenerateJsonSchema):
             raise _RefusedError(f"no JSON value can be converted to {value!r}: use strings or numbers as choices")
 
 
-def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]:
-    """Return the validator of a function's arguments, and their schema.
+def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, CoreSchema, JsonObject]:
+    """Return the validator of a function's arguments, its core schema, and the schema for clients.
 
     Raises:
         ToolInputSchemaError: an argument has no schema.
@@ -137,12 +138,13 @@ def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]
     for one in schema.setdefault("properties", {}).values():
         if not is_shown_default(one.get("default", ...), one):
             del one["default"]
+    core = adapter.core_schema
     if not _has_bytes(schema):
-        return adapter.validator, schema
+        return adapter.validator, core, schema
     from pegboard.schemas.binary import with_base64_bytes
 
     # a prebuilt validator of a model would read UTF-8
-    return SchemaValidator(with_base64_bytes(adapter.core_schema), _use_prebuilt=False), schema
+    return SchemaValidator(with_base64_bytes(core), _use_prebuilt=False), core, schema
 
 
 def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import SchemaError, SchemaValidator, ValidationError, to_json
+from pydantic_core import CoreSchema, SchemaError, SchemaValidator, ValidationError, to_json
 
 from pegboard.errors import ToolInputError, ToolOutputError
 from pegboard.records import NamedTuple
@@ -232,9 +232,9 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
     except (NotPlainError, SchemaError):  # pydantic reports the problem
         from pegboard.schemas import pydantic_types
 
-        validator, schema = pydantic_types.pydantic_arguments(given)
-        return schema, _reader(validator, schema, strict=strict)
-    return schema, _reader(validator, schema, strict=True) if strict else _checker(validator, schema)
+        validator, core, schema = pydantic_types.pydantic_arguments(given)
+        return schema, _reader(validator, core, schema, strict=strict)
+    return schema, _reader(validator, core, schema, strict=True) if strict else _checker(validator, schema)
 
 
 def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]]:
@@ -253,14 +253,27 @@ def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[An
     return validate
 
 
-def _reader(validator: Any, schema: dict[str, Any], *, strict: bool) -> Callable[[Any], dict[str, Any]]:
-    """Return a validator that reads the arguments as JSON, so that even strict types accept their JSON form."""
+def _reader(
+    validator: Any, core: CoreSchema, schema: dict[str, Any], *, strict: bool
+) -> Callable[[Any], dict[str, Any]]:
+    """Return a validator that reads the arguments as JSON, so that even strict types accept their JSON form.
+
+    Arguments that need no conversion are not encoded.
+    """
+    from pegboard.schemas.exact_types import exact_validator  # most tools have plain types
+
     read = validator.validate_json
+    exact = cache(partial(exact_validator, core))  # compiled at the first call
     level = True if strict else None
     text = to_json(schema)
     has_numbers = any(word in text for word in (b'"integer"', b'"number"', b'"enum"'))
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if (check := exact()) is not None:
+            try:
+                return check(arguments)
+            except ValidationError:
+                pass
         text = to_json(arguments)
         found: dict[str, Any] = read(text, strict=level)
         if has_numbers and (b"true" in text or b"false" in text):
