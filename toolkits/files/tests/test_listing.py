@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolkit_files.listing import Found, Listed, details, find, fitting, list_directory
+from toolkit_files.answers import Found, Listed
+from toolkit_files.listing import details, find, fitting, list_directory
 from toolkit_files.patterns import Globs
 from toolkit_files.roots import Kind, Roots
 from toolkit_files.walking import Walk

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolkit_files.moving import Deleted, Moved, delete, move
+from toolkit_files.answers import Deleted, Moved
+from toolkit_files.moving import delete, move
 from toolkit_files.problems import Cancelled, FileProblem
 from toolkit_files.roots import Roots
 from toolkit_files.watch import Watch

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from toolkit_files.answers import Match, Matches
 from toolkit_files.listing import fitting
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import Cancelled, FileProblem
 from toolkit_files.roots import Roots
-from toolkit_files.searching import Match, Matches, Needle, Position, Search
+from toolkit_files.searching import Needle, Position, Search
 from toolkit_files.walking import Walk
 from toolkit_files.watch import Watch
 

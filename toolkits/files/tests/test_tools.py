@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from pegboard.plugin import ProtocolError
 from pegboard.testing import TestClient, connect
-from toolkit_files import kit, tools
+from toolkit_files import kit, watch
 from toolkit_files.problems import Cancelled
 from toolkit_files.watch import Watch
 
@@ -235,7 +235,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
                 events.ended.set()
                 raise
 
-    monkeypatch.setattr(tools, "Watch", Noticing)
+    monkeypatch.setattr(watch, "Watch", Noticing)
     return events
 
 

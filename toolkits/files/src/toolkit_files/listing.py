@@ -4,10 +4,9 @@ import os
 from collections.abc import Callable
 from stat import filemode
 from time import gmtime, strftime
-from typing import NotRequired, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-from typing_extensions import TypedDict
-
+from toolkit_files.answers import Details, Found, Item, Listed
 from toolkit_files.patterns import compile_glob
 from toolkit_files.problems import FileProblem
 from toolkit_files.reading import opened
@@ -15,66 +14,11 @@ from toolkit_files.roots import Kind, Place, directory, entries, kind_of, look, 
 from toolkit_files.text import choose, decode_part, head
 from toolkit_files.walking import MAX_DEPTH, Entry, Parents, Walk
 
-__all__ = [
-    "Details",
-    "Fits",
-    "Found",
-    "Item",
-    "Listed",
-    "details",
-    "find",
-    "fitting",
-    "left_out",
-    "list_directory",
-    "when",
-]
+__all__ = ["Fits", "details", "find", "fitting", "left_out", "list_directory", "when"]
 
 T = TypeVar("T")
 Fits: TypeAlias = Callable[[Entry], bool]
 """A function that returns True for entries of a walk to include."""
-
-
-class Item(TypedDict):
-    """One entry: `size` in bytes for files, `modified` in UTC (ISO 8601)."""
-
-    path: str
-    type: Kind
-    size: NotRequired[int]
-    modified: NotRequired[str]
-
-
-class Listed(TypedDict):
-    """Entries sorted by name. Pass `resume` to the same tool for the next part."""
-
-    entries: list[Item]
-    note: NotRequired[str]
-    resume: NotRequired[str]
-
-
-class Found(TypedDict):
-    """Sorted paths; directories end with `/`. Pass `resume` to the same tool for the next part."""
-
-    paths: list[str]
-    note: NotRequired[str]
-    resume: NotRequired[str]
-
-
-class Details(TypedDict):
-    """The details of one file or directory.
-
-    `binary`, `encoding` and `line_ends` come from the beginning of a file. A file without encoding that is not binary
-    is text in an unknown encoding. `entries` is the number of entries of a directory.
-    """
-
-    path: str
-    type: Kind
-    modified: str
-    permissions: str
-    size: NotRequired[int]
-    binary: NotRequired[bool]
-    encoding: NotRequired[str]
-    line_ends: NotRequired[str]
-    entries: NotRequired[int]
 
 
 def when(seconds: float) -> str:

@@ -3,31 +3,14 @@
 import os
 from typing import Literal
 
-from typing_extensions import TypedDict
-
+from toolkit_files.answers import Deleted, Moved
 from toolkit_files.problems import FileProblem, explain, quoted
 from toolkit_files.roots import Place, Roots, directory, entries, kind_of, look, parent
 from toolkit_files.walking import Walk
 from toolkit_files.watch import Watch
 from toolkit_files.writing import move_without_replacing
 
-__all__ = ["Deleted", "Moved", "delete", "move"]
-
-
-class Moved(TypedDict):
-    """The old and the new path of a moved entry."""
-
-    path: str
-    to: str
-    type: Literal["file", "directory"]
-
-
-class Deleted(TypedDict):
-    """A deleted entry; `count` includes everything in a directory."""
-
-    path: str
-    type: Literal["file", "directory"]
-    count: int
+__all__ = ["delete", "move"]
 
 
 def _movable(fd: int, place: Place) -> tuple[Literal["file", "directory"], os.stat_result]:

@@ -9,31 +9,15 @@ from binascii import b2a_base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import NamedTuple, NotRequired
+from typing import NamedTuple
 
-from typing_extensions import TypedDict
-
+from toolkit_files.answers import Bytes
 from toolkit_files.problems import FileProblem, explain, quoted
 from toolkit_files.roots import Place, parent, regular_file
 from toolkit_files.text import MAX_WIDE, Encoding, binary_stream, choose, decode, decode_part, head, lines
 from toolkit_files.watch import Watch
 
-__all__ = ["Bytes", "opened", "read_bytes", "read_lines", "read_window"]
-
-
-class Bytes(TypedDict):
-    """A range of a file.
-
-    `offset`, `length` and `size` (of the whole file) are in bytes; `data` is base64 (RFC 4648 section 4); `next_offset`
-    is the position of the rest, absent at the end.
-    """
-
-    path: str
-    offset: int
-    length: int
-    size: int
-    data: str
-    next_offset: NotRequired[int]
+__all__ = ["opened", "read_bytes", "read_lines", "read_window"]
 
 
 @contextmanager

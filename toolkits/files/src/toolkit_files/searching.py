@@ -10,10 +10,9 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
-from typing import NamedTuple, NotRequired
+from typing import NamedTuple
 
-from typing_extensions import TypedDict
-
+from toolkit_files.answers import Match, Matches
 from toolkit_files.patterns import compile_regex, compile_text
 from toolkit_files.problems import Cancelled, FileProblem, quoted
 from toolkit_files.reading import opened
@@ -22,7 +21,7 @@ from toolkit_files.text import Encoding, binary_stream, choose, head, lines
 from toolkit_files.walking import Entry
 from toolkit_files.watch import Watch
 
-__all__ = ["Match", "Matches", "Needle", "Search"]
+__all__ = ["Needle", "Search"]
 
 MAX_LINE = 400
 _REGEX_PIECE = 8 << 10
@@ -30,25 +29,6 @@ _MANY_STATES = 100  # more take tens of milliseconds for a piece of full size
 _TEXT_PIECE = 128 << 10
 _LONGEST_LINE = 16 << 20
 _ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # what means something else in a block than in a line
-
-
-class Match(TypedDict):
-    """A matching line: its number from 1, its text without line end, and lines around it that no other match has."""
-
-    path: str
-    line: int
-    text: str
-    before: NotRequired[list[str]]
-    after: NotRequired[list[str]]
-
-
-class Matches(TypedDict):
-    """Matches sorted by path and line. Pass `resume` to the same tool for the next part."""
-
-    matches: list[Match]
-    files_searched: int
-    note: NotRequired[str]
-    resume: NotRequired[str]
 
 
 class Needle(NamedTuple):

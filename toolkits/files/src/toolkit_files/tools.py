@@ -1,18 +1,35 @@
-"""The tools: their parameters and descriptions for models."""
+"""The tools: their parameters and descriptions for models.
 
-from typing import Annotated, Any, Literal
+The code of each tool is imported at its first call, because the start of a host needs only the descriptions.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from pegboard import Context
-from toolkit_files import listing, moving, reading, searching, writing
+from toolkit_files.answers import (
+    Bytes,
+    Deleted,
+    Details,
+    Edited,
+    Found,
+    Listed,
+    MadeDirectory,
+    Matches,
+    Mode,
+    Moved,
+    RootsAnswer,
+    Written,
+)
 from toolkit_files.config import FilesConfig
 from toolkit_files.kit import Files, adds, changes, reads
 from toolkit_files.problems import printable
 from toolkit_files.roots import Place, kind_of, look, parent
-from toolkit_files.walking import Entry, Walk
-from toolkit_files.watch import Watch
+
+if TYPE_CHECKING:
+    from toolkit_files.walking import Walk
+    from toolkit_files.watch import Watch
 
 FilePath = Annotated[str, "path of the file, relative to the root"]
 DirectoryPath = Annotated[str, "directory, relative to the root"]
@@ -31,7 +48,9 @@ def _config(context: Context) -> FilesConfig:
     return config
 
 
-def _watch(context: Context) -> Watch:
+def _watch(context: Context) -> "Watch":
+    from toolkit_files.watch import Watch
+
     def report(steps: int, files: int) -> None:
         message = f"{files} files searched" if files else f"{steps} entries looked at"
         context.progress.report(steps, message=message)
@@ -40,16 +59,11 @@ def _watch(context: Context) -> Watch:
     return Watch(seconds=seconds, cancelled=lambda: context.cancelled, report=report)
 
 
-def _walk(context: Context, start: Place, **options: Any) -> Walk:
+def _walk(context: Context, start: Place, **options: Any) -> "Walk":
+    from toolkit_files.walking import Walk
+
     files = _files(context)
     return Walk(files.roots, start, _watch(context), ignore=files.ignore, **options)
-
-
-class RootsAnswer(TypedDict):
-    """The directories that the tools may use; paths are relative to the first."""
-
-    roots: list[str]
-    writable: bool
 
 
 @reads("Show the roots", "roots")
@@ -69,8 +83,10 @@ def list_directory(
     pattern: Annotated[str, "glob for names, such as *.py; one with a / is for paths below the directory"] = "",
     hidden: Hidden = False,
     resume: Resume = "",
-) -> listing.Listed:
+) -> Listed:
     """List a directory by name, with type, size in bytes and modification time (UTC). Links are not followed."""
+    from toolkit_files import listing
+
     start = _files(context).roots.locate(path)
     walk = _walk(context, start, depth=depth, hidden=hidden, show_ignored=True, after=_names(resume))
     return listing.list_directory(walk, pattern, _config(context).max_entries)
@@ -81,8 +97,10 @@ def _names(resume: str) -> tuple[str, ...]:
 
 
 @reads("Describe a file")
-def info(context: Context, path: Annotated[str, "file or directory, relative to the root"]) -> listing.Details:
+def info(context: Context, path: Annotated[str, "file or directory, relative to the root"]) -> Details:
     """Describe a file or directory: type, size, modification time (UTC), permissions; for text also its encoding."""
+    from toolkit_files import listing
+
     return listing.details(_files(context).roots.locate(path))
 
 
@@ -95,8 +113,10 @@ def find(
     ignore_case: bool = False,
     hidden: Hidden = False,
     resume: Resume = "",
-) -> listing.Found:
+) -> Found:
     """Find files and directories by name, at any depth. Directories such as node_modules are skipped."""
+    from toolkit_files import listing
+
     walk = _walk(context, _files(context).roots.locate(path), hidden=hidden, after=_names(resume))
     kind = None if type == "any" else type
     fits = listing.fitting(walk, pattern, ignore_case=ignore_case, kind=kind)
@@ -116,8 +136,11 @@ def search(
     around: Annotated[int, "how many lines to show before and after each match", Field(ge=0, le=10)] = 0,
     hidden: Hidden = False,
     resume: Resume = "",
-) -> searching.Matches:
+) -> Matches:
     """Search file contents line by line. Binary files and directories such as node_modules are skipped."""
+    from toolkit_files import listing, searching
+    from toolkit_files.walking import Entry
+
     make = searching.Needle.regex if regex else searching.Needle.text
     needle = make(text, ignore_case=ignore_case)
     begin = searching.Position.parse(resume)
@@ -149,6 +172,8 @@ def read(
     line_numbers: Annotated[bool, "put its number before each line"] = False,
 ) -> str:
     """Read a text file or some of its lines. If more follows, a last line in brackets states how to read the rest."""
+    from toolkit_files import reading
+
     place = _files(context).roots.locate(path)
     budget = _config(context).max_read_bytes
     if offset is not None:
@@ -164,8 +189,10 @@ def read_binary(
     path: FilePath,
     offset: Annotated[int, "first byte, from 0", Field(ge=0)] = 0,
     length: Annotated[int, "how many bytes; 0 for as many as fit", Field(ge=0)] = 0,
-) -> reading.Bytes:
+) -> Bytes:
     """Read a file or a range of its bytes as base64. For text, use the tool that reads text."""
+    from toolkit_files import reading
+
     budget = _config(context).max_read_bytes
     return reading.read_bytes(_files(context).roots.locate(path), offset, min(length or budget, budget))
 
@@ -175,13 +202,13 @@ def write(
     context: Context,
     path: FilePath,
     content: Annotated[str, "the text to write"],
-    mode: Annotated[
-        writing.Mode, "create fails if the file exists; overwrite replaces it; append adds to its end"
-    ] = "create",
+    mode: Annotated[Mode, "create fails if the file exists; overwrite replaces it; append adds to its end"] = "create",
     parents: Annotated[bool, "make the directories above it"] = False,
     encoding: EncodingName = "",
-) -> writing.Written:
+) -> Written:
     """Write a whole text file, or append to it. To change a part of a file, edit it."""
+    from toolkit_files import writing
+
     place = _files(context).roots.locate_for_change(path)
     return writing.write(place, content, mode, encoding, parents=parents)
 
@@ -194,22 +221,19 @@ def edit(
     new_text: Annotated[str, "what to put there"],
     replace_all: Annotated[bool, "replace it wherever it occurs"] = False,
     encoding: EncodingName = "",
-) -> writing.Edited:
+) -> Edited:
     """Replace a string in a file. It must occur exactly once: include enough surrounding text, or replace all."""
+    from toolkit_files import writing
+
     place = _files(context).roots.locate_for_change(path)
     return writing.edit(place, old_text, new_text, encoding, everywhere=replace_all)
-
-
-class MadeDirectory(TypedDict):
-    """The directory; `created` is true if it is new."""
-
-    path: str
-    created: bool
 
 
 @adds("Make a directory")
 def make_directory(context: Context, path: DirectoryPath) -> MadeDirectory:
     """Create a directory and its missing parents. An existing directory is not changed."""
+    from toolkit_files import writing
+
     place = _files(context).roots.locate_for_change(path)
     return MadeDirectory(path=place.shown, created=writing.make_directories(place))
 
@@ -220,8 +244,10 @@ def move(
     source: Annotated[str, "file or directory, relative to the root"],
     destination: Annotated[str, "its whole new path, relative to the root"],
     overwrite: Annotated[bool, "let a file replace the file at its new path"] = False,
-) -> moving.Moved:
+) -> Moved:
     """Move or rename a file or directory."""
+    from toolkit_files import moving
+
     roots = _files(context).roots
     places = roots.locate_for_change(source), roots.locate_for_change(destination)
     return moving.move(roots, *places, _watch(context), overwrite=overwrite)
@@ -232,7 +258,9 @@ def delete(
     context: Context,
     path: Annotated[str, "file or directory, relative to the root"],
     recursive: Annotated[bool, "delete a directory with everything in it"] = False,
-) -> moving.Deleted:
+) -> Deleted:
     """Delete a file, or with recursive a directory and its contents. This cannot be undone."""
+    from toolkit_files import moving
+
     roots = _files(context).roots
     return moving.delete(roots, roots.locate_for_change(path), _watch(context), recursive=recursive)

@@ -9,36 +9,16 @@ import os
 from binascii import b2a_hex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Literal
 
-from typing_extensions import TypedDict
-
+from toolkit_files.answers import Edited, Mode, Written
 from toolkit_files.problems import FileProblem, explain, quoted
 from toolkit_files.roots import Place, directory, parent, regular_file
 from toolkit_files.text import choose, choose_new, decode, encode, head
 
-__all__ = ["Edited", "Mode", "Written", "edit", "make_directories", "move_without_replacing", "write"]
-
-Mode = Literal["create", "overwrite", "append"]
+__all__ = ["edit", "make_directories", "move_without_replacing", "write"]
 
 MAX_EDIT = 16 << 20
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
-
-
-class Written(TypedDict):
-    """A written file; `size` is its new size in bytes."""
-
-    path: str
-    action: Literal["created", "overwritten", "appended"]
-    size: int
-
-
-class Edited(TypedDict):
-    """Replacements: their number, and the line (from 1) of the first."""
-
-    path: str
-    replacements: int
-    line: int
 
 
 def write(place: Place, content: str, mode: Mode, encoding: str, *, parents: bool = False) -> Written:
