@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from gc import get_referents
 from itertools import chain
 from math import inf
-from operator import length_hint
+from operator import attrgetter, length_hint
 from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
@@ -23,7 +23,7 @@ _BUFFERS = (str, bytes, bytearray, memoryview)
 
 _MAX_CHARACTER_BYTES = 6
 """The largest size of a character: control characters are escaped (`\\u0000`)."""
-_MAX_DEPTH = 256
+_MAX_DEPTH = 512
 """The depth at which the examination stops. It protects against lists that contain themselves."""
 
 
@@ -94,31 +94,49 @@ def _is_json(value: Any, limit: float) -> bool:
     """
     size = 0
     is_json = True
-    level: Collection[Any] = (value,)
+    level: list[Any] = [value]
+    width = 1
     for _ in range(_MAX_DEPTH):
-        kinds = set(map(type, level))
-        following: list[Collection[Any]] = []
-        if others := kinds - _JSON:
-            if limit == inf:
-                return False
-            is_json = False
-            for kind in others:
-                size += _unpack(kind, [one for one in level if type(one) is kind], following)
-            level = [one for one in level if type(one) in _JSON]
-        if str in kinds or not kinds.isdisjoint(_CONTAINERS):
-            size += sum(map(length_hint, level))
+        containers: list[Any] = []
+        following: list[Iterable[Any]] = []
+        for column in _columns(level, width):
+            kinds = set(map(type, column))
+            if not kinds <= _JSON:
+                if limit == inf:
+                    return False
+                is_json = False
+                size += sum(_unpack(kind, _of_types({kind}, column, kinds), following) for kind in kinds - _JSON)
+                column = _of_types(kinds & _JSON, column, kinds)
+            if kinds <= _SCALARS:
+                continue
+            size += sum(map(len if kinds.isdisjoint(_SCALARS) else length_hint, column))
+            if not kinds.isdisjoint(_CONTAINERS):
+                containers += column
         if size > limit:
             raise TooLarge(size)
-        level = [] if kinds.isdisjoint(_CONTAINERS) else get_referents(*level)
+        width = len(containers[0]) if containers and type(containers[0]) is dict else 1
+        level = get_referents(*containers)
         size += len(level)  # an item has a comma
         if following:
-            level = [*level, *chain.from_iterable(following)]
+            level += chain.from_iterable(following)
         if not level:
             break
     return is_json
 
 
-def _unpack(kind: type[Any], ones: list[Any], following: list[Collection[Any]]) -> int:
+def _columns(level: list[Any], width: int) -> list[list[Any]]:
+    """Return values in groups. The values of one member of similar objects are in one group, and have the same type."""
+    return [level[start::width] for start in range(width)] if 1 < width < len(level) / 100 else [level]
+
+
+def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) -> list[Any]:
+    """Return the values that have one of the chosen types. `kinds` are the types of all values."""
+    if chosen == kinds:
+        return values
+    return [one for one in values if type(one) in chosen] if chosen else []
+
+
+def _unpack(kind: type[Any], ones: list[Any], following: list[Iterable[Any]]) -> int:
     """Append the items of values of one type to `following`.
 
     Return a lower bound of the size of the values without their items.
@@ -133,7 +151,6 @@ def _unpack(kind: type[Any], ones: list[Any], following: list[Collection[Any]]) 
     elif hasattr(kind, "__dataclass_fields__"):
         contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
     elif hasattr(kind, "__pydantic_fields__"):
-        extra = filter(None, (getattr(one, "__pydantic_extra__", None) for one in ones))
-        contents = list(map(dict.values, chain(map(vars, ones), extra)))
+        following += (map(attrgetter("__dict__"), ones), filter(None, map(attrgetter("__pydantic_extra__"), ones)))
     following += contents
     return 2 * sum(map(len, contents))  # an item and a comma

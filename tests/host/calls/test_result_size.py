@@ -107,6 +107,16 @@ def test_an_iterator_is_found_in_any_place(hide: Any) -> None:
             within(1000, hide(iterator), never)
 
 
+def test_each_member_of_many_objects_is_examined() -> None:
+    rows: list[Any] = [{"a": number, "b": "x", "c": None} for number in range(1000)]
+    with pytest.raises(TooLarge):
+        within(15_000, [*rows, {"a": 1, "b": "x" * 10_000, "c": None}], never)
+    with pytest.raises(TooLarge):
+        within(15_000, [*rows, {"a": 1, "b": "x", "c": "x" * 10_000}], never)
+    with pytest.raises(ToolOutputError, match="iterator"):
+        within(15_000, [*rows, {"a": 1, "b": "x", "c": itertools.count()}], never)
+
+
 def test_a_list_that_contains_itself_comes_to_an_end() -> None:
     endless: list[Any] = []
     endless.append(endless)

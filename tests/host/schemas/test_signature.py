@@ -103,6 +103,21 @@ def test_a_string_describes_a_result(annotation: Any, schema: dict[str, Any]) ->
     assert giving(Annotated[Any, "anything"]).output_schema is None
 
 
+@pytest.mark.parametrize(
+    ("returned", "detail"),
+    [
+        ([{"a": 1}, {2: 1}], "it returned list: 1.2: the name must be a string"),
+        ([{"a": 1}, 2], "it returned list: 1: must be an object, got an integer"),
+        ({"a": {}}, "it returned dict: must be a list, got an object"),
+        ([{"a": math.inf}], "JSON cannot express NaN and infinities"),
+    ],
+)
+def test_plain_objects_of_a_declared_list_are_checked(returned: Any, detail: str) -> None:
+    with pytest.raises(ToolOutputError) as caught:
+        giving(list[dict[str, Any]]).result(returned, is_json=True)
+    assert caught.value.developer_message == detail
+
+
 class Broken(BaseModel):
     x: int
 
