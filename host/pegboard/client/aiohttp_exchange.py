@@ -14,13 +14,16 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 from pegboard.client.client_errors import ConnectionLostError, UnreachableError
+from pegboard.client.direct_posts import DirectResponse, PostTarget, post_target
 from pegboard.client.http_exchange import HttpReply
 from pegboard.client.public_addresses import is_public
 from pegboard.errors import TransportError
 
 MAX_CONNECT_SECONDS = 30
+_HEADERS = {"Accept-Encoding": "identity"}
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """After 60 seconds of silence the system asks the peer, and gives up 60 seconds later."""
 
@@ -33,19 +36,32 @@ class AiohttpExchange:
     """
 
     def __init__(self, *, public_only: bool = False) -> None:
+        # a standing stream and each call in flight have a connection
+        make_socket = _public_socket if public_only else _lasting_socket
+        self._connector = aiohttp.TCPConnector(limit=0, socket_factory=make_socket)
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=MAX_CONNECT_SECONDS)
         self._session = aiohttp.ClientSession(
-            # a standing stream and each call in flight have a connection
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=_public_socket if public_only else _lasting_socket),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=MAX_CONNECT_SECONDS),
+            connector=self._connector,
+            timeout=self._timeout,
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Accept-Encoding": "identity"},
+            headers=_HEADERS,
             auto_decompress=False,  # a small body could expand to any size
         )
         self._proxy_of = _no_proxy if public_only else cache(_environment_proxy)
+        self._posts_to = ""
+        self._target: PostTarget | None = None
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> AiohttpReply:
         """Send one request."""
-        return AiohttpReply(self._session, method, url, headers, body, self._proxy_of(url))
+        proxy = self._proxy_of(url)
+        target = self._target_of(url) if method == "POST" and body is not None and proxy is None else None
+        return AiohttpReply(self._session, method, url, headers, body, proxy, target)
+
+    def _target_of(self, url: str) -> PostTarget | None:
+        """Return the target of a URL. Most clients send all requests to one URL."""
+        if url != self._posts_to:
+            self._posts_to, self._target = url, post_target(self._connector, url, _HEADERS, self._timeout)
+        return self._target
 
     async def close(self) -> None:
         """Close all connections."""
@@ -102,13 +118,15 @@ def _reason(error: Exception) -> str:
     """Return the reason of a failure without the URLs of the server and the proxy. They may contain secrets."""
     if isinstance(error, aiohttp.ClientResponseError):
         return f"{error.status} {error.message}".splitlines()[0]
+    if isinstance(error, HttpProcessingError):
+        return f"{error.code} {error.message}".splitlines()[0]
     return str(error) or type(error).__name__
 
 
 class AiohttpReply:
     """One request and its response."""
 
-    __slots__ = ("_body", "_headers", "_method", "_proxy", "_response", "_session", "_url")
+    __slots__ = ("_body", "_headers", "_method", "_proxy", "_response", "_session", "_target", "_url")
 
     def __init__(
         self,
@@ -118,34 +136,43 @@ class AiohttpReply:
         headers: Mapping[str, str],
         body: bytes | None,
         proxy: str | None,
+        target: PostTarget | None,
     ) -> None:
         self._session = session
         self._method = method
         self._url = url
         self._headers = headers
-        self._body = None if body is None else aiohttp.BytesPayload(body)
+        self._body = body
         self._proxy = proxy
-        self._response: aiohttp.ClientResponse | None = None
+        self._target = target
+        self._response: aiohttp.ClientResponse | DirectResponse | None = None
 
     async def __aenter__(self) -> HttpReply:
         if self._session.closed:
             raise UnreachableError("the client is closed")
         try:
-            self._response = response = await self._session.request(
-                self._method,
-                self._url,
-                data=self._body,
-                headers=self._headers,
-                allow_redirects=False,
-                proxy=self._proxy,
-            )
+            self._response = response = await self._begin()
+        except TimeoutError:
+            raise UnreachableError(f"cannot connect: no answer within {MAX_CONNECT_SECONDS} seconds") from None
         except aiohttp.ClientConnectorError as error:
             raise UnreachableError(f"cannot connect: {_connect_reason(error)}") from None
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
             raise TransportError("the address is not a URL of an HTTP server; write https://HOST/PATH") from None
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        except (aiohttp.ClientError, HttpProcessingError, ValueError) as error:
             raise ConnectionLostError(f"no response: {_reason(error)}") from None
         return HttpReply(response.status, response.headers, _Chunks(response.content))
+
+    async def _begin(self) -> aiohttp.ClientResponse | DirectResponse:
+        if self._target is not None and self._body is not None:
+            return await self._target.post(self._headers, self._body)
+        return await self._session.request(
+            self._method,
+            self._url,
+            data=None if self._body is None else aiohttp.BytesPayload(self._body),
+            headers=self._headers,
+            allow_redirects=False,
+            proxy=self._proxy,
+        )
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

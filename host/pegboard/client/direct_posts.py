@@ -1,0 +1,107 @@
+"""POST requests on the connections of an aiohttp connector, without `ClientSession`.
+
+The session handles cookies, redirects, proxies, traces and credentials in URLs, which these requests do not have. It
+takes more time than the rest of a request. In Python 3.11 it also writes each body in a task of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import aiohttp
+from aiohttp import hdrs
+from aiohttp.http import StreamWriter
+from yarl import URL
+
+_SCHEMES = ("http", "https")
+
+
+class PostTarget:
+    """A URL that receives POST requests.
+
+    Args:
+        connector: the connections.
+        url: an absolute URL of HTTP, without credentials.
+        headers: headers of each request.
+        timeout: the limit on the time to connect.
+    """
+
+    def __init__(
+        self, connector: aiohttp.BaseConnector, url: URL, headers: Mapping[str, str], timeout: aiohttp.ClientTimeout
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._connector = connector
+        self._timeout = timeout
+        # the connector finds a connection by its attributes; it is never sent
+        self._model = aiohttp.ClientRequest(hdrs.METH_POST, url, headers=headers, loop=self._loop)
+        self._request_line = f"{hdrs.METH_POST} {url.raw_path_qs} HTTP/1.1"
+
+    async def post(self, headers: Mapping[str, str], body: bytes) -> DirectResponse:
+        """Send one request, and return the response when its headers have arrived.
+
+        Raises:
+            aiohttp.ClientError: the server cannot be reached, or the connection was lost.
+            aiohttp.http_exceptions.HttpProcessingError: the response is not valid HTTP.
+            TimeoutError: the server did not accept the connection in time.
+            ValueError: a header contains a line break.
+        """
+        sent = self._model.headers.copy()
+        sent.update(headers)
+        sent[hdrs.CONTENT_LENGTH] = str(len(body))
+        connection = await self._connector.connect(self._model, traces=[], timeout=self._timeout)
+        try:
+            protocol = connection.protocol
+            assert protocol is not None  # it is not released yet
+            protocol.set_response_params(read_until_eof=True, auto_decompress=False)
+            writer = StreamWriter(protocol, self._loop)
+            await writer.write_headers(self._request_line, sent)
+            await writer.write_eof(body)
+            while True:
+                message, content = await protocol.read()
+                if not 100 <= message.code <= 199:
+                    return DirectResponse(connection, message.code, message.headers, content)
+        except BaseException:
+            connection.close()
+            raise
+
+
+class DirectResponse:
+    """A response.
+
+    Attributes:
+        status: the status.
+        headers: the headers.
+        content: the body.
+    """
+
+    __slots__ = ("_connection", "content", "headers", "status")
+
+    def __init__(
+        self,
+        connection: aiohttp.connector.Connection,
+        status: int,
+        headers: Mapping[str, str],
+        content: aiohttp.StreamReader,
+    ) -> None:
+        self._connection = connection
+        self.status = status
+        self.headers = headers
+        self.content = content
+
+    def release(self) -> None:
+        """Keep the connection for other requests if the body has ended. Otherwise close it."""
+        self._connection.release()
+
+
+def post_target(
+    connector: aiohttp.BaseConnector, url: str, headers: Mapping[str, str], timeout: aiohttp.ClientTimeout
+) -> PostTarget | None:
+    """Return the target of a URL, or None if only `ClientSession` can use the URL or report its fault."""
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return None
+    if parsed.scheme not in _SCHEMES or not parsed.raw_host or parsed.raw_user or parsed.raw_password:
+        return None
+    return PostTarget(connector, parsed, headers, timeout)

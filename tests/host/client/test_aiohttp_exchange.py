@@ -1,0 +1,99 @@
+"""HTTP requests with aiohttp: POST requests without its session, and other requests with it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import closing
+
+import pytest
+
+from pegboard.client import AiohttpExchange, UnreachableError, aiohttp_exchange
+from pegboard.client.client_errors import ConnectionLostError
+from tests.host.client.scripted import Got, scripted_http, whole
+
+BODY = b"{}"
+REQUESTS = [("POST", BODY), ("GET", None)]
+both = pytest.mark.parametrize(("method", "body"), REQUESTS)
+
+
+@pytest.fixture
+async def exchange() -> AsyncIterator[AiohttpExchange]:
+    made = AiohttpExchange()
+    yield made
+    await made.close()
+
+
+@both
+async def test_interim_responses_are_skipped(exchange: AiohttpExchange, method: str, body: bytes | None) -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    async with (
+        scripted_http(lambda _: interim + whole(200, b"yes")) as (url, got),
+        exchange(method, f"{url}?a=%20b", {"X-Own": "1"}, body) as reply,
+    ):
+        assert (reply.status, [chunk async for chunk in reply.chunks]) == (200, [b"yes"])
+    sent = got[0].headers
+    assert (sent["x-own"], sent["accept-encoding"], sent["host"]) == ("1", "identity", url.split("/")[2])
+
+
+@pytest.mark.parametrize(("reads", "connections"), [(True, 1), (False, 3)])
+async def test_a_connection_is_reused_after_the_end_of_a_body(
+    exchange: AiohttpExchange, reads: bool, connections: int
+) -> None:
+    opened = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        opened.append(writer)
+        while await reader.read(2**16):
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n1" + (b"2" if reads else b""))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    for _ in range(3):
+        async with exchange("POST", url, {}, BODY) as reply:
+            if reads:
+                assert [chunk async for chunk in reply.chunks] == [b"12"]
+    assert len(opened) == connections
+    server.close()
+
+
+@both
+async def test_a_header_with_a_line_break_is_refused(
+    exchange: AiohttpExchange, method: str, body: bytes | None
+) -> None:
+    async with scripted_http(lambda _: whole(200, b"")) as (url, got):
+        with pytest.raises(ConnectionLostError, match="no response"):
+            async with exchange(method, url, {"X-Own": "1\r\nX-Other: 2"}, body):
+                raise AssertionError
+    assert got == []
+
+
+async def test_credentials_in_a_url_are_sent_as_a_header(exchange: AiohttpExchange) -> None:
+    def respond(got: Got) -> bytes:
+        return whole(200 if got.headers.get("authorization") == "Basic bWU6c2VjcmV0" else 401, b"")
+
+    async with (
+        scripted_http(respond) as (url, _),
+        exchange("POST", url.replace("://", "://me:secret@"), {}, BODY) as reply,
+    ):
+        assert reply.status == 200
+
+
+@both
+async def test_a_server_that_accepts_no_connection_is_unreachable(
+    exchange: AiohttpExchange, method: str, body: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aiohttp_exchange, "MAX_CONNECT_SECONDS", 0.05)
+    limited = AiohttpExchange()
+    with closing(socket.socket()) as full, closing(socket.socket()) as first, closing(socket.socket()) as second:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for one in (first, second):  # they fill the queue of connections
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        with pytest.raises(UnreachableError, match=r"^cannot connect: no answer within 0.05 seconds$"):
+            async with limited(method, f"http://127.0.0.1:{full.getsockname()[1]}/?key=secret", {}, body):
+                raise AssertionError
+    await limited.close()
