@@ -12,6 +12,7 @@ from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
+from pegboard.wire.columns import columns
 from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
@@ -99,7 +100,7 @@ def _is_json(value: Any, limit: float) -> bool:
     for _ in range(_MAX_DEPTH):
         containers: list[Any] = []
         following: list[Iterable[Any]] = []
-        for column in _columns(level, width):
+        for column in columns(level, width):
             kinds = set(map(type, column))
             if not kinds <= _JSON:
                 if limit == inf:
@@ -122,11 +123,6 @@ def _is_json(value: Any, limit: float) -> bool:
         if not level:
             break
     return is_json
-
-
-def _columns(level: list[Any], width: int) -> list[list[Any]]:
-    """Return values in groups. The values of one member of similar objects are in one group, and have the same type."""
-    return [level[start::width] for start in range(width)] if 1 < width < len(level) / 100 else [level]
 
 
 def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) -> list[Any]:

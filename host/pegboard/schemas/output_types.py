@@ -17,6 +17,7 @@ from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidat
 from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING
+from pegboard.schemas.plain_objects import are_objects
 from pegboard.schemas.plain_types import NotPlainError
 from pegboard.types.calls import MEDIA_TYPES, ToolResult
 from pegboard.wire.codec import encode_finite, finite_json, with_base64
@@ -107,7 +108,7 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
     try:
         core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
-        fits = _are_objects if core == _OBJECTS else None
+        fits = are_objects if core == _OBJECTS else None
         output = Output(SchemaValidator(core), cache(partial(_compiled, annotation)), sound, fits)
     except (NotPlainError, SchemaError):
         conversion, schema = _compile(annotation)
@@ -125,14 +126,6 @@ def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:
 
 def _compiled(annotation: Any) -> Conversion:
     return _compile(annotation)[0]
-
-
-def _are_objects(value: Any) -> bool:
-    """Return True for a list of dicts whose keys are strings."""
-    if type(value) is not list or not {dict}.issuperset(map(type, value)):
-        return False
-    names: set[Any] = set().union(*value)
-    return {str}.issuperset(map(type, names))
 
 
 def _described(annotation: Any) -> tuple[Any, str | None]:

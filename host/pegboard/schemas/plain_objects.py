@@ -1,0 +1,50 @@
+"""Lists of plain objects, checked and copied without a loop over their members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from gc import get_referents
+from math import isfinite
+from typing import Any
+
+from pydantic_core import CoreSchema, core_schema
+
+from pegboard.wire.columns import columns
+from pegboard.wire.plain_json import PLAIN_JSON
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_OBJECTS = core_schema.list_schema(core_schema.dict_schema(core_schema.str_schema(), PLAIN_JSON))
+"""The core schema of `list[dict[str, Any]]` in arguments."""
+_MANY = 100
+"""The number of objects from which the check of all objects at once saves time."""
+
+
+def with_quick_objects(core: CoreSchema) -> CoreSchema:
+    """Return the core schema of an argument, with a quicker validation if it is `list[dict[str, Any]]`."""
+    return core_schema.no_info_wrap_validator_function(_copied, core) if core == _OBJECTS else core
+
+
+def are_objects(value: Any) -> bool:
+    """Return True for a list of dicts whose keys are strings."""
+    if type(value) is not list or not {dict}.issuperset(map(type, value)):
+        return False
+    names: set[Any] = set().union(*value)
+    return {str}.issuperset(map(type, names))
+
+
+def _copied(value: Any, validate: Callable[[Any], Any]) -> Any:
+    """Return a copy of objects whose values are strings, finite numbers, booleans and None. Validate other values."""
+    if type(value) is not list or len(value) < _MANY or not are_objects(value):
+        return validate(value)
+    if not all(map(_are_finite_scalars, columns(get_referents(*value), len(value[0])))):
+        return validate(value)
+    return list(map(dict.copy, value))
+
+
+def _are_finite_scalars(values: list[Any]) -> bool:
+    kinds = set(map(type, values))
+    if float in kinds and not all(
+        map(isfinite, values if len(kinds) == 1 else (one for one in values if type(one) is float))
+    ):
+        return False
+    return kinds <= _SCALARS

@@ -1,0 +1,18 @@
+"""The values of many similar objects, grouped by member. Large data is examined without a loop over its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MANY = 100
+"""The number of objects from which grouping saves time."""
+
+
+def columns(values: list[Any], width: int) -> list[list[Any]]:
+    """Return the values of objects in groups. Values of one group often have one type.
+
+    Args:
+        values: the values of all objects, in the order of the objects.
+        width: the number of members of an object. Some objects may have another number.
+    """
+    return [values[start::width] for start in range(width)] if 1 < width < len(values) / _MANY else [values]

@@ -1,0 +1,38 @@
+"""Long lists of plain objects in arguments: copied, and checked like short ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pegboard.plugin import ToolInputError
+from pegboard.schemas.signature import compile_signature
+
+
+def function(rows: list[dict[str, Any]]) -> None: ...
+
+
+ROWS: list[Any] = [{"a": number, "b": "x", "c": 0.5} for number in range(500)]
+
+
+@pytest.mark.parametrize("last", [{"a": True, "b": None}, {"a": {"b": [1]}}])
+@pytest.mark.parametrize("strict", [False, True])
+def test_each_object_is_copied(last: dict[str, Any], strict: bool) -> None:
+    given = [*ROWS, last]
+    found = compile_signature(function, strict=strict).bind({"rows": given})["rows"]
+    assert found == given
+    assert not any(copy is one for copy, one in zip(found, given, strict=True))
+    assert not any(
+        copy is one for copy, one in zip(found[-1].values(), last.values(), strict=True) if type(one) is dict
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "path"),
+    [({"c": math.nan}, "rows.500.c"), ({"b": math.inf}, "rows.500.b"), ({1: 2}, "rows.500.1"), (3, "rows.500")],
+)
+def test_an_object_that_is_not_plain_is_named(last: Any, path: str) -> None:
+    with pytest.raises(ToolInputError, match=f"{path}: "):
+        compile_signature(function).bind({"rows": [*ROWS, last]})
