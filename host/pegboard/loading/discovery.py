@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -176,14 +176,11 @@ def reserved_secrets() -> frozenset[str]:
 
 @cache
 def _built_in() -> Mapping[str, Any]:
-    import tomli
-
-    spec = importlib.util.find_spec("pegboard_plugins")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder) / "defaults.toml"
-        if path.is_file():
-            return tomli.loads(path.read_text("utf-8"))
-    return {}
+    try:
+        found: Mapping[str, Any] = import_module("pegboard_plugins.defaults").DEFAULTS
+    except ModuleNotFoundError:
+        return {}
+    return found
 
 
 def choose_plugins(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[PluginChoice]:

@@ -48,7 +48,7 @@ def commands(modules: set[str]) -> set[str]:
 
 
 def plugins(modules: set[str]) -> set[str]:
-    return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")}
+    return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")} - {"defaults"}
 
 
 async def test_serving_over_stdio_loads_only_used_modules() -> None:
