@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from gc import get_referents
-from math import isfinite
 from typing import Any
 
 from pydantic_core import CoreSchema, core_schema
 
-from pegboard.wire.columns import columns
+from pegboard.wire.columns import are_finite, columns
 from pegboard.wire.plain_json import PLAIN_JSON
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
@@ -43,8 +42,4 @@ def _copied(value: Any, validate: Callable[[Any], Any]) -> Any:
 
 def _are_finite_scalars(values: list[Any]) -> bool:
     kinds = set(map(type, values))
-    if float in kinds and not all(
-        map(isfinite, values if len(kinds) == 1 else (one for one in values if type(one) is float))
-    ):
-        return False
-    return kinds <= _SCALARS
+    return kinds <= _SCALARS and (float not in kinds or are_finite(values, kinds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 _MANY = 100
@@ -16,3 +17,8 @@ def columns(values: list[Any], width: int) -> list[list[Any]]:
         width: the number of members of an object. Some objects may have another number.
     """
     return [values[start::width] for start in range(width)] if 1 < width < len(values) / _MANY else [values]
+
+
+def are_finite(values: list[Any], kinds: set[type[Any]]) -> bool:
+    """Return True if no float among the values is NaN or infinite. `kinds` are the types of the values."""
+    return all(map(isfinite, values if kinds == {float} else [one for one in values if type(one) is float]))

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.plugin import REPEATED_MEMBERS, decode, decode_message, encode
-from pegboard.wire.codec import MAX_DEPTH
+from pegboard.wire.codec import LARGE_BYTES, MAX_DEPTH
+from pegboard.wire.large_messages import is_faithful
 
 TEXT = st.text(st.characters(codec="utf-8"))
 JSON = st.recursive(
@@ -153,6 +154,38 @@ def repeats(value: Any) -> bool:
 def test_repeated_members_of_params_are_found_at_any_depth(value: Any, space: str) -> None:
     message, repeated = decode_message(f'{{"id":1,"params":{written(value, space)}}}'.encode())
     assert (message["params"] is REPEATED_MEMBERS, repeated) == (repeats(value), False)
+
+
+@given(OBJECTS, st.sampled_from(["", " ", "\n\t"]))
+def test_a_message_with_repeated_members_is_never_faithful(value: Any, space: str) -> None:
+    data = written(value, space).encode()
+    assert not (is_faithful(data, json.loads(data)) and repeats(value))
+
+
+ROWS: list[Any] = [{"a": number, "b": "x", "c": 0.5, "d": [{"e": None}]} for number in range(2500)]
+
+
+def large(last: bytes) -> bytes:
+    return encode({"id": 1, "params": ROWS})[:-2] + b",%b]}" % last
+
+
+def test_a_large_message_is_not_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = {"id": 1, "params": [*ROWS, {"a": 1.5, "c": 2}]}
+    assert len(encode(expected)) > LARGE_BYTES
+    data = large(b'{"a":1.5,"c":2}')
+    monkeypatch.delattr("pegboard.wire.codec.to_json")
+    assert decode_message(data) == (expected, False)
+
+
+@pytest.mark.parametrize("last", [b'{"c":1e400}', b'{"b":-1e400}', b"[1e400]"])
+def test_a_number_out_of_range_in_a_large_message_is_rejected(last: bytes) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        decode_message(large(last))
+
+
+@pytest.mark.parametrize("last", [b'{"a":1,"a":1}', b'{"a":":","a":1}', b'{"a":"{","b":[{"a":1,"a":2}]}'])
+def test_a_repeated_member_of_a_large_message_is_found(last: bytes) -> None:
+    assert decode_message(large(last)) == ({"id": 1, "params": REPEATED_MEMBERS}, False)
 
 
 # --- writing
