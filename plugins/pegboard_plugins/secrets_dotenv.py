@@ -12,10 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import ValidationInfo, field_validator
-
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change
+from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change, pydantic
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -30,9 +28,9 @@ class SecretsDotenvConfig(PluginConfig):
 
     file: Annotated[str | None, WidensAccess("gives lines of this file to tools as secrets")] = None
 
-    @field_validator("file")
+    @pydantic.field_validator("file")
     @classmethod
-    def _check_exists(cls, name: str | None, info: ValidationInfo) -> str | None:
+    def _check_exists(cls, name: str | None, info: pydantic.ValidationInfo) -> str | None:
         if name is None:
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())

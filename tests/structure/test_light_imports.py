@@ -74,8 +74,13 @@ def test_a_client_loads_http_when_it_connects() -> None:
     assert loaded & {"aiohttp", "pydantic", "pluggy"} == set()
 
 
-def test_settings_need_pydantic_and_no_host() -> None:
-    loaded = loaded_by("from pegboard import PluginConfig")
+def test_a_server_needs_pydantic_only_for_its_models() -> None:
+    assert "pydantic" not in loaded_by("import pegboard.cli.serving.serve, pegboard.catalogue.late_tools")
+
+
+def test_settings_need_no_pydantic_and_no_host() -> None:
+    loaded = loaded_by("from pegboard import PluginConfig\nclass Settings(PluginConfig): ...")
+    assert "pydantic" not in loaded
     assert of_pegboard(loaded) <= {"pegboard.config", "pegboard.errors", "pegboard.names"}
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
 from pegboard.config import ConfigProblem, HostConfig
+from pegboard.config.deferred_models import marked_fields
 from pegboard.hookspecs import register_stores
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest
@@ -77,14 +76,10 @@ def select_stores(
 
 def _settings(plugin: LoadedPlugin) -> Iterator[_Setting]:
     settings = plugin.context.config
-    if not isinstance(settings, BaseModel):
-        return
-    for key, field in type(settings).model_fields.items():
-        for mark in field.metadata:
-            name = getattr(settings, key) if isinstance(mark, StoreName) else None
-            if name is not None:
-                path = (SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name, key)
-                yield _Setting(path, mark.contract, name, field.default)
+    for key, field, mark in marked_fields(type(settings), StoreName) if settings is not None else ():
+        if (name := getattr(settings, key)) is not None:
+            path = (SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name, key)
+            yield _Setting(path, mark.contract, name, field.default)
 
 
 def _unknown(config: HostConfig, setting: _Setting, offered: Stores, absent: Collection[str]) -> ConfigProblem:

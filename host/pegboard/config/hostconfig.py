@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pegboard.config import environment, files
+from pegboard.config.deferred_models import constructed, field_of
 from pegboard.config.environment import EnvironmentNames
 from pegboard.config.models import HostSection, ToolkitRights
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
@@ -279,18 +280,18 @@ def _is_within(key: str, path: KeyPath) -> bool:
 
 def _plain(given: Mapping[str, Any]) -> HostSection | None:
     """Return `[host]` without building its validator if it contains only lists of names and booleans, else None."""
-    fields = HostSection.model_fields
     values: dict[str, Any] = {}
     for key, value in given.items():
+        field = field_of(HostSection, key)
         if key == "toolkits":
             values[key] = _plain_rights(value)
-        elif key in fields and fields[key].annotation == tuple[str, ...] and _is_list_of_names(value):
+        elif field is not None and field.annotation == tuple[str, ...] and _is_list_of_names(value):
             values[key] = tuple(value)
-        elif key in fields and fields[key].annotation is bool is type(value):
+        elif field is not None and field.annotation is bool is type(value):
             values[key] = value
         else:
             return None
-    return None if values.get("toolkits", {}) is None else HostSection.model_construct(**values)
+    return None if values.get("toolkits", {}) is None else constructed(HostSection, values)
 
 
 def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
@@ -300,7 +301,7 @@ def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
     for rights in given.values():
         if not (isinstance(rights, Mapping) and rights.keys() == {"secrets"} and _is_list_of_names(rights["secrets"])):
             return None
-    return {name: ToolkitRights.model_construct(secrets=tuple(one["secrets"])) for name, one in given.items()}
+    return {name: constructed(ToolkitRights, {"secrets": tuple(one["secrets"])}) for name, one in given.items()}
 
 
 def _is_list_of_names(names: object) -> bool:

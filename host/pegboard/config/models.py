@@ -1,15 +1,15 @@
-"""The pydantic models of the configuration: the base class of plugin settings, and the `[host]` section.
+"""The base class of plugin settings, the marks of settings, and the `[host]` section."""
 
-Few models are defined here because defining models takes most of the start-up time.
-"""
+from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
-
+from pegboard.config.deferred_models import SettingsBase, pydantic
 from pegboard.records import NamedTuple
+
+if TYPE_CHECKING:
+    from pegboard.config.plugin_config import PluginConfig as PluginConfig  # noqa: PLC0414 - exported again
 
 
 def _never(value: Any) -> bool:
@@ -47,22 +47,8 @@ class FromEnvironment(NamedTuple):
     variable: str
 
 
-class PluginConfig(BaseModel):
-    """The base class for settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
-
-    # type checkers reject `frozen` as a keyword of the class: subclasses would have to repeat it
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    @staticmethod
-    def folder_of(info: ValidationInfo) -> Path:
-        """Return the base folder of relative paths in a field. For use in a field validator.
-
-        The base is the folder of the configuration file. If the value comes from the environment or the command line,
-        or if no file was read, the base is the working directory.
-        """
-        context = info.context or {}
-        folder: Path = context.get("folders", {}).get(info.field_name, context.get("directory", Path()))
-        return folder
+if not TYPE_CHECKING:
+    PluginConfig = SettingsBase()
 
 
 class ToolkitRights(PluginConfig):
@@ -138,8 +124,8 @@ class HostSection(PluginConfig):
             the worker takes precedence.
     """
 
-    name: str = Field("pegboard", min_length=1)
-    version: str | None = Field(None, min_length=1)
+    name: str = pydantic.Field("pegboard", min_length=1)
+    version: str | None = pydantic.Field(None, min_length=1)
     title: str | None = None
     description: str | None = None
     instructions: str | None = None
@@ -149,7 +135,7 @@ class HostSection(PluginConfig):
     middleware: tuple[str, ...] = ()
     error_adapters: tuple[str, ...] = ()
     token_sources: tuple[str, ...] = ()
-    token_seconds: float = Field(10, gt=0, le=600)
+    token_seconds: float = pydantic.Field(10, gt=0, le=600)
     secret_stores: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     disabled_plugins: Annotated[tuple[str, ...], WidensAccess("removes checks that these plugins make")] = ()
@@ -157,32 +143,32 @@ class HostSection(PluginConfig):
     disabled_tools: tuple[str, ...] = ()
     disabled_tags: tuple[str, ...] = ()
     enabled_tags: tuple[str, ...] = ()
-    tools: dict[str, Any] = {}
+    tools: dict[str, Any] = pydantic.Field({})
     required: tuple[str, ...] = ()
-    toolkits: dict[str, ToolkitRights] = {}
+    toolkits: dict[str, ToolkitRights] = pydantic.Field({})
     autoload: bool = True
     missing_secrets: Literal["warn", "hide", "fail"] = "warn"
     tool_names: Literal["snake", "pascal"] = "snake"
     schema_references: Literal["inline", "keep"] = "inline"
-    page_size: int = Field(1000, ge=1, le=10_000)
-    max_result_bytes: int = Field(10 * 1024 * 1024, ge=0)
-    tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)
-    threads: int = Field(40, ge=1, le=1000)
-    blocked_loop_seconds: float = Field(1, ge=0, le=3600)
-    grace_seconds: float = Field(10, ge=0, le=3600)
+    page_size: int = pydantic.Field(1000, ge=1, le=10_000)
+    max_result_bytes: int = pydantic.Field(10 * 1024 * 1024, ge=0)
+    tool_timeout: float = pydantic.Field(600, ge=0, le=7 * 24 * 3600)
+    threads: int = pydantic.Field(40, ge=1, le=1000)
+    blocked_loop_seconds: float = pydantic.Field(1, ge=0, le=3600)
+    grace_seconds: float = pydantic.Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     reload: bool = False
     user: str | None = None
-    metadata: dict[str, str] = {}
+    metadata: dict[str, str] = pydantic.Field({})
 
-    @field_validator("website_url")
+    @pydantic.field_validator("website_url")
     @classmethod
     def _is_web_address(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("https://", "http://")):
             raise ValueError("expected an address that begins with https:// or http://")
         return url
 
-    @field_validator("icons")
+    @pydantic.field_validator("icons")
     @classmethod
     def _are_pictures(cls, icons: tuple[Any, ...]) -> tuple[Any, ...]:
         for place, icon in enumerate(icons, 1):
@@ -190,7 +176,7 @@ class HostSection(PluginConfig):
                 raise ValueError(f"icon {place}: {complaint}")
         return icons
 
-    @field_validator("transports", "middleware", "error_adapters", "token_sources", "secret_stores")
+    @pydantic.field_validator("transports", "middleware", "error_adapters", "token_sources", "secret_stores")
     @classmethod
     def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for place, name in enumerate(names):

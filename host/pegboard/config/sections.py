@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from pydantic import BaseModel
-
+from pegboard.config.deferred_models import marked_fields
 from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig, Kind, ListName
 from pegboard.config.models import FromEnvironment
@@ -15,7 +14,10 @@ from pegboard.config.references import SecretRef, references, resolve
 from pegboard.config.sources import Layer
 from pegboard.config.validation import validate
 
-_M = TypeVar("_M", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_M = TypeVar("_M", bound="BaseModel")
 
 
 @overload
@@ -56,14 +58,10 @@ def validate_section(
 
 def declared_variables(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
     """For each `FromEnvironment` mark of a model, yield the key, the variable and the kind (`EnvironmentNames`)."""
-    for name, field in model.model_fields.items():
-        for mark in field.metadata:
-            if isinstance(mark, FromEnvironment):
-                from pydantic import SecretStr  # few models need it
-
-                types = (field.annotation, *get_args(field.annotation))
-                kind = "secrets" if SecretStr in types else "literals" if bool in types else "values"
-                yield field.alias or name, mark.variable, kind
+    for name, field, mark in marked_fields(model, FromEnvironment):
+        types = (field.annotation, *get_args(field.annotation))
+        is_secret = any(getattr(one, "__qualname__", "") == "SecretStr" for one in types)
+        yield field.alias or name, mark.variable, "secrets" if is_secret else "literals" if bool in types else "values"
 
 
 def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic_core import ValidationError
 
+from pegboard.config.deferred_models import constructed, deferred, field_of, model_of
 from pegboard.config.models import FromEnvironment, PluginConfig, WidensAccess
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Source, Sources
 
-_M = TypeVar("_M", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_M = TypeVar("_M", bound="BaseModel")
 
 _NOT_TEXT = {"string_type", "path_type", "url_type", "literal_error", "enum", "bytes_type"}
 """The pydantic errors of values that must be strings."""
@@ -31,7 +35,8 @@ def validate(
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
     if _has_plain_defaults(model) and (values := _plain_values(model, data)) is not None:
-        return model.model_construct(**values)
+        return constructed(model, values)
+    model = model_of(model)
     try:
         checked = model.model_validate(data, context=context)
     except ValidationError as error:
@@ -64,6 +69,8 @@ def _is_variable(source: Source) -> bool:
 
 def _has_plain_defaults(model: type[BaseModel]) -> bool:
     """Return True if empty data results in the defaults. Skipping the validator then saves milliseconds."""
+    if (found := deferred(model)) is not None:
+        return all(found.default(name) is not ... for name in found.texts)
     decorators = model.__pydantic_decorators__
     return not (
         decorators.model_validators
@@ -81,13 +88,12 @@ def _plain_values(model: type[BaseModel], data: Mapping[str, Any]) -> dict[str, 
     """
     if not data:
         return {}
-    if model.model_config != PluginConfig.model_config:
+    if deferred(model) is None and model.model_config != PluginConfig.model_config:
         return None
-    checked = {name for one in model.__pydantic_decorators__.field_validators.values() for name in one.info.fields}
     values = {}
     for key, value in data.items():
-        field = model.model_fields.get(key)
-        if field is None or checked & {key, "*"} or field.alias or not _are_marks(field.metadata):
+        field = None if _is_checked(model, key) else field_of(model, key)
+        if field is None or field.alias or not _are_marks(field.metadata):
             return None
         annotation = field.annotation
         types = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
@@ -98,6 +104,14 @@ def _plain_values(model: type[BaseModel], data: Mapping[str, Any]) -> dict[str, 
         else:
             return None
     return values
+
+
+def _is_checked(model: type[BaseModel], key: str) -> bool:
+    """Return True if a field has a validator or, in a class that is not a model yet, limits."""
+    if (found := deferred(model)) is not None:
+        return found.is_checked(key)
+    validators = model.__pydantic_decorators__.field_validators.values()
+    return any({key, "*"} & {*one.info.fields} for one in validators)
 
 
 def _are_marks(metadata: Sequence[Any]) -> bool:

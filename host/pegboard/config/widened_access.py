@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic import BaseModel, PlainSerializer
-
+from pegboard.config.deferred_models import marked_fields
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, WidensAccess
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.references import SecretRef, references
 from pegboard.records import NamedTuple
 
-Models = Mapping[str, Mapping[str, type[BaseModel] | None]]
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+Models: TypeAlias = "Mapping[str, Mapping[str, type[BaseModel] | None]]"
 """The models of sections: `{"plugins": {name: model}, "toolkits": {name: model}}`. None means no settings."""
 
 
@@ -50,10 +52,9 @@ def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
 def _marked(
     config: HostConfig, path: KeyPath, section: Mapping[str, Any], model: type[BaseModel] | None
 ) -> Iterator[AccessSetting]:
-    for name, field in model.model_fields.items() if model else ():
-        mark = next((mark for mark in field.metadata if isinstance(mark, WidensAccess)), None)
+    for name, field, mark in marked_fields(model, WidensAccess) if model and section else ():
         key = field.alias or name
-        if mark is None or key not in section or isinstance(section[key], SecretRef):
+        if key not in section or isinstance(section[key], SecretRef):
             continue
         source = config.sources.around((*path, key))
         value = section[key]
@@ -75,9 +76,9 @@ def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> 
 def _as_shown(metadata: Iterable[Any], value: Any) -> Any:
     """Return a value in the form of `config show`, such as a file mode in octal."""
     for mark in metadata:
-        if isinstance(mark, PlainSerializer):
+        if type(mark).__name__ == "PlainSerializer":  # most starts do not import its module
             try:
-                return mark.func(value)  # type: ignore[call-arg]  # it takes the value alone
+                return mark.func(value)
             except Exception:  # noqa: BLE001 - code of a plugin, and the value is not validated yet
                 return value
     return value

@@ -29,6 +29,9 @@ from pegboard.config import (
     WidensAccess,
     others_can_change,
 )
+from pegboard.config.deferred_models import (
+    pydantic,
+)
 from pegboard.config.file_replacement import (
     replace_file,
 )
@@ -399,6 +402,7 @@ __all__ = [
     "others_can_change",
     "owner_of_port",
     "peer_network",
+    "pydantic",
     "read_lock",
     "redact_logs",
     "redacted",

@@ -11,17 +11,20 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import isfinite
-from typing import Annotated, Any, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin
 
 import typing_extensions
-from pydantic import Field
-from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
 from pegboard.records import NamedTuple
 from pegboard.schemas.plain_objects import with_quick_objects
 from pegboard.wire.plain_json import PLAIN_JSON, with_plain_json
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+    from typing_extensions import TypeIs
 
 JsonObject = dict[str, Any]
 
@@ -35,26 +38,46 @@ _ATOMS: Mapping[Any, tuple[CoreSchema, str]] = {
 }
 
 
-def _limits(**names: str) -> dict[Any, tuple[str, str]]:
-    return {FieldInfo.metadata_lookup[limit]: (limit, name) for limit, name in names.items()}
+@cache
+def _limits() -> Mapping[str, Mapping[Any, tuple[str, str]]]:
+    """Return the limits by the type of the core schema, each with its names in the core schema and in JSON Schema."""
+    from pydantic.fields import FieldInfo
+
+    def limits(**names: str) -> dict[Any, tuple[str, str]]:
+        return {FieldInfo.metadata_lookup[limit]: (limit, name) for limit, name in names.items()}
+
+    numbers = limits(ge="minimum", gt="exclusiveMinimum", le="maximum", lt="exclusiveMaximum")
+    return {
+        "int": numbers,
+        "float": numbers,
+        "str": limits(min_length="minLength", max_length="maxLength"),
+        "list": limits(min_length="minItems", max_length="maxItems"),
+    }
 
 
-_RANGE = _limits(ge="minimum", gt="exclusiveMinimum", le="maximum", lt="exclusiveMaximum")
-_LIMITS: Mapping[str, Mapping[Any, tuple[str, str]]] = {
-    "int": _RANGE,
-    "float": _RANGE,
-    "str": _limits(min_length="minLength", max_length="maxLength"),
-    "list": _limits(min_length="minItems", max_length="maxItems"),
-}
-"""The limits by the type of the core schema, each with its names in the core schema and in JSON Schema."""
+def is_field(extra: object) -> TypeIs[FieldInfo]:
+    """Return True for the result of `pydantic.Field`. Other values do not import pydantic."""
+    if all(base.__module__ != "pydantic.fields" for base in type(extra).__mro__):
+        return False
+    from pydantic.fields import FieldInfo
 
-_BLANK: Any = Field()
-_UNUSUAL = [
-    name
-    for name in FieldInfo.__slots__
-    if not name.startswith("_") and name not in ("annotation", "description", "metadata")
-]
-"""The attributes of `Field` beyond descriptions and limits."""
+    return isinstance(extra, FieldInfo)
+
+
+def _is_unusual(field: FieldInfo) -> bool:
+    """Return True if a field has more than a description and limits."""
+    blank = _blank_field()
+    usual = ("annotation", "description", "metadata")
+    names = [name for name in type(blank).__slots__ if not name.startswith("_") and name not in usual]
+    return any(getattr(field, name) is not getattr(blank, name) for name in names)
+
+
+@cache
+def _blank_field() -> FieldInfo:
+    from pydantic import Field
+
+    field: FieldInfo = Field()
+    return field
 
 
 class NotPlainError(Exception):
@@ -121,7 +144,7 @@ def strict_names(given: Mapping[str, Parameter]) -> list[str]:
     """Return the argument names of the parameters with `Field(strict=True)`."""
     found = []
     for name, one in given.items():
-        fields = [extra for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
+        fields = [extra for extra in (*one.extras, one.default) if is_field(extra)]
         extras = (*one.extras, *(extra for field in fields for extra in field.metadata))
         if any(getattr(extra, "strict", False) is True for extra in extras):
             found += [name, *(field.validation_alias for field in fields if isinstance(field.validation_alias, str))]
@@ -186,10 +209,10 @@ def _described(plain: Plain, extras: Sequence[Any], description: str | None = No
     limits = []
     said = None
     for extra in extras:
-        if not isinstance(extra, FieldInfo):
+        if not is_field(extra):
             limits.append(extra)
             continue
-        if any(getattr(extra, name) is not getattr(_BLANK, name) for name in _UNUSUAL):
+        if _is_unusual(extra):
             raise NotPlainError
         limits += extra.metadata
         said = said if extra.description is None else extra.description
@@ -204,7 +227,7 @@ def _limited(plain: Plain, limits: Sequence[Any]) -> Plain:
         return _nullable(_limited(Plain(core["schema"], plain.json["anyOf"][0]), limits))
     json = dict(plain.json)
     for limit in limits:
-        names = _LIMITS.get(core["type"], {}).get(type(limit))
+        names = _limits().get(core["type"], {}).get(type(limit))
         if names is None or names[0] in core:
             raise NotPlainError
         core[names[0]] = json[names[1]] = getattr(limit, names[0])

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from pegboard import PluginConfig
 from pegboard.plugin import (
     LOCK_FILE_NAME,
@@ -19,6 +17,7 @@ from pegboard.plugin import (
     PluginContext,
     ToolkitLoader,
     hookimpl,
+    pydantic,
     read_lock,
     unlocked_reason,
 )
@@ -44,7 +43,7 @@ class LockConfig(PluginConfig):
 
     locked: bool = True
     lazy: bool | tuple[str, ...] = False
-    import_seconds: float = Field(60, gt=0, le=3600)
+    import_seconds: float = pydantic.Field(60, gt=0, le=3600)
 
 
 class LockPlugin(Plugin):

@@ -1,0 +1,107 @@
+"""Settings become pydantic models only when they need pydantic."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+MODULE = """
+from __future__ import annotations
+import sys
+from pathlib import Path
+from typing import Annotated
+from pegboard import PluginConfig
+from pegboard.config import FromEnvironment, HostConfig, WidensAccess, validate_section
+from pegboard.plugin import pydantic
+
+class Limit(PluginConfig):
+    size: int = pydantic.Field(1, ge=1)
+
+class Settings(PluginConfig):
+    name: str = "none"
+    paths: Annotated[tuple[str, ...], WidensAccess("opens paths")] = ()
+    count: Annotated[int, FromEnvironment("COUNT")] = pydantic.Field(3, ge=0)
+    limit: Limit | None = None
+    key: pydantic.SecretStr | None = None
+
+    @pydantic.field_validator("key")
+    @classmethod
+    def _is_long(cls, key):
+        if key is not None and len(key.get_secret_value()) < 4:
+            raise ValueError("too short")
+        return key
+
+    @property
+    def double(self) -> int:
+        return 2 * self.count
+
+def validated(section, **environ):
+    empty = {"directory": Path(sys.prefix), "environ": {"XDG_CONFIG_HOME": sys.prefix, **environ}}
+    config = HostConfig.load(overrides={"plugins": {"mine": section}}, **empty)
+    return validate_section(config, "plugins", "mine", Settings)
+
+def is_imported():
+    return "pydantic" in sys.modules
+"""
+
+
+def run(code: str) -> str:
+    """Run code after the module, in a process that has not imported pydantic. Return its output."""
+    command = [sys.executable, "-c", f"{MODULE}\n{code}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("section", "shown"),
+    [
+        pytest.param("{}", "none () 3 6", id="defaults"),
+        pytest.param("{'name': 'a', 'paths': ['b']}", "a ('b',) 3 6", id="simple-types"),
+    ],
+)
+def test_simple_settings_do_not_import_pydantic(section: str, shown: str) -> None:
+    values = "s.name, s.paths, s.count, s.double, is_imported(), isinstance(s, Settings)"
+    assert run(f"s = validated({section}); print({values})").strip() == f"{shown} False True"
+
+
+@pytest.mark.parametrize(
+    ("section", "shown"),
+    [
+        pytest.param("{'count': 5}", "5", id="limited"),
+        pytest.param("{'limit': {'size': 2}}", "Limit(size=2)", id="nested"),
+        pytest.param("{'count': -1}", "plugins.mine.count: expected at least 0", id="beyond-limit"),
+        pytest.param("{'limit': {'siez': 2}}", 'siez: unknown key; did you mean "size"', id="nested-unknown"),
+        pytest.param("{'nmae': 'x'}", 'plugins.mine.nmae: unknown key; did you mean "name"', id="unknown"),
+        pytest.param("{'key': 'abc'}", "too short", id="validator"),
+        pytest.param("{'key': 'abcd'}", "SecretStr('**********')", id="type-of-pydantic"),
+    ],
+)
+def test_other_settings_are_validated_by_the_model(section: str, shown: str) -> None:
+    assert shown in run(f"s = validated({section}); print(*s) if isinstance(s, list) else print(repr(s))")
+
+
+def test_a_variable_sets_a_field_that_is_not_in_the_defaults() -> None:
+    assert run("print(validated({}, COUNT='7').count)").strip() == "7"
+
+
+def test_deferred_settings_equal_those_of_the_model_and_are_immutable() -> None:
+    code = "s = validated({}); assert s == Settings() and s.model_dump()['count'] == 3 and hash"
+    assert "immutable" in run(f"{code}\ntry: s.count = 1\nexcept AttributeError as error: print(error)")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import pydantic.fields\nclass Other(PluginConfig):\n    size: int = pydantic.fields.Field(1, ge=1)",
+        "class Other(PluginConfig):\n    size: int = pydantic.Field(1, alias='length')",
+        "class Other(Settings):\n    size: int = 1",
+        "def local(T):\n    class Other(PluginConfig):\n        size: T = 1\n    return Other\nOther = local(int)",
+    ],
+    ids=["after-import", "alias", "subclass", "local-types"],
+)
+def test_other_classes_are_models_at_once(body: str) -> None:
+    code = "from pydantic import BaseModel; print(issubclass(Other, BaseModel), Other().size)"
+    assert run(f"{body}\n{code}").strip() == "True 1"
