@@ -31,6 +31,8 @@ IDLE_UNTIL = "_next_keepalive_close_time"
 IDLE_TIMER = "_keepalive_handle"
 CHECK_IDLE = "_process_keepalive"
 """The method that `IDLE_TIMER` calls. It closes a connection that is idle, or sets the timer again."""
+CLOSES = "_close"
+"""True if the connection closes after the requests that were read."""
 
 
 def request_count(connection: object) -> int | None:
@@ -56,7 +58,7 @@ def is_idle(connection: object) -> bool:
 
 def can_answer_itself() -> bool:
     """Return True if aiohttp has all attributes that the functions below use."""
-    names = (REQUEST_COUNT, MESSAGES, WAITER, PARSER, KEEPALIVE, IDLE_UNTIL, IDLE_TIMER, CHECK_IDLE)
+    names = (REQUEST_COUNT, MESSAGES, WAITER, PARSER, KEEPALIVE, IDLE_UNTIL, IDLE_TIMER, CHECK_IDLE, CLOSES)
     return all(hasattr(RequestHandler, name) for name in names) and hasattr(HttpRequestParser, CONSUMED)
 
 
@@ -75,6 +77,12 @@ def take_waiter(connection: RequestHandler) -> asyncio.Future[None] | None:
 def put_waiter(connection: RequestHandler, waiter: asyncio.Future[None]) -> None:
     """Put the future of an idle connection back."""
     connection._waiter = waiter
+
+
+def closes_after_requests(connection: RequestHandler) -> bool:
+    """Return True if a connection was told to close after the requests that were read."""
+    closes: bool = connection._close
+    return closes
 
 
 def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> None:

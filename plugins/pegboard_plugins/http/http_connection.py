@@ -20,6 +20,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http.aiohttp_internals import (
     can_answer_itself,
+    closes_after_requests,
     is_idle,
     is_reading_paused,
     put_waiter,
@@ -95,9 +96,10 @@ class HttpConnection(RequestHandler):
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Answer requests whose responses are ready. Wake the task of the connection for others.
+        """Parse requests. Answer them after the event loop has read the other connections.
 
-        Stop the timer when a request's headers are complete. Start it when the next request begins.
+        Parsing all requests before answering them takes less CPU time, because each step finds its code in the caches
+        of the processor. Stop the timer when a request's headers are complete. Start it when the next request begins.
         """
         before = request_count(self)
         between = self._last_body is None or self._last_body.is_eof()
@@ -105,7 +107,9 @@ class HttpConnection(RequestHandler):
         try:
             super().data_received(data)
         finally:
-            if waiter is not None:
+            if waiter is not None and queued_requests(self):
+                self._loop.call_soon(self._answer, waiter)
+            elif waiter is not None:
                 put_waiter(self, waiter)
         after = request_count(self)
         if before is None or after is None:
@@ -120,14 +124,17 @@ class HttpConnection(RequestHandler):
                 self._end(_TOO_LARGE)
             elif self._header_timer is None:
                 self._start_clock()
-        if waiter is not None:
-            self._answer(queued_requests(self), waiter)
 
-    def _answer(self, requests: Sequence[tuple[Any, Any]], waiter: asyncio.Future[None]) -> None:
+    def _answer(self, waiter: asyncio.Future[None]) -> None:
         """Answer the only request if its response is ready. Otherwise wake the task of the connection."""
-        if len(requests) == 1 and self._begin is not None and self._begin(self, *requests[0]):
+        put_waiter(self, waiter)
+        requests = queued_requests(self)
+        is_alone = len(requests) == 1 and not closes_after_requests(self)
+        if self.transport is None:
+            waiter.cancel()
+        elif is_alone and self._begin is not None and self._begin(self, *requests[0]):
             remove_request(self, self._loop)
-        elif requests and not waiter.done():
+        else:
             waiter.set_result(None)
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:

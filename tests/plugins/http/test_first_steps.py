@@ -73,12 +73,11 @@ async def test_a_request_waits_for_the_one_before_it() -> None:
 
 async def test_a_request_that_has_begun_counts_as_a_request_in_flight() -> None:
     """The second request arrives before the task of the first has started."""
-    loop = asyncio.get_running_loop()
 
     def begin(request: Request) -> Any:
         if request.body == b"1":
             other = next(one for one in server.connections if one.transport.get_extra_info("peername") == address)
-            loop.call_soon(other.data_received, bytes_of(b"2"))
+            other.data_received(bytes_of(b"2"))
         return waited(request.body)
 
     async with serving(begin, max_requests=1) as (connect, server), await connect() as first, await connect() as second:
@@ -87,6 +86,52 @@ async def test_a_request_that_has_begun_counts_as_a_request_in_flight() -> None:
         await first.send(bytes_of(b"1"))
         assert [(await line.answer()).status for line in (first, second)] == [200, 503]
         assert (await first.request("POST", "/")).status == 200
+
+
+@asynccontextmanager
+async def idle_connection() -> AsyncIterator[tuple[Line, Any, list[bytes]]]:
+    """Yield a client, its connection in the server, which waits for a request, and the bodies of begun requests."""
+    begun: list[bytes] = []
+
+    def begin(request: Request) -> Response:
+        begun.append(request.body)
+        return Response(200, request.body)
+
+    async with serving(begin) as (connect, server), await connect() as line:
+        await line.request("POST", "/", body=b"0")
+        begun.clear()
+        yield line, server.connections[0], begun
+
+
+async def test_requests_of_all_connections_are_parsed_before_the_first_is_answered() -> None:
+    async with idle_connection() as (line, connection, begun):
+        connection.data_received(bytes_of(b"1"))
+        assert begun == []
+        assert (await line.answer()).body == b"1"
+
+
+async def test_a_request_that_arrives_before_the_answer_to_another_waits_for_it() -> None:
+    async with idle_connection() as (line, connection, begun):
+        connection.data_received(bytes_of(b"1"))
+        connection.data_received(bytes_of(b"2"))
+        assert [(await line.answer()).body for _ in range(2)] == [b"1", b"2"] == begun
+
+
+async def test_a_parsed_request_is_answered_if_the_server_closes_the_connection() -> None:
+    async with idle_connection() as (line, connection, _):
+        connection.data_received(bytes_of(b"1"))
+        connection.close()
+        assert (await line.answer()).body == b"1"
+        assert await line.reader.read() == b""
+
+
+async def test_a_parsed_request_is_not_begun_if_the_client_has_gone() -> None:
+    async with idle_connection() as (_, connection, begun):
+        connection.transport.abort()
+        connection.data_received(bytes_of(b"1"))
+        task = connection._task_handler
+        await asyncio.wait([task])
+        assert begun == []
 
 
 @pytest.mark.parametrize("protocol", ["websocket", "h2c"])
