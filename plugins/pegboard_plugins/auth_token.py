@@ -134,15 +134,24 @@ class StaticBearer:
         self.only_local = _only_local(config)
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Return the caller of a known token, or a refusal. The comparison takes constant time."""
+        """Return the caller of a known token, or a refusal."""
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token
+        return self._find(token) or self._scheme.invalid("The token is not known here.")
+
+    def known_caller(self, request: Request) -> Caller | None:
+        """Return the caller of a known token."""
+        token = self._scheme.token(request)
+        return None if isinstance(token, Response) else self._find(token)
+
+    def _find(self, token: str) -> Caller | None:
+        """Return the caller of a token. The comparison takes constant time."""
         digest, found = _digest(token), None
         for known in self._known:
             if hmac.compare_digest(known.digest, digest):
                 found = known.caller
-        return found or self._scheme.invalid("The token is not known here.")
+        return found
 
 
 def _digest(token: str) -> bytes:

@@ -34,6 +34,9 @@ class Authenticator(Protocol):
     transport that other machines can reach, and calls the authenticator only for requests of a proven operator.
     - `needs_token: bool`: False if an `only_local` authenticator needs no token. Messages then name the operator token
       as proof.
+    - `known_caller(request: Request) -> Caller | None`: returns the caller that `authenticate` would return, if no
+    waiting is needed, for example because the token was checked before. Otherwise it returns None. The host then awaits
+    `authenticate`, which takes more CPU time per request. The host calls it if this is the first authenticator.
     - `complete(response: Response) -> Response`: adds to the challenge of a response with status 401 or 403. The
     response comes from a route or from another authenticator of the policy.
     - `public_hosts: Iterable[str]`: the host names in the URLs of its routes, such as "tools.example.com". HTTP servers

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from pegboard.errors import ConfigError
 from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route
 from pegboard.plugin.transports import ProtocolContext
-from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
+from pegboard.routing.authentication import GuardedHandler, PolicyAuthenticators, proof_of
 from pegboard.routing.operator_token import OperatorToken
-from pegboard.routing.refusal_log import RefusalLog, fingerprint
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
 
@@ -23,10 +21,6 @@ _NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so 
 
 OPEN = frozenset(("public", DEFAULT_POLICY))
 """Policies that need no authenticator. The policy "mcp" admits every caller only while it has no authenticator."""
-
-_CHALLENGED = (401, 403)
-_WRONG = r'error_description="([^"]*)"'
-_AUDIT = RefusalLog()
 
 Routes = Mapping[str, Mapping[str, Route]]
 """Routes by path, then by method."""
@@ -100,7 +94,7 @@ def protect(route: Route, authenticators: Iterable[Authenticator]) -> Route | No
     """
     own = [one for one in authenticators if one.policy == route.auth]
     if own and route.auth != "public":
-        return route._replace(handler=_Guarded(route, _Door(own)))
+        return route._replace(handler=GuardedHandler(route.handler, PolicyAuthenticators(own)))
     return route if route.auth in OPEN else None
 
 
@@ -112,8 +106,8 @@ async def authenticate(
         request = operator.recognize(request)
     own = [one for one in authenticators if one.policy == policy]
     if own and policy != "public":
-        found, _ = await _Door(own).ask(request)
-        return found
+        found = await PolicyAuthenticators(own).ask(request)
+        return found if isinstance(found, Response) else found.caller
     return request.caller if policy in OPEN else _NO_AUTHENTICATOR
 
 
@@ -141,7 +135,7 @@ def check_reach(
             raise ConfigError([f"other machines can reach {address}, and {reason}" for reason in reasons])
     for one, reason in restricted:
         warning = "%s admits the operator alone: %s. To prove that you are the operator, %s"
-        logger.warning(warning, address, reason, _proof([one]))
+        logger.warning(warning, address, reason, proof_of([one]))
 
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
@@ -164,97 +158,3 @@ def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: 
         + (advice or f"turn on a plugin that authenticates the callers of {name!r}")
         for (name, advice), place in wanted.items()
     ]
-
-
-def _proof(authenticators: Iterable[Authenticator]) -> str:
-    """Return the proofs of the operator that work in addition to the authenticators' own tokens."""
-    return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
-
-
-class _Door:
-    """The authenticators of one policy. The first authenticator that recognizes the caller admits the request.
-
-    If no authenticator recognizes the caller, the response is the most specific refusal.
-    """
-
-    def __init__(self, authenticators: Sequence[Authenticator]) -> None:
-        self._authenticators = authenticators
-        self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
-
-    async def ask(self, request: Request) -> tuple[Caller | Response, Authenticator | None]:
-        """Return the caller and the authenticator that recognized the caller, or a refusal."""
-        refusals: list[tuple[Response, Authenticator]] = []
-        asked = self._authenticators if request.caller.trusted else self._for_others
-        if not asked:
-            text = (
-                f"Only the operator may use this. To prove that you are the operator, {_proof(self._authenticators)}.\n"
-            )
-            return Response(403, text.encode(), "text/plain"), None
-        for authenticator in asked:
-            found = await authenticator.authenticate(request)
-            if isinstance(found, Caller):
-                return found, authenticator
-            refusals.append((found, authenticator))
-        refusal, whose = min(refusals, key=_says_little)
-        _tell(refusal, request)
-        return _completed(refusal, self._others(whose)), None
-
-    def complete(self, answer: Response, first: Authenticator) -> Response:
-        """Return a response with the challenge parameters of all authenticators."""
-        return _completed(answer, [first, *self._others(first)])
-
-    def _others(self, authenticator: Authenticator) -> list[Authenticator]:
-        return [one for one in self._authenticators if one is not authenticator]
-
-
-class _Guarded:
-    """The handler of a route, protected by the authenticators of its policy."""
-
-    def __init__(self, route: Route, door: _Door) -> None:
-        self._handler = route.handler
-        self._door = door
-
-    async def __call__(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        found, authenticator = await self._door.ask(request)
-        if isinstance(found, Response):
-            return found
-        if request.notes is not None:
-            request.notes["caller"] = found
-        answer = self._handler(request._replace(caller=found), host)
-        if not isinstance(answer, Response | EventStream):
-            answer = await answer
-        if authenticator is None or not isinstance(answer, Response) or answer.status not in _CHALLENGED:
-            return answer  # the common case
-        return self._door.complete(answer, authenticator)
-
-
-def _tell(refusal: Response, request: Request) -> None:
-    """Log a refusal because of an invalid token. A request without a token is not logged."""
-    reason = re.search(_WRONG, refusal.headers.get("WWW-Authenticate", ""))
-    scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
-    token = rest.strip() if scheme.lower() == "bearer" else ""
-    if refusal.status not in (400, 401) or not (reason or token):
-        return
-    facts = {
-        "why": reason[1] if reason else None,
-        "peer": request.peer,
-        "path": request.path,
-        "token": fingerprint(token) if token else None,
-    }
-    _AUDIT.refused("a token", None, facts, logging.INFO)
-
-
-def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
-    """Return a refusal with the challenge parameters of all authenticators."""
-    for one in authenticators:
-        complete = getattr(one, "complete", None)
-        if complete is not None and answer.status in _CHALLENGED:
-            answer = complete(answer)
-    return answer
-
-
-def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
-    """Return a sort key for refusals. A refusal by the authenticator that recognized the token comes first."""
-    status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
-    kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
-    return kind, -challenge.count('="')

@@ -72,7 +72,7 @@ class LoginAuthenticator:
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token
-        digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
+        digest = _digest(token)
         known = self._known.get(digest)
         if known is not None and known.until > time():
             return known.caller
@@ -88,6 +88,12 @@ class LoginAuthenticator:
         if len(self._known) > MAX_KNOWN_CALLERS:
             self._known.popitem(last=False)
         return caller
+
+    def known_caller(self, request: Request) -> Caller | None:
+        """Return the caller of a token that was checked recently."""
+        token = self._scheme.token(request)
+        known = None if isinstance(token, Response) else self._known.get(_digest(token))
+        return known.caller if known is not None and known.until > time() else None
 
     async def _caller(self, token: str) -> Caller | None:
         """Return the caller of a valid token whose login has not ended, and whose person the settings still allow."""
@@ -106,6 +112,10 @@ class LoginAuthenticator:
             extra=MappingProxyType({name: claims[name] for name in ("email", "name") if name in claims}),
             issuer=self._config.issuer,
         )
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def unavailable(error: LoginStateError) -> Response:

@@ -84,11 +84,19 @@ class ResourceServerAuthenticator:
         self._audit.refused("a token that allows too little", caller, facts, logging.INFO)
         return self._scheme.insufficient(self._config.required_scopes, "The token does not allow enough.")
 
+    def known_caller(self, request: Request) -> Caller | None:
+        """Return the caller of a token that was checked recently and allows enough."""
+        token = self._scheme.token(request)
+        verified = None if isinstance(token, Response) else self._verified.get(_digest(token))
+        if verified is None or not _is_valid(verified):
+            return None
+        return verified.caller if self._required <= verified.caller.scopes else None
+
     async def _find_caller(self, token: str, peer: str) -> Caller:
-        digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
+        digest = _digest(token)
         known = self._verified.get(digest)
         if known is not None:
-            if known.holds() and known.until > time():
+            if _is_valid(known):
                 return known.caller
             self._verified.pop(digest, None)
         return (await self._verify(PresentedToken(token=token, digest=digest, peer=peer))).caller
@@ -119,3 +127,11 @@ class ResourceServerAuthenticator:
         verified = await self._introspection.introspect(presented, servers)
         self._remember(presented.digest, verified)
         return verified
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def _is_valid(verified: VerifiedToken) -> bool:
+    return verified.holds() and verified.until > time()

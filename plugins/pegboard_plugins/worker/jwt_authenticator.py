@@ -56,10 +56,20 @@ class WorkerAuthenticator:
         problem = self._problem(token)
         return ENGINE if problem is None else _refused(f"Invalid token. Error: {problem}")
 
+    def known_caller(self, request: Request) -> Caller | None:
+        """Return the engine if its token was checked before."""
+        if self._config.auth_disabled:
+            return _UNCHECKED
+        token = self._scheme.token(request)
+        return None if isinstance(token, Response) or not self._is_known(_digest(token)) else ENGINE
+
+    def _is_known(self, digest: bytes) -> bool:
+        return self._expiries.get(digest, 0) > time() - self._config.leeway_seconds
+
     def _problem(self, token: str) -> str | None:
         """Return the problem of a token, or None if it is valid."""
-        digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
-        if self._expiries.get(digest, 0) > time() - self._config.leeway_seconds:
+        digest = _digest(token)
+        if self._is_known(digest):
             return None
         claims = self._claims(token)
         if isinstance(claims, str):
@@ -101,6 +111,10 @@ def create_token(secret: str, seconds: int) -> str:
 def _key(secret: str) -> bytes:
     # HMAC pads short keys with zeros (RFC 2104). The library would warn of them; `only_local` restricts them
     return secret.encode().ljust(SECRET_BYTES, b"\0")
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _refused(detail: str) -> Response:

@@ -11,7 +11,7 @@ import pytest
 
 from pegboard.plugin import BearerScheme, ConfigError, ProtocolContext, RefusalLog, Route
 from pegboard.plugin import fingerprint as digits
-from pegboard.routing.router import check_reach, protect, respond
+from pegboard.routing.router import begin_response, check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
 
 Answer = Callable[[], Awaitable[Response]]
@@ -93,6 +93,28 @@ async def test_every_authenticator_completes_a_challenge_and_nothing_else() -> N
         assert ("X-Completed" in answer.headers) is is_completed
 
 
+class Knows(Says):
+    """An authenticator that knows callers without waiting."""
+
+    def known_caller(self, request: Request) -> Caller | None:
+        return self._found if isinstance(self._found, Caller) else None
+
+
+def test_a_route_of_a_known_caller_is_answered_without_waiting() -> None:
+    def handler(request: Request, host: ProtocolContext) -> Response:
+        return Response(200, f"{request.caller.subject}".encode())
+
+    behind = protect(Route("GET", "/here", handler, auth="vault"), [Knows(Caller("ada")), Says(Caller("ben"))])
+    assert behind is not None
+    assert begin_response({"/here": {"GET": behind}}, asked(), HOST) == Response(200, b"ada")
+
+
+async def test_only_the_first_authenticator_is_asked_for_known_callers() -> None:
+    assert (await through(Says(Caller("ada")), Knows(Caller("ben")))).status == 200
+    assert (await through(Knows(Response(401)), Says(Response(403)))).status == 403
+    assert (await through(Knows(LOCAL, "a word"), caller=ANONYMOUS)).status == 403
+
+
 async def test_an_authenticator_for_the_operator_admits_no_other_caller() -> None:
     weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
     assert (await through(weak)).status == 200
@@ -160,7 +182,7 @@ NOT_KEPT: dict[str, tuple[Response, str]] = {
 
 @pytest.fixture
 def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    monkeypatch.setattr("pegboard.routing.router._AUDIT", RefusalLog())  # no other test's lines count
+    monkeypatch.setattr("pegboard.routing.authentication._AUDIT", RefusalLog())  # no other test's lines count
     caplog.set_level(logging.INFO, "pegboard.audit")
     return caplog
 

@@ -77,6 +77,17 @@ class AuthenticatorContract(Contract[Authenticator]):
             assert _summary(again) == _summary(found), f"the second request identified {again!r}"
 
     @rule
+    async def test_known_callers_are_the_authenticated_ones(self, authenticator: Authenticator) -> None:
+        """The host skips `authenticate` for callers that `known_caller` returns."""
+        find = getattr(authenticator, "known_caller", lambda request: None)
+        valid = self.credentials()
+        altered = [headers for one in valid for headers in _altered(one)]
+        for headers in (*valid, *altered, *self.invalid_credentials(), EMPTY):
+            found = await authenticator.authenticate(self.request(headers))
+            known = find(self.request(headers))
+            assert known is None or _summary(known) == _summary(found), f"known_caller returned {known!r}"
+
+    @rule
     async def test_missing_credentials_are_challenged(self, authenticator: Authenticator) -> None:
         """A client learns from status 401 and `WWW-Authenticate` how to authenticate (RFC 9110, section 11.6.1)."""
         found = await authenticator.authenticate(self.request())

@@ -95,6 +95,10 @@ AUTHENTICATORS: Faults = [
         "test_valid_credentials_identify_the_caller",
     ),
     (
+        variant(Sound, known_caller=lambda self, request: Caller("ada")),
+        "test_known_callers_are_the_authenticated_ones",
+    ),
+    (
         after(lambda sent, one: Response(401) if isinstance(one, Response) else one),
         "test_missing_credentials_are_challenged",
     ),

@@ -1,0 +1,156 @@
+"""The authenticators of a route policy, and the handlers that they protect."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from pegboard.plugin.routes import Authenticator, RouteHandler
+from pegboard.plugin.transports import ProtocolContext
+from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
+from pegboard.routing.refusal_log import RefusalLog, fingerprint
+from pegboard.types.callers import Caller
+from pegboard.types.http import EventStream, Request, Response
+
+Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]
+
+_CHALLENGED = (401, 403)
+_WRONG = r'error_description="([^"]*)"'
+_AUDIT = RefusalLog()
+
+
+class Admitted(NamedTuple):
+    """A caller, and the authenticator that recognized the caller."""
+
+    caller: Caller
+    authenticator: Authenticator
+
+
+class PolicyAuthenticators:
+    """The authenticators of one policy. The first authenticator that recognizes the caller admits the request.
+
+    If no authenticator recognizes the caller, the response is the most specific refusal.
+
+    Args:
+        authenticators: the authenticators, at least one.
+    """
+
+    def __init__(self, authenticators: Sequence[Authenticator]) -> None:
+        self._authenticators = authenticators
+        self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
+
+    def known(self, request: Request) -> Admitted | None:
+        """Return the caller if the first authenticator recognizes the caller without waiting."""
+        asked = self._authenticators if request.caller.trusted else self._for_others
+        find = getattr(asked[0], "known_caller", None) if asked else None
+        found = find(request) if find is not None else None
+        return None if found is None else Admitted(found, asked[0])
+
+    async def ask(self, request: Request) -> Admitted | Response:
+        """Return the caller, or a refusal."""
+        refusals: list[tuple[Response, Authenticator]] = []
+        asked = self._authenticators if request.caller.trusted else self._for_others
+        if not asked:
+            proof = proof_of(self._authenticators)
+            text = f"Only the operator may use this. To prove that you are the operator, {proof}.\n"
+            return Response(403, text.encode(), "text/plain")
+        for authenticator in asked:
+            found = await authenticator.authenticate(request)
+            if isinstance(found, Caller):
+                return Admitted(found, authenticator)
+            refusals.append((found, authenticator))
+        refusal, whose = min(refusals, key=_says_little)
+        _tell(refusal, request)
+        return _completed(refusal, self._others(whose))
+
+    def complete(self, answer: Response, first: Authenticator) -> Response:
+        """Return a response with the challenge parameters of all authenticators."""
+        return _completed(answer, [first, *self._others(first)])
+
+    def _others(self, authenticator: Authenticator) -> list[Authenticator]:
+        return [one for one in self._authenticators if one is not authenticator]
+
+
+class GuardedHandler:
+    """The handler of a route, protected by the authenticators of its policy.
+
+    Args:
+        handler: the handler of the route.
+        authenticators: the authenticators of its policy.
+    """
+
+    def __init__(self, handler: RouteHandler, authenticators: PolicyAuthenticators) -> None:
+        self._handler = handler
+        self._authenticators = authenticators
+
+    def __call__(self, request: Request, host: ProtocolContext) -> Answer:
+        known = self._authenticators.known(request)
+        if known is None:
+            return self._ask(request, host)
+        answer = self._admit(known.caller, request, host)
+        if isinstance(answer, Response | EventStream):
+            return self._completed(answer, known.authenticator)
+        return self._awaited(answer, known.authenticator)
+
+    async def _ask(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        found = await self._authenticators.ask(request)
+        if isinstance(found, Response):
+            return found
+        answer = self._admit(found.caller, request, host)
+        if not isinstance(answer, Response | EventStream):
+            answer = await answer
+        return self._completed(answer, found.authenticator)
+
+    def _admit(self, caller: Caller, request: Request, host: ProtocolContext) -> Answer:
+        if request.notes is not None:
+            request.notes["caller"] = caller
+        return self._handler(request._replace(caller=caller), host)
+
+    async def _awaited(
+        self, answer: Awaitable[Response | EventStream], authenticator: Authenticator
+    ) -> Response | EventStream:
+        return self._completed(await answer, authenticator)
+
+    def _completed(self, answer: Response | EventStream, authenticator: Authenticator) -> Response | EventStream:
+        if not isinstance(answer, Response) or answer.status not in _CHALLENGED:
+            return answer  # the common case
+        return self._authenticators.complete(answer, authenticator)
+
+
+def proof_of(authenticators: Iterable[Authenticator]) -> str:
+    """Return the proofs of the operator that work in addition to the authenticators' own tokens."""
+    return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
+
+
+def _tell(refusal: Response, request: Request) -> None:
+    """Log a refusal because of an invalid token. A request without a token is not logged."""
+    reason = re.search(_WRONG, refusal.headers.get("WWW-Authenticate", ""))
+    scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
+    token = rest.strip() if scheme.lower() == "bearer" else ""
+    if refusal.status not in (400, 401) or not (reason or token):
+        return
+    facts = {
+        "why": reason[1] if reason else None,
+        "peer": request.peer,
+        "path": request.path,
+        "token": fingerprint(token) if token else None,
+    }
+    _AUDIT.refused("a token", None, facts, logging.INFO)
+
+
+def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
+    """Return a refusal with the challenge parameters of all authenticators."""
+    for one in authenticators:
+        complete = getattr(one, "complete", None)
+        if complete is not None and answer.status in _CHALLENGED:
+            answer = complete(answer)
+    return answer
+
+
+def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
+    """Return a sort key for refusals. A refusal by the authenticator that recognized the token comes first."""
+    status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
+    kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
+    return kind, -challenge.count('="')
