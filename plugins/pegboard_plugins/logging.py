@@ -51,6 +51,8 @@ class LoggingPlugin(Plugin):
 class Logging(Middleware):
     """Middleware that logs the outcome of each request."""
 
+    waits = False
+
     def wants(self, call: Call) -> bool:
         """Return True if request lines are logged."""
         return logger.isEnabledFor(logging.INFO)

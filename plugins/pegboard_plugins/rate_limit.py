@@ -95,6 +95,8 @@ class RateLimit(Middleware):
         clock: a monotonic clock in seconds.
     """
 
+    waits = False
+
     def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
         self._local = config.local
         self._tools = {pattern: _rate(one.calls_per_minute, one.burst) for pattern, one in config.tools.items()}

@@ -13,7 +13,7 @@ def immediate_calls(assembly: Assembly) -> Callable[[Call], bool]:
 
     Files in results are read in a thread. Once a program has imported files, no call is immediate.
     """
-    around = [link for link in assembly.middleware if any(link.around("tools/call"))]
+    around = [link for link in assembly.middleware if link.middleware.waits and any(link.around("tools/call"))]
     tools = assembly.tools if all(link.overrides("wants") for link in around) else {}
     names = {name for name, bound in tools.items() if bound.function.mode == "inline" and bound.requirements is None}
     wants = [link.middleware.wants for link in around]

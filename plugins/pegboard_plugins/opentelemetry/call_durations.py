@@ -27,6 +27,7 @@ class CallDurations(Middleware):
     """
 
     outermost = True
+    waits = False
 
     def __init__(self) -> None:
         self.durations = DurationCounts(

@@ -49,6 +49,7 @@ class CallSpans(Middleware):
     """
 
     outermost = True
+    waits = False
     tracer: Tracer
 
     def __init__(self, *, arguments: bool, results: bool) -> None:

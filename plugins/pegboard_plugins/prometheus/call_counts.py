@@ -50,6 +50,7 @@ class CallCounts(Middleware):
     """
 
     outermost = True
+    waits = False
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock

@@ -19,6 +19,10 @@ class Waiting(Middleware):
         return await call_next(call)
 
 
+class Quick(Waiting):
+    waits = False
+
+
 class Choosing(Waiting):
     def wants(self, call: Call) -> bool:
         return bool(call.params["wanted"])
@@ -79,11 +83,12 @@ async def test_only_calls_of_unguarded_inline_tools_are_immediate(
         (Listing(), {}, set(), True),
         (Listing(), {}, {bytes}, False),
         (Waiting(), {}, set(), False),
+        (Quick(), {}, set(), True),
         (Choosing(), {"wanted": False}, set(), True),
         (Choosing(), {"wanted": True}, set(), False),
         (Choosing(), {}, set(), False),
     ],
-    ids=["of lists", "files", "waiting", "not wanted", "wanted", "broken"],
+    ids=["of lists", "files", "waiting", "quick", "not wanted", "wanted", "broken"],
 )
 async def test_a_call_is_immediate_unless_middleware_wants_it_or_files_are_read(
     middleware: Middleware,
