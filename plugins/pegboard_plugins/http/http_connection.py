@@ -116,7 +116,10 @@ class HttpConnection(RequestHandler):
             self._stop_clock()
         elif after != before:
             self._stop_clock()
-            self._break_bodies(after - before)
+            if between and after - before == 1:
+                self._last_body = queued_requests(self)[-1][1]  # the common case
+            else:
+                self._break_bodies(after - before)
         elif data and between:
             self._begun = True
             self._head_bytes += len(data)
@@ -180,9 +183,6 @@ class HttpConnection(RequestHandler):
         aiohttp keeps the error for the next request, and the reader of this body would wait forever.
         """
         last, messages = self._last_body, queued_requests(self)
-        if arrived == 1 and (last is None or last.is_eof()):
-            self._last_body = messages[-1][1]
-            return
         for _, body in islice(messages, len(messages) - arrived, None):
             if last is not None and not last.is_eof():
                 last.set_exception(web.RequestPayloadError("the framing of the body is not valid HTTP"))
