@@ -78,6 +78,14 @@ def test_a_server_needs_pydantic_only_for_its_models() -> None:
     assert "pydantic" not in loaded_by("import pegboard.cli.serving.serve, pegboard.catalogue.late_tools")
 
 
+def test_installed_plugins_are_found_without_importlib_metadata() -> None:
+    loaded = loaded_by(
+        "from pegboard.loading.discovery import find_plugins, own_version; find_plugins(); own_version()"
+    )
+    assert "pegboard.loading.metadata_folders" in loaded
+    assert loaded & {"importlib_metadata", "importlib.metadata", "zipfile"} == set()
+
+
 def test_settings_need_no_pydantic_and_no_host() -> None:
     loaded = loaded_by("from pegboard import PluginConfig\nclass Settings(PluginConfig): ...")
     assert "pydantic" not in loaded

@@ -9,12 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-import importlib_metadata
-
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
-from pegboard.loading.entry_points import name_and_version, read_entries
+from pegboard.loading.entry_points import read_entries, version_of
 from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -78,10 +76,7 @@ class FoundPlugins(NamedTuple):
 
 def own_version() -> str:
     """Return the version of pegboard, or "0" if it is not installed as a distribution."""
-    try:
-        return name_and_version(importlib_metadata.distribution(OWN_DISTRIBUTION))[1]
-    except importlib_metadata.PackageNotFoundError:
-        return "0"
+    return version_of(OWN_DISTRIBUTION) or "0"
 
 
 def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:

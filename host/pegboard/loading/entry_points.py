@@ -10,12 +10,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import importlib_metadata
-
+from pegboard.loading.metadata_folders import UnusualMetadataError, metadata_folders
 from pegboard.loading.plugins import GROUPS, LoadProblem
+from pegboard.plugin.origin import EntryPoint
 from pegboard.records import NamedTuple
+
+if TYPE_CHECKING:
+    import importlib_metadata
 
 _INVALID_NAME = "~"  # pip renames a distribution that it removes, and leaves it behind if it is interrupted
 _METADATA_FOLDER = re.compile(r"(?P<name>[^-]+)(-(?P<version>[^-]+))?.*\.(dist|egg)-info")
@@ -25,7 +28,7 @@ _patching = Lock()
 class Entry(NamedTuple):
     """An entry point of a plugin or toolkit, with the name and version of its distribution."""
 
-    entry_point: importlib_metadata.EntryPoint
+    entry_point: EntryPoint
     distribution: str
     version: str
 
@@ -42,6 +45,25 @@ def read_entries() -> Entries:
 
     If two distributions have the same name, the first on the module path is used, as for imports.
     """
+    try:
+        return Entries(_plain_entries(), [])
+    except (UnusualMetadataError, OSError, ValueError):
+        return _all_entries()
+
+
+def _plain_entries() -> list[Entry]:
+    entries = []
+    for folder in metadata_folders().values():
+        if ours := [one for one in folder.entry_points() if one.group in GROUPS]:
+            owner, version = name_and_version(folder)
+            entries += [Entry(one, owner, version) for one in ours]
+    return entries
+
+
+def _all_entries() -> Entries:
+    """Read the entry points with `importlib_metadata`."""
+    import importlib_metadata
+
     reader = _Reader()
     try:
         for distribution in importlib_metadata.distributions():
@@ -110,8 +132,9 @@ class _Reader:
         self.problems.append(LoadProblem("find", message, level="warning"))
 
 
-def _ours(distribution: Any) -> list[importlib_metadata.EntryPoint]:
-    return [entry for entry in distribution.entry_points if entry.group in GROUPS]
+def _ours(distribution: Any) -> list[EntryPoint]:
+    found = [entry for entry in distribution.entry_points if entry.group in GROUPS]
+    return [EntryPoint(entry.name, entry.value, entry.group) for entry in found]
 
 
 def _has_ours(distribution: Any) -> bool:
@@ -144,7 +167,7 @@ def name_and_version(distribution: Any) -> tuple[str, str]:
         text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
     except (OSError, ValueError):
         text = ""
-    for line in text.splitlines():
+    for line in text.partition("\n\n")[0].splitlines():
         key, colon, value = line.partition(":")
         if not colon:
             break
@@ -153,6 +176,20 @@ def name_and_version(distribution: Any) -> tuple[str, str]:
     if not (name and version) and (match := _METADATA_FOLDER.fullmatch(os.path.basename(_folder(distribution)))):
         name, version = name or match["name"], version or match["version"]
     return name or "an unnamed distribution", version or "?"
+
+
+def version_of(name: str) -> str | None:
+    """Return the version of an installed distribution, or None. The name is normalized, with underscores."""
+    try:
+        folder = metadata_folders().get(name)
+        return None if folder is None else name_and_version(folder)[1]
+    except (UnusualMetadataError, OSError):
+        import importlib_metadata
+
+        try:
+            return name_and_version(importlib_metadata.distribution(name))[1]
+        except importlib_metadata.PackageNotFoundError:
+            return None
 
 
 def _in_words(error: Exception) -> str:

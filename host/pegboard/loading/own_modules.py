@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+import importlib_metadata
+
 from pegboard.wire.codec import decode
 
 HOST_PACKAGES = ("pegboard", "pegboard_plugins")
@@ -34,14 +36,19 @@ def modules_in(folders: Collection[str]) -> Modules:
     return _selected(is_own)
 
 
-def modules_of_distribution(distribution: Any, module: str | None) -> Modules:
+def modules_of_distribution(name: str, module: str | None) -> Modules:
     """Return the imported modules of a distribution.
 
     Args:
-        distribution: the distribution. Its RECORD lists its files; an editable installation has a folder of sources.
+        name: the distribution. Its RECORD lists its files; an editable installation has a folder of sources. It may be
+            removed already.
         module: the module of an entry point. The modules of its package belong to the distribution as well.
     """
-    files, folder = _recorded(distribution), _editable_folder(distribution)
+    try:
+        distribution = importlib_metadata.distribution(name)
+        files, folder = _recorded(distribution), _editable_folder(distribution)
+    except importlib_metadata.PackageNotFoundError:
+        files, folder = frozenset(), None
     package = (module or "").partition(".")[0]
     if module and getattr(sys.modules.get(package), "__file__", None) is None:
         package = module  # a namespace package has modules of several distributions

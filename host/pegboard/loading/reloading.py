@@ -14,8 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import importlib_metadata
-
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_toolkit_loaders, register_toolkits
@@ -381,10 +379,9 @@ def _check_names(names: Collection[str], choices: Sequence[PluginChoice]) -> Non
 
 def own_modules(origin: Origin) -> Modules:
     """Return the imported modules of a plugin's distribution, or of the files in which a plugin found it."""
-    if origin.entry_point is not None:
-        return modules_of_distribution(origin.entry_point.dist, origin.entry_point.module)
     if origin.distribution:
-        return modules_of_distribution(importlib_metadata.distribution(origin.distribution), None)
+        module = origin.entry_point.module if origin.entry_point else None
+        return modules_of_distribution(origin.distribution, module)
     return {} if origin.found is None else modules_in({os.path.realpath(one) for one in origin.found.folders})
 
 

@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from pegboard.errors import PluginError
 from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
-    import importlib_metadata
-
     from pegboard.plugin.toolkit_loading import FoundToolkit
 
 PluginKind = Literal["plugin", "toolkit"]
+
+
+class EntryPoint(NamedTuple):
+    """An entry point of an installed distribution.
+
+    Attributes:
+        name: its name.
+        value: its object, `module:attribute`.
+        group: its group, such as "pegboard.toolkits".
+    """
+
+    name: str
+    value: str
+    group: str
+
+    @property
+    def module(self) -> str:
+        """The module of the object."""
+        return self._parts()[0]
+
+    def load(self) -> Any:
+        """Import the module and return the object.
+
+        Raises:
+            PluginError: the value is not of the form `module:attribute`.
+        """
+        module, attributes = self._parts()
+        if not all(name.isidentifier() for name in (*module.split("."), *attributes)):
+            raise PluginError(f"its entry point {self.value!r} is not of the form `module:attribute`")
+        loaded: Any = import_module(module)
+        for attribute in attributes:
+            loaded = getattr(loaded, attribute)
+        return loaded
+
+    def _parts(self) -> tuple[str, list[str]]:
+        module, _, attributes = self.value.partition("[")[0].partition(":")
+        return module.strip(), [name.strip() for name in attributes.split(".")] if attributes.strip() else []
 
 
 class Origin(NamedTuple):
@@ -34,7 +71,7 @@ class Origin(NamedTuple):
     target: str
     distribution: str = ""
     version: str = ""
-    entry_point: importlib_metadata.EntryPoint | None = None
+    entry_point: EntryPoint | None = None
     given: Any = None
     found: FoundToolkit | None = None
     found_by: str = ""

@@ -72,9 +72,12 @@ def _secret_stories(host: Host, name: str) -> Iterator[str]:
 
 def _installed_from(choice: PluginChoice) -> str:
     """Return the URL of a distribution that does not come from a package index (PEP 610)."""
-    entry = choice.origin.entry_point
+    if choice.origin.entry_point is None:
+        return ""
+    import importlib_metadata
+
     try:
-        origin = entry.dist.origin if entry and entry.dist else None
+        origin: Any = importlib_metadata.distribution(choice.origin.distribution).origin
         return f", installed from {origin.url}" if origin is not None else ""
     except (ValueError, OSError, AttributeError):
         return ", the record of its source (direct_url.json) cannot be read"
