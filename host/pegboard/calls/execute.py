@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
+from math import inf
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
 from pegboard.types.catalogue import Tool
+from pegboard.wire.encoded_result import EncodedResult
 
 if TYPE_CHECKING:
     from pegboard.context.rounds import Rounds
@@ -332,6 +334,11 @@ def _result(bound: BoundTool, value: Any) -> Any:
         ResultTooLargeError: the result exceeds the size limit.
     """
     limit = bound.max_result_bytes
+    output = bound.signature.output
+    if output is not None and output.rows is not None:
+        written = output.rows.encoded(value, limit or inf)
+        if written is not None:
+            return EncodedResult.of(written, structured=True)
     try:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
