@@ -41,10 +41,10 @@ class DeferredField(NamedTuple):
 
 
 class DeferredCall:
-    """A call of pydantic's `Field` or `field_validator`, which is made when the class becomes a model.
+    """A call of a function of pydantic, which is made when the class becomes a model.
 
     Args:
-        name: the name of the function.
+        name: "Field", "field_validator" or "model_validator".
         arguments: its arguments.
         options: its keyword arguments.
         method: the decorated method.
@@ -53,17 +53,17 @@ class DeferredCall:
     def __init__(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any], method: Any = None) -> None:
         self.arguments = arguments
         self.options = options
-        self._name = name
-        self._method = method
+        self.name = name
+        self.method = method
 
     def around(self, method: Any) -> Any:
         """Return the call with the method that it decorates."""
-        return _now_or_later(DeferredCall(self._name, self.arguments, self.options, method))
+        return _now_or_later(DeferredCall(self.name, self.arguments, self.options, method))
 
     def result(self) -> Any:
         """Make the call."""
-        result = getattr(import_module("pydantic"), self._name)(*self.arguments, **self.options)
-        return result if self._method is None else result(self._method)
+        result = getattr(import_module("pydantic"), self.name)(*self.arguments, **self.options)
+        return result if self.method is None else result(self.method)
 
 
 def _now_or_later(call: DeferredCall) -> Any:
@@ -76,13 +76,16 @@ def _is_pydantic_imported() -> bool:
 
 
 class _Pydantic:
-    """Pydantic, imported when it is needed. `Field` and `field_validator` need it when the class becomes a model."""
+    """Pydantic, imported when it is needed. `Field` and validators need it when the class becomes a model."""
 
     def Field(self, default: Any = ..., **options: Any) -> Any:  # noqa: N802 - its name in pydantic
         return _now_or_later(DeferredCall("Field", (default,), options))
 
     def field_validator(self, *fields: str, **options: Any) -> Any:
         return DeferredCall("field_validator", fields, options).around
+
+    def model_validator(self, **options: Any) -> Any:
+        return DeferredCall("model_validator", (), options).around
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module("pydantic"), name)
@@ -145,9 +148,18 @@ class DeferredModel(type):
         return name in calls or any(name in one.arguments or "*" in one.arguments for one in calls.values())
 
     def settings(cls, values: Mapping[str, Any]) -> Any:
-        """Return settings with these values, which are not validated, and the defaults of the other fields."""
+        """Return settings with these values and the defaults of the other fields.
+
+        Fields are not validated.
+
+        Raises:
+            ValueError, AssertionError: a validator of the whole model rejects the settings.
+        """
         made = super().__call__()
         vars(made).update({name: cls.default(name) for name in cls.texts}, **values)
+        for one in cls._given.values():
+            if isinstance(one, DeferredCall) and one.name == "model_validator":
+                one.method(made)
         return made
 
     def __getattr__(cls, name: str) -> Any:
@@ -233,7 +245,13 @@ def _is_deferrable(bases: tuple[type, ...], given: Mapping[str, Any]) -> bool:
         and all(isinstance(text, str) and "ClassVar" not in text and name[0] != "_" for name, text in fields.items())
         and all(_is_simple(one) for name, one in given.items() if name not in fields and name[:2] != "__")
         and all(one.options.keys() <= _LIMITS for one in map(given.get, fields) if isinstance(one, DeferredCall))
+        and all(_follows_fields(one) for one in given.values() if isinstance(one, DeferredCall))
     )
+
+
+def _follows_fields(call: DeferredCall) -> bool:
+    """Return False for a validator of a whole model that runs before the validation of its fields."""
+    return call.name != "model_validator" or call.options == {"mode": "after"}
 
 
 def _is_simple(member: object) -> bool:
@@ -287,7 +305,11 @@ def is_model(value: object) -> bool:
 
 
 def constructed(model: type[_M], values: Mapping[str, Any]) -> _M:
-    """Return settings with these values, which are not validated, and the defaults of the other fields."""
+    """Return settings with these values, which are not validated, and the defaults of the other fields.
+
+    Raises:
+        ValueError, AssertionError: a validator of the whole model rejects the settings.
+    """
     found = deferred(model)
     settings: _M = model.model_construct(**values) if found is None else found.settings(values)
     return settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
 
@@ -35,7 +36,8 @@ def validate(
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
     if _has_plain_defaults(model) and (values := _plain_values(model, data)) is not None:
-        return constructed(model, values)
+        with suppress(ValueError, AssertionError):  # the model reports it as a problem
+            return constructed(model, values)
     model = model_of(model)
     try:
         checked = model.model_validate(data, context=context)

@@ -38,21 +38,19 @@ _ATOMS: Mapping[Any, tuple[CoreSchema, str]] = {
 }
 
 
-@cache
-def _limits() -> Mapping[str, Mapping[Any, tuple[str, str]]]:
-    """Return the limits by the type of the core schema, each with its names in the core schema and in JSON Schema."""
-    from pydantic.fields import FieldInfo
-
-    def limits(**names: str) -> dict[Any, tuple[str, str]]:
-        return {FieldInfo.metadata_lookup[limit]: (limit, name) for limit, name in names.items()}
-
-    numbers = limits(ge="minimum", gt="exclusiveMinimum", le="maximum", lt="exclusiveMaximum")
-    return {
-        "int": numbers,
-        "float": numbers,
-        "str": limits(min_length="minLength", max_length="maxLength"),
-        "list": limits(min_length="minItems", max_length="maxItems"),
-    }
+_NUMBERS = {
+    "Ge": ("ge", "minimum"),
+    "Gt": ("gt", "exclusiveMinimum"),
+    "Le": ("le", "maximum"),
+    "Lt": ("lt", "exclusiveMaximum"),
+}
+_LIMITS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "int": _NUMBERS,
+    "float": _NUMBERS,
+    "str": {"MinLen": ("min_length", "minLength"), "MaxLen": ("max_length", "maxLength")},
+    "list": {"MinLen": ("min_length", "minItems"), "MaxLen": ("max_length", "maxItems")},
+}
+"""The limits by the type of the core schema: classes of `annotated_types`, each with its names in both schemas."""
 
 
 def is_field(extra: object) -> TypeIs[FieldInfo]:
@@ -227,8 +225,9 @@ def _limited(plain: Plain, limits: Sequence[Any]) -> Plain:
         return _nullable(_limited(Plain(core["schema"], plain.json["anyOf"][0]), limits))
     json = dict(plain.json)
     for limit in limits:
-        names = _limits().get(core["type"], {}).get(type(limit))
-        if names is None or names[0] in core:
+        kind = type(limit)
+        names = _LIMITS.get(core["type"], {}).get(kind.__name__)
+        if names is None or names[0] in core or kind.__module__ != "annotated_types":
             raise NotPlainError
         core[names[0]] = json[names[1]] = getattr(limit, names[0])
     return Plain(core, _sorted(json))

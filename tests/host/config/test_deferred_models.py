@@ -33,6 +33,12 @@ class Settings(PluginConfig):
             raise ValueError("too short")
         return key
 
+    @pydantic.model_validator(mode="after")
+    def _is_not_taken(self):
+        if self.name == "taken":
+            raise ValueError("choose another name")
+        return self
+
     @property
     def double(self) -> int:
         return 2 * self.count
@@ -76,6 +82,7 @@ def test_simple_settings_do_not_import_pydantic(section: str, shown: str) -> Non
         pytest.param("{'limit': {'siez': 2}}", 'siez: unknown key; did you mean "size"', id="nested-unknown"),
         pytest.param("{'nmae': 'x'}", 'plugins.mine.nmae: unknown key; did you mean "name"', id="unknown"),
         pytest.param("{'key': 'abc'}", "too short", id="validator"),
+        pytest.param("{'name': 'taken'}", "plugins.mine: choose another name", id="validator-of-the-whole"),
         pytest.param("{'key': 'abcd'}", "SecretStr('**********')", id="type-of-pydantic"),
     ],
 )
@@ -98,9 +105,13 @@ def test_deferred_settings_equal_those_of_the_model_and_are_immutable() -> None:
         "import pydantic.fields\nclass Other(PluginConfig):\n    size: int = pydantic.fields.Field(1, ge=1)",
         "class Other(PluginConfig):\n    size: int = pydantic.Field(1, alias='length')",
         "class Other(Settings):\n    size: int = 1",
+        (
+            "class Other(PluginConfig):\n    size: int = 1\n    @pydantic.model_validator(mode='before')\n"
+            "    @classmethod\n    def _check(cls, data): return data"
+        ),
         "def local(T):\n    class Other(PluginConfig):\n        size: T = 1\n    return Other\nOther = local(int)",
     ],
-    ids=["after-import", "alias", "subclass", "local-types"],
+    ids=["after-import", "alias", "subclass", "validator-before", "local-types"],
 )
 def test_other_classes_are_models_at_once(body: str) -> None:
     code = "from pydantic import BaseModel; print(issubclass(Other, BaseModel), Other().size)"

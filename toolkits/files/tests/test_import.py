@@ -1,16 +1,17 @@
-"""What importing the toolkit costs: the descriptions of its tools, the host's own names and pydantic."""
+"""What importing the toolkit costs: the descriptions of its tools, the host's own names and the names of limits."""
 
 import subprocess
 import sys
 
 SCRIPT = """
-import sys
-from pydantic import BaseModel, Field, field_validator, model_validator
+import sys, threading
+import annotated_types
 from pegboard import Context, PluginConfig, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
+from pegboard.plugin import WidensAccess, pydantic
 before = set(sys.modules)
 import toolkit_files
 print(*sorted(name for name in set(sys.modules) - before if name.partition(".")[0] != "toolkit_files"))
-print(*sorted({"asyncio", "difflib", "ctypes", "subprocess"} & set(sys.modules)))
+print(*sorted({"asyncio", "difflib", "ctypes", "pydantic", "subprocess"} & set(sys.modules)))
 work = ("listing", "moving", "reading", "searching", "text", "walking", "watch", "writing")
 print(*(name for name in work if f"toolkit_files.{name}" in sys.modules))
 """

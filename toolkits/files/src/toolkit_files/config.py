@@ -1,15 +1,18 @@
 """The settings of `[toolkits.files]`."""
 
-import os
-from typing import Annotated, Self
+from __future__ import annotations
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+import os
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess
+from pegboard.plugin import WidensAccess, pydantic
 from toolkit_files.broad import broadness, existing
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem
+
+if TYPE_CHECKING:
+    from pydantic import ValidationInfo
 
 __all__ = ["FilesConfig"]
 
@@ -35,7 +38,7 @@ class FilesConfig(PluginConfig):
 
     roots: Annotated[
         tuple[str, ...],
-        Field(
+        pydantic.Field(
             min_length=1,
             description="directories below which the tools work; a relative one in a file counts from that file's "
             "folder, one from the environment from the working directory, which is also called {cwd}",
@@ -44,48 +47,51 @@ class FilesConfig(PluginConfig):
     ] = (".",)
     allow_broad_roots: Annotated[
         bool,
-        Field(description="lets a root be the home directory, a directory that holds it, or /"),
+        pydantic.Field(description="lets a root be the home directory, a directory that holds it, or /"),
         WidensAccess("opens the home directory or the whole disk"),
     ] = False
     write: Annotated[
-        bool, Field(description="offers the tools that write, move and delete"), WidensAccess("changes files")
+        bool, pydantic.Field(description="offers the tools that write, move and delete"), WidensAccess("changes files")
     ] = False
     max_read_bytes: Annotated[
-        int, Field(ge=1024, le=64 << 20, description="the maximum size of a result, in bytes")
+        int, pydantic.Field(ge=1024, le=64 << 20, description="the maximum size of a result, in bytes")
     ] = 65_536
     max_entries: Annotated[
-        int, Field(ge=1, le=100_000, description="the maximum number of entries in one list or find result")
+        int, pydantic.Field(ge=1, le=100_000, description="the maximum number of entries in one list or find result")
     ] = 500
     max_matches: Annotated[
-        int, Field(ge=1, le=100_000, description="the maximum number of matches in one search result")
+        int, pydantic.Field(ge=1, le=100_000, description="the maximum number of matches in one search result")
     ] = 100
     max_search_seconds: Annotated[
-        float, Field(gt=0, le=3600, description="the time limit of a search; it then returns the matches so far")
+        float,
+        pydantic.Field(gt=0, le=3600, description="the time limit of a search; it then returns the matches so far"),
     ] = 20.0
-    ignore: Annotated[tuple[str, ...], Field(description="globs of entries that searches and deep listings skip")] = (
-        IGNORED
-    )
+    ignore: Annotated[
+        tuple[str, ...], pydantic.Field(description="globs of entries that searches and deep listings skip")
+    ] = IGNORED
     deny: Annotated[
         tuple[str, ...],
-        Field(description="globs of files and directories that no tool opens or changes, besides those of credentials"),
+        pydantic.Field(
+            description="globs of files and directories that no tool opens or changes, besides those of credentials"
+        ),
     ] = ()
     allow: Annotated[
         tuple[str, ...],
-        Field(description="globs of files and directories that are open although they are closed by default"),
+        pydantic.Field(description="globs of files and directories that are open although they are closed by default"),
         WidensAccess("opens files that may hold credentials"),
     ] = ()
     protect: Annotated[
         tuple[str, ...],
-        Field(description="globs of entries that may be read but not changed"),
+        pydantic.Field(description="globs of entries that may be read but not changed"),
         WidensAccess("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
     ] = PROTECTED
 
-    @field_validator("roots")
+    @pydantic.field_validator("roots")
     @classmethod
     def _resolve(cls, roots: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         return tuple(existing(root, str(cls.folder_of(info))) for root in roots)
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _no_broad_roots(self) -> Self:
         """Reject roots that contain the user's home directory. Many clients start the host in `/`."""
         if not self.allow_broad_roots:
@@ -95,7 +101,7 @@ class FilesConfig(PluginConfig):
                     raise ValueError(f"{place}; name directories below it in roots, or set allow_broad_roots = true")
         return self
 
-    @field_validator("ignore", "deny", "allow", "protect")
+    @pydantic.field_validator("ignore", "deny", "allow", "protect")
     @classmethod
     def _compile(cls, globs: tuple[str, ...]) -> tuple[str, ...]:
         try:

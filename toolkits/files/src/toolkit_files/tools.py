@@ -5,7 +5,7 @@ The code of each tool is imported at its first call, because the start of a host
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from annotated_types import Ge, Le
 
 from pegboard import Context
 from toolkit_files.answers import (
@@ -77,9 +77,7 @@ def show_roots(context: Context) -> RootsAnswer:
 def list_directory(
     context: Context,
     path: DirectoryPath = ".",
-    depth: Annotated[
-        int, "1 for the directory's entries, 2 to include their entries, and so on", Field(ge=1, le=100)
-    ] = 1,
+    depth: Annotated[int, "1 for the directory's entries, 2 to include their entries, and so on", Ge(1), Le(100)] = 1,
     pattern: Annotated[str, "glob for names, such as *.py; one with a / is for paths below the directory"] = "",
     hidden: Hidden = False,
     resume: Resume = "",
@@ -133,7 +131,7 @@ def search(
     regex: Annotated[bool, "text is a regular expression"] = False,
     files: Annotated[str, "glob for the files to search, such as *.py"] = "",
     ignore_case: bool = False,
-    around: Annotated[int, "how many lines to show before and after each match", Field(ge=0, le=10)] = 0,
+    around: Annotated[int, "how many lines to show before and after each match", Ge(0), Le(10)] = 0,
     hidden: Hidden = False,
     resume: Resume = "",
 ) -> Matches:
@@ -166,8 +164,8 @@ def read(
     start_line: Annotated[
         int, "first line, from 1; a negative number counts from the end, -50 gives the last 50 lines"
     ] = 1,
-    end_line: Annotated[int, "last line; 0 for as many as fit", Field(ge=0)] = 0,
-    offset: Annotated[int | None, "begin at this byte instead of a line; for very long lines", Field(ge=0)] = None,
+    end_line: Annotated[int, "last line; 0 for as many as fit", Ge(0)] = 0,
+    offset: Annotated[int | None, "begin at this byte instead of a line; for very long lines", Ge(0)] = None,
     encoding: EncodingName = "",
     line_numbers: Annotated[bool, "put its number before each line"] = False,
 ) -> str:
@@ -187,8 +185,8 @@ def read(
 def read_binary(
     context: Context,
     path: FilePath,
-    offset: Annotated[int, "first byte, from 0", Field(ge=0)] = 0,
-    length: Annotated[int, "how many bytes; 0 for as many as fit", Field(ge=0)] = 0,
+    offset: Annotated[int, "first byte, from 0", Ge(0)] = 0,
+    length: Annotated[int, "how many bytes; 0 for as many as fit", Ge(0)] = 0,
 ) -> Bytes:
     """Read a file or a range of its bytes as base64. For text, use the tool that reads text."""
     from toolkit_files import reading
