@@ -36,7 +36,7 @@ from pegboard_plugins.http.refusal_responses import (
     too_large,
 )
 from pegboard_plugins.http.request_guard import RequestGuard
-from pegboard_plugins.http.sending import Pings, SendTimeout
+from pegboard_plugins.http.sending import Pings, SendLimit
 from pegboard_plugins.http.sent_events import close_messages, encode_event
 
 _is_plain_path = re.compile(r"/[A-Za-z0-9._~/-]*").fullmatch
@@ -62,6 +62,8 @@ class Handler:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._large_bodies = LargeBodies(config.max_body_bytes)
         self._aborted = False
+        self._sends = SendLimit(config.send_seconds)
+        self._pings = Pings(config.stream_ping_seconds)
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
         self._keeps_log = wants_access_log()
@@ -133,7 +135,7 @@ class Handler:
                 return begun
             answer = await (self._answer(request, task) if begun is None else self._finished(request, task, begun))
             if isinstance(answer, EventStream):
-                return await self._begin_stream(request, answer, task)
+                return await self._stream(request, answer, task)
             if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
                 await self._write_fast(request, answer.body)
                 return self._written_response
@@ -276,7 +278,7 @@ class Handler:
         """Write a response. Wait only if the peer does not read it at once."""
         head = self._head.of(body)
         if len(body) > MAX_JOINED_BODY_BYTES:
-            with SendTimeout(request, self._config.send_seconds):
+            with self._sends.sending(request):
                 await request.writer.write(head)
                 await request.writer.write(body)  # apart from the head, so that it is not copied
                 await request.writer.drain()
@@ -286,60 +288,67 @@ class Handler:
             await self._drain(request)
 
     async def _drain(self, request: web.BaseRequest) -> None:
-        with SendTimeout(request, self._config.send_seconds):
+        with self._sends.sending(request):
             await request.writer.drain()
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response. Abort the connection if the peer stops reading."""
-        with SendTimeout(request, self._config.send_seconds):
+        with self._sends.sending(request):
             await response.prepare(request)
             await response.write_eof()
 
-    async def _begin_stream(
+    async def _stream(
         self, request: web.BaseRequest, answer: EventStream, task: asyncio.Task[Any]
     ) -> web.StreamResponse:
-        """Answer with a stream. A stream may stay open for long and does not count as a request in flight."""
+        """Answer with a stream of events. If the server stops before the end, write the last message.
+
+        A stream may stay open for long and does not count as a request in flight.
+        """
         if len(self._streaming) >= self._config.max_streams:
             await close_messages(answer.messages)
             return self._response(request, BUSY)
         self._in_flight.discard(task)
         self._streaming.add(task)
-        response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
-        self._finish(request, response)
         try:
-            with SendTimeout(request, self._config.send_seconds):
-                await response.prepare(request)
-            await self._write(request, response, answer, task)
-            with SendTimeout(request, self._config.send_seconds):
-                await response.write_eof()
+            response = await self._begin_stream(request, answer)
+            self._waiting.add(task)
+            is_cut = False
+            try:
+                self._pings.restart(request)
+                async for message in answer.messages:
+                    await self._write(request, encode_event(message))
+                    self._pings.restart(request)
+            except asyncio.CancelledError:
+                if not self._aborted or request.transport is None:
+                    raise
+                task.uncancel()
+                is_cut = True
+            finally:
+                self._waiting.discard(task)
+                self._pings.end(request)
+            if is_cut and answer.cut is not None:
+                await self._write(request, encode_event(answer.cut()))
+            with self._sends.sending(request):
+                await request.writer.write_eof()
         finally:
             self._streaming.discard(task)
             await close_messages(answer.messages)
         return response
 
-    async def _write(
-        self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream, task: asyncio.Task[Any]
-    ) -> None:
-        """Write each message as an event. If the server stops before the end, write the last message."""
-        seconds = self._config.send_seconds
-        pings = Pings(request, response, self._config.stream_ping_seconds, seconds)
-        self._waiting.add(task)
-        try:
-            async for message in answer.messages:
-                with SendTimeout(request, seconds):
-                    await response.write(encode_event(message))
-                pings.restart()
-            return
-        except asyncio.CancelledError:
-            if not self._aborted or request.transport is None:
-                raise
-            task.uncancel()
-        finally:
-            self._waiting.discard(task)
-            pings.close()
-        if answer.cut is not None:
-            with SendTimeout(request, seconds):
-                await response.write(encode_event(answer.cut()))
+    async def _begin_stream(self, request: web.BaseRequest, answer: EventStream) -> web.StreamResponse:
+        """Write the head of a stream. Return the response for aiohttp.
+
+        aiohttp's own response would keep a KiB of headers for as long as the stream is open.
+        """
+        response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
+        self._finish(request, response)
+        with self._sends.sending(request):
+            await response.prepare(request)
+        return self._written_response if response.keep_alive and not self._keeps_log else response
+
+    async def _write(self, request: web.BaseRequest, event: bytes) -> None:
+        with self._sends.sending(request):
+            await request.writer.write(event)
 
 
 def _is_encoded(request: web.BaseRequest) -> bool:

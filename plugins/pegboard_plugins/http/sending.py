@@ -3,87 +3,119 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.base_protocol import BaseProtocol
 
 from pegboard_plugins.http.sent_events import PING
 
 
-class SendTimeout:
-    """A context that aborts the connection of a peer that reads nothing for between `seconds` and twice `seconds`.
+class _Send:
+    """A write that has not ended.
 
-    The abort raises an error or a cancellation in every task that waits for the connection.
+    Attributes:
+        transport: the connection.
+        left: the number of unsent bytes at the last look at the write; None before the first look.
     """
 
-    __slots__ = ("_left", "_seconds", "_timer", "_transport")
+    __slots__ = ("left", "transport")
 
-    def __init__(self, request: web.BaseRequest, seconds: float) -> None:
-        self._transport = request.transport
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self.transport = transport
+        self.left: int | None = None
+
+
+class SendLimit:
+    """Aborts the connection of a peer that reads nothing for between `seconds` and twice `seconds`.
+
+    The abort raises an error or a cancellation in every task that waits for the connection. One timer serves all
+    writes.
+
+    Args:
+        seconds: the time limit.
+    """
+
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._left: int | None = None
+        self._sends: set[_Send] = set()
+        self._timer: asyncio.TimerHandle | None = None
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def sending(self, request: web.BaseRequest) -> Iterator[None]:
+        """Limit the time of the writes in this context."""
+        if request.transport is None:
+            yield
+            return
+        send = _Send(request.transport)
+        self._sends.add(send)
+        if self._timer is None:
+            self._start()
+        try:
+            yield
+        finally:
+            self._sends.discard(send)
+
+    def _start(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
 
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-
     def _look(self) -> None:
-        if self._transport is None:
-            return
-        left = self._transport.get_write_buffer_size()
-        if self._left is not None and left >= self._left:
-            self._transport.abort()
-            return
-        self._left = left
-        self.__enter__()
+        for send in tuple(self._sends):
+            left = send.transport.get_write_buffer_size()
+            if send.left is not None and left >= send.left:
+                send.transport.abort()
+            send.left = left
+        self._timer = None
+        if self._sends:
+            self._start()
 
 
 class Pings:
-    """Writes a comment after each interval in which no event is written on a stream.
+    """Writes a comment on each open stream after each interval in which nothing is written on it.
+
+    One timer serves all streams.
 
     Args:
-        request: the request.
-        response: the stream.
         interval: the interval in seconds.
-        send_seconds: the time limit for sending a comment.
     """
 
-    __slots__ = ("_due", "_interval", "_loop", "_request", "_response", "_send_seconds", "_task", "_timer")
-
-    def __init__(
-        self, request: web.BaseRequest, response: web.StreamResponse, interval: float, send_seconds: float
-    ) -> None:
-        self._request = request
-        self._response = response
+    def __init__(self, interval: float) -> None:
         self._interval = interval
-        self._send_seconds = send_seconds
         self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[None] | None = None
-        self.restart()
-        self._wait()
+        # the earliest first, because all have the same interval
+        self._streams: dict[BaseProtocol, tuple[float, AbstractStreamWriter]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    def restart(self) -> None:
-        """Begin a new interval."""
-        self._due = self._loop.time() + self._interval
+    def restart(self, request: web.BaseRequest) -> None:
+        """Begin a new interval of a stream."""
+        self._restart(request.protocol, request.writer)
 
-    def close(self) -> None:
-        """Write no more comments."""
-        self._timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
+    def _restart(self, connection: BaseProtocol, writer: AbstractStreamWriter) -> None:
+        self._streams.pop(connection, None)
+        self._streams[connection] = self._loop.time() + self._interval, writer
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._interval, self._look)
 
-    def _wait(self) -> None:
-        self._timer = self._loop.call_at(self._due, self._look)
+    def end(self, request: web.BaseRequest) -> None:
+        """Write no more comments on a stream."""
+        self._streams.pop(request.protocol, None)
 
     def _look(self) -> None:
-        if self._loop.time() >= self._due:
-            if self._task is None or self._task.done():
-                self._task = self._loop.create_task(self._ping())
-            self.restart()
-        self._wait()
+        now = self._loop.time()
+        for connection, (_, writer) in tuple(takewhile(lambda stream: stream[1][0] <= now, self._streams.items())):
+            task = self._loop.create_task(self._ping(connection, writer))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            self._restart(connection, writer)
+        first = next(iter(self._streams.values()), None)
+        self._timer = None if first is None else self._loop.call_at(first[0], self._look)
 
-    async def _ping(self) -> None:
-        with suppress(ConnectionError), SendTimeout(self._request, self._send_seconds):
-            await self._response.write(PING)
+    async def _ping(self, connection: BaseProtocol, writer: AbstractStreamWriter) -> None:
+        """Write a comment, unless the stream has ended or its peer does not read what was written before."""
+        if connection in self._streams and not connection.writing_paused:
+            with suppress(ConnectionError):
+                await writer.write(PING)

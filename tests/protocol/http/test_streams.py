@@ -78,6 +78,18 @@ async def test_a_stream_begins_before_its_call_ends_and_is_kept_alive(strict: Se
     assert [one["result"]["isError"] async for one in streaming.rest()] == [False]
 
 
+@pytest.mark.requirement("HTTP-25")
+async def test_each_silent_stream_is_kept_alive_whether_others_end(strict: Served) -> None:
+    labels = ("one", "two", "three")
+    first, second, third = [await stream(strict, call("fixture_wait", {"label": label}, token="p")) for label in labels]
+    for streaming in (first, second, third):
+        assert await streaming.line.chunk() == b": ping\n\n"
+    first.line.abort()
+    await cancelled(strict, "one")
+    for streaming in (second, third, second, third):
+        assert await streaming.line.chunk() == b": ping\n\n"
+
+
 # --- clients that leave
 
 

@@ -9,7 +9,7 @@ import asyncio
 import base64
 import logging
 import secrets
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import count
 from typing import NamedTuple, Self
 
@@ -141,9 +141,9 @@ class SessionStream:
         """Queue a message, from any thread."""
         self._queue.send(message, key=key)
 
-    async def wait(self) -> None:
+    def wait(self) -> Awaitable[None]:
         """Wait for a message or the end of the stream."""
-        await self._queue.wait()
+        return self._queue.wait()
 
     def move_to(self, other: SessionStream) -> None:
         """Move all waiting messages to another stream."""
@@ -264,17 +264,18 @@ class SessionStreamReader:
         while stream.reader is self and (self._ends is None or self._loop.time() < self._ends):
             if (following := await stream.take(self)) is not None:
                 return following
-            if not stream.open or not await self._news():
+            if not stream.open:
+                break
+            if self._until is None:
+                await stream.wait()
+            elif not await self._news(self._until):
                 break
         raise StopAsyncIteration
 
-    async def _news(self) -> bool:
-        """Wait for a message. Return False if the client must resume the stream."""
-        if self._until is None:
-            await self._stream.wait()
-            return True
+    async def _news(self, until: float) -> bool:
+        """Wait for a message. Return False if the client must resume the stream, at a time of the event loop."""
         try:
-            async with asyncio.timeout_at(self._until):
+            async with asyncio.timeout_at(until):
                 await self._stream.wait()
         except TimeoutError:
             return False
