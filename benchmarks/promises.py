@@ -42,7 +42,7 @@ def _memory(results: Results) -> Iterator[str]:
     for name in (PEGBOARD, PEGBOARD_FILES):
         rest = results.get(memory.NAME, memory.CASE, name, "rest_mib")
         if rest:
-            yield f"{_kept(rest.median < 45)} memory of {name} at rest: {rest.median:.1f} MiB (under 45)"
+            yield f"{_kept(rest.median < 37)} memory of {name} at rest: {rest.median:.1f} MiB (under 37)"
     after = results.get(memory.NAME, memory.CASE, PEGBOARD, "after_mib")
     twice = results.get(memory.NAME, memory.CASE, PEGBOARD, "after_twice_mib")
     if after and twice:

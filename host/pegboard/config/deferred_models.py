@@ -60,6 +60,11 @@ class DeferredCall:
         """Return the call with the method that it decorates."""
         return _now_or_later(DeferredCall(self.name, self.arguments, self.options, method))
 
+    @property
+    def only_describes(self) -> bool:
+        """True for a `Field` of Annotated that has only a description."""
+        return self.arguments == (...,) and self.options.keys() == {"description"}
+
     def result(self) -> Any:
         """Make the call."""
         result = getattr(import_module("pydantic"), self.name)(*self.arguments, **self.options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic_core import ValidationError
 
-from pegboard.config.deferred_models import constructed, deferred, field_of, model_of
+from pegboard.config.deferred_models import DeferredCall, constructed, deferred, field_of, model_of
 from pegboard.config.models import FromEnvironment, PluginConfig, WidensAccess
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Source, Sources
@@ -118,7 +118,10 @@ def _is_checked(model: type[BaseModel], key: str) -> bool:
 
 def _are_marks(metadata: Sequence[Any]) -> bool:
     """Return True if no metadata of a field constrains its value."""
-    return all(isinstance(one, WidensAccess | FromEnvironment) for one in metadata)
+    return all(
+        one.only_describes if isinstance(one, DeferredCall) else isinstance(one, WidensAccess | FromEnvironment)
+        for one in metadata
+    )
 
 
 def _with_raw_text(

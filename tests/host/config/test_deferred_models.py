@@ -20,7 +20,7 @@ class Limit(PluginConfig):
     size: int = pydantic.Field(1, ge=1)
 
 class Settings(PluginConfig):
-    name: str = "none"
+    name: Annotated[str, pydantic.Field(description="the name")] = "none"
     paths: Annotated[tuple[str, ...], WidensAccess("opens paths")] = ()
     count: Annotated[int, FromEnvironment("COUNT")] = pydantic.Field(3, ge=0)
     limit: Limit | None = None
