@@ -1,26 +1,30 @@
 """Validators of arguments that need no conversion. They validate decoded JSON, so that it is not encoded again.
 
 They exist for types that read a JSON value and the equal Python value alike: models and TypedDicts of strings, numbers,
-booleans, lists and dicts. Strings, numbers and booleans must have exactly the declared type. Arguments that such a
-validator rejects may still be valid: the caller then validates them as JSON.
+booleans, lists and dicts, and of dates, UUIDs and enums that are sent as strings. Strings, numbers and booleans must
+have exactly the declared type. Arguments that such a validator rejects may still be valid: the caller then validates
+them as JSON.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
-from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, core_schema
+from pydantic_core import CoreConfig, CoreSchema, SchemaError, SchemaValidator, core_schema
 
 _ATOMS = frozenset(("str", "int", "float", "bool"))
+_TEXTS = frozenset(("date", "datetime", "time", "timedelta", "uuid", "enum"))
+"""The types that read a string alike in JSON and Python, except in strict mode."""
 _UNCHANGED = frozenset(("none", "definition-ref"))
-_INNER: Mapping[str, tuple[str, ...]] = {
-    "list": ("items_schema",),
-    "dict": ("keys_schema", "values_schema"),
-    "nullable": ("schema",),
-    "default": ("schema",),
-    "model": ("schema",),
-    "definitions": ("schema",),
+_INNER: Mapping[str, AbstractSet[str]] = {
+    "list": {"items_schema"},
+    "dict": {"keys_schema", "values_schema"},
+    "nullable": {"schema"},
+    "default": {"schema"},
+    "model": {"schema"},
+    "definitions": {"schema"},
 }
 """The core schemas inside of each type of core schema."""
 _CONTAINERS = ("list", "dict")
@@ -32,43 +36,48 @@ class _ConvertedError(Exception):
     """A type may read JSON differently from Python values."""
 
 
-def exact_validator(core: CoreSchema) -> Callable[[Any], dict[str, Any]] | None:
+def exact_validator(core: CoreSchema, *, strict: bool = False) -> Callable[[Any], dict[str, Any]] | None:
     """Return a validator of arguments that need no conversion, or None if a type may need one.
 
     Args:
         core: the core schema of the arguments.
+        strict: True if the arguments are validated strictly.
     """
     try:
         # the prebuilt validator of a model would convert
-        return SchemaValidator(_exact(core), _use_prebuilt=False).validate_python
-    except _ConvertedError:
+        return SchemaValidator(_exact(core, strict), _use_prebuilt=False).validate_python
+    except (_ConvertedError, SchemaError):
         return None
 
 
-def _exact(core: Any) -> Any:
+def _exact(core: Any, strict: bool) -> Any:
     kind = core["type"]
     if kind in _ATOMS:
         return {**core, "strict": True}
-    if kind in _UNCHANGED:
+    if kind in _UNCHANGED or (kind == "literal" and all(type(one) is str for one in core["expected"])):
         return core
-    if kind == "literal" and all(type(one) is str for one in core["expected"]):
-        return core
+    if kind in _TEXTS and not strict and not core.get("strict"):
+        return _after(core_schema.str_schema(strict=True), core)
     config: CoreConfig = core.get("config", {})
     extra = core.get("extra_behavior", config.get("extra_fields_behavior"))
     if _UNUSUAL.intersection(name for name in core if core[name]) or extra == "allow" or config.get("strict"):
         raise _ConvertedError
     if kind in _FIELDS:
-        fields = {name: {**field, "schema": _exact(field["schema"])} for name, field in core["fields"].items()}
+        fields = {name: {**field, "schema": _exact(field["schema"], strict)} for name, field in core["fields"].items()}
         return {**core, "fields": fields}
-    if kind not in _INNER or (kind == "dict" and core.get("keys_schema", {}).get("type") != "str"):
+    inner = _INNER.get(kind)
+    if inner is None or not inner <= core.keys() or (kind == "dict" and core["keys_schema"]["type"] != "str"):
         raise _ConvertedError
-    found = {**core, **{name: _exact(core[name]) for name in _INNER[kind]}}
+    found = {**core, **{name: _exact(core[name], strict) for name in inner}}
     if kind in _CONTAINERS:
         found["strict"] = True
     if kind == "definitions":
-        found["definitions"] = [_exact(one) for one in core["definitions"]]
-    if kind != "model":
-        return found
-    ref = found.pop("ref", None)
-    # an instance of the model is not JSON
-    return core_schema.chain_schema([core_schema.is_instance_schema(dict), found], ref=ref)
+        found["definitions"] = [_exact(one, strict) for one in core["definitions"]]
+    # an instance of a model is not JSON
+    return _after(core_schema.is_instance_schema(dict), found) if kind == "model" else found
+
+
+def _after(first: CoreSchema, core: Any) -> CoreSchema:
+    """Return a core schema that checks a value before another one reads the value."""
+    own = {name: one for name, one in core.items() if name != "ref"}
+    return core_schema.chain_schema([first, own], ref=core.get("ref"))

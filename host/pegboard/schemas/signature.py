@@ -263,7 +263,7 @@ def _reader(
     from pegboard.schemas.exact_types import exact_validator  # most tools have plain types
 
     read = validator.validate_json
-    exact = cache(partial(exact_validator, core))  # compiled at the first call
+    exact = cache(partial(exact_validator, core, strict=strict))  # compiled at the first call
     level = True if strict else None
     text = to_json(schema)
     has_numbers = any(word in text for word in (b'"integer"', b'"number"', b'"enum"'))

@@ -24,7 +24,7 @@ def is_faithful(data: bytes, message: Any) -> bool:
             if float in kinds and not are_finite(values, kinds):
                 return False
             if dict in kinds:
-                found = [one for one in values if type(one) is dict]
+                found = values if kinds == {dict} else [one for one in values if type(one) is dict]
                 objects += len(found)
                 members += sum(map(len, found))
             if dict in kinds or list in kinds:

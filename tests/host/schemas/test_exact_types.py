@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
@@ -47,6 +49,26 @@ class Checked(BaseModel):
         return text.lower()
 
 
+class Shade(Enum):
+    DARK = "dark"
+    FIVE = 5
+
+
+class Event(BaseModel):
+    when: datetime
+    day: date | None
+    shade: Shade
+    id: UUID
+    took: timedelta
+
+
+EVENT = {
+    "when": "2026-01-02T03:04:05+02:00",
+    "day": "2026-01-02",
+    "shade": "dark",
+    "id": "12345678123456781234567812345678",
+    "took": "PT3S",
+}
 NODE = {"called": "root", "children": [{"called": "leaf", "size": 2**70, "ratio": 1}]}
 ROW = {"id": 1, "kind": "b", "done": {"x": True}}
 
@@ -55,7 +77,9 @@ def exact(annotation: Any) -> Callable[[Any], Any] | None:
     return exact_validator(TypeAdapter(annotation).core_schema)
 
 
-@pytest.mark.parametrize(("annotation", "value"), [(Node, NODE), (list[Row], [ROW, {**ROW, "more": 1}])])
+@pytest.mark.parametrize(
+    ("annotation", "value"), [(Node, NODE), (list[Row], [ROW, {**ROW, "more": 1}]), (Event, EVENT)]
+)
 def test_a_value_of_the_declared_types_is_read_like_its_json(annotation: Any, value: Any) -> None:
     check = exact(annotation)
     assert check is not None
@@ -75,6 +99,9 @@ def test_a_value_of_the_declared_types_is_read_like_its_json(annotation: Any, va
         (list[Row], [{**ROW, "done": {"x": 1}}]),
         (list[Row], [{"id": 1}]),
         (list[Row], (ROW,)),
+        (Event, {**EVENT, "when": 1_700_000_000}),
+        (Event, {**EVENT, "shade": 5}),
+        (Event, {**EVENT, "id": UUID(EVENT["id"])}),
     ],
 )
 def test_a_value_that_needs_conversion_is_left_to_the_validation_of_json(annotation: Any, value: Any) -> None:
@@ -87,6 +114,10 @@ def test_a_value_that_needs_conversion_is_left_to_the_validation_of_json(annotat
 @pytest.mark.parametrize("annotation", [date | str, Decimal, bytes, Loose, Strict, Checked, dict[int, str], list[Any]])
 def test_a_type_that_may_read_json_differently_has_no_such_validator(annotation: Any) -> None:
     assert exact(annotation) is None
+
+
+def test_a_strict_tool_reads_dates_from_json() -> None:
+    assert exact_validator(TypeAdapter(Event).core_schema, strict=True) is None
 
 
 def test_arguments_that_need_no_conversion_are_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
