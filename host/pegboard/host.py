@@ -210,7 +210,7 @@ class Host:
         self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, lambda kind: partial(self._page, kind), runtime)
-        self.is_immediate = immediate_calls(assembly)
+        self.is_immediate = immediate_calls(assembly, self._lists.unfiltered)
         self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
         self._assembly = assembly
         self._offered |= offered(assembly)

@@ -107,9 +107,14 @@ class Handler:
         answer: Any = self._host.begin(
             self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait())
         )
-        if type(answer) is Response and is_plain(answer) and len(answer.body) <= MAX_JOINED_BODY_BYTES:
+        if type(answer) is Response and is_plain(answer):
             assert connection.transport is not None  # it has just received the request
-            connection.transport.write(self._head.of(answer.body) + answer.body)
+            head, body = self._head.of(answer.body), answer.body
+            if len(body) > MAX_JOINED_BODY_BYTES:
+                connection.transport.write(head)
+                connection.transport.write(body)  # apart from the head, so that it is not copied
+            else:
+                connection.transport.write(head + body)
             waits: bool = connection.writing_paused
             if not waits:
                 return True

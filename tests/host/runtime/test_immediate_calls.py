@@ -33,6 +33,11 @@ class Listing(Middleware):
         return await call_next(call)
 
 
+class Messages(Middleware):
+    async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+
 @kit.tool(inline=True)
 def inline() -> int:
     """Return a number."""
@@ -61,6 +66,8 @@ async def waiting() -> int:
     ("method", "name", "is_immediate"),
     [
         ("tools/call", "x_inline", True),
+        ("tools/list", None, True),
+        ("prompts/list", None, True),
         ("prompts/get", "x_inline", False),
         ("tools/call", "x_guarded", False),
         ("tools/call", "x_in_thread", False),
@@ -69,7 +76,7 @@ async def waiting() -> int:
         ("tools/call", ["x_inline"], False),
     ],
 )
-async def test_only_calls_of_unguarded_inline_tools_are_immediate(
+async def test_only_lists_and_calls_of_unguarded_inline_tools_are_immediate(
     method: str, name: object, is_immediate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pegboard.runtime.immediate_calls.MEDIA_TYPES", set())  # other tests import files
@@ -100,3 +107,18 @@ async def test_a_call_is_immediate_unless_middleware_wants_it_or_files_are_read(
     monkeypatch.setattr("pegboard.runtime.immediate_calls.MEDIA_TYPES", files)
     async with make_host(kit, plugins={"m": plugin_of(middleware=[middleware])}) as host:
         assert host.is_immediate(Call("tools/call", {"name": "x_inline", **params})) is is_immediate
+
+
+@pytest.mark.parametrize(
+    ("middleware", "lists"),
+    [
+        (Listing(), False),
+        (Quick(), True),
+        (Waiting(), True),
+        (Messages(), False),
+    ],
+    ids=["of lists", "of quick calls", "of calls", "of messages"],
+)
+async def test_a_list_is_immediate_unless_middleware_filters_or_delays_it(middleware: Middleware, lists: bool) -> None:
+    async with make_host(kit, plugins={"m": plugin_of(middleware=[middleware])}) as host:
+        assert host.is_immediate(Call("tools/list")) is lists
