@@ -41,7 +41,7 @@ from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, begin_response, check_reach, public_hosts, respond
 from pegboard.runtime.call_counter import CallCounter
 from pegboard.runtime.immediate_calls import immediate_calls
-from pegboard.runtime.lifespans import Entered, leave_all, observe, start_plugins
+from pegboard.runtime.lifespans import Entered, LateLifespans, leave_all, observe, start_plugins
 from pegboard.runtime.method_table import method_table
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
@@ -101,8 +101,8 @@ class Host:
         host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
         self._runtime = Runtime(threads, Deadlines(), host_access, token_seconds=host.token_seconds, middleware=time)
         self._methods: Mapping[str, CallNext] = {}
-        self._changes = ChangeListeners()
-        self._registry = Registry(self.config, self._publish, self._changes.emit_kinds)
+        self._changes, self._late = ChangeListeners(), LateLifespans(self._entered)
+        self._registry = Registry(self.config, self._publish, self._changes.emit_kinds, self._late)
         self._program = LoadedPlugin(PROGRAM, None, self._registry.context_of_program)
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
@@ -232,6 +232,7 @@ class Host:
         self.started = True
         self._stopping.clear()
         self._changes.open()
+        self._late.open()
         try:
             self.report, self._reloader = self._load(), None
             refuse_fatal(self.report.problems, self._redactor)
@@ -284,6 +285,7 @@ class Host:
         Raises:
             asyncio.CancelledError: the task was cancelled. Everything that needs no waiting has been left.
         """
+        self._late.close()
         cancelled = await leave_all(self._entered)
         for one in (self._changes, self._redactor, self._runtime, self._in_flight.watchdog):
             one.close()

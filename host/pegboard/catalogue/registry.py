@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pegboard.authoring import as_definition
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.bound_definitions import SINGULAR, BindResult, BoundDefinition, Definition, Edits, Unserved
 from pegboard.catalogue.inventory import notify_middleware
+from pegboard.catalogue.own_catalogue import KnownResources, OwnCatalogue
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
@@ -40,6 +41,12 @@ Guard: TypeAlias = Callable[..., None]
 """Raises `ConfigError` if the authenticators and the routes of an assembly may not be served at an open address."""
 
 
+class _LateLifespans(Protocol):
+    def enter(self, plugin: LoadedPlugin) -> None: ...
+
+    def leave(self, plugin: LoadedPlugin) -> None: ...
+
+
 class Registry:
     """The catalogues of all plugins of one host.
 
@@ -47,14 +54,20 @@ class Registry:
         config: the configuration of the host.
         publish: a function that starts to serve a new assembly.
         changed: a function that is called with the changed kinds, outside all locks.
+        late: enters the lifespans of toolkits that a thread has imported.
     """
 
     def __init__(
-        self, config: HostConfig, publish: Callable[[Assembly], None], changed: Callable[[Collection[ItemKind]], None]
+        self,
+        config: HostConfig,
+        publish: Callable[[Assembly], None],
+        changed: Callable[[Collection[ItemKind]], None],
+        late: _LateLifespans,
     ) -> None:
         self._config = config
         self._publish = publish
         self._changed = changed
+        self._late = late
         self._lock = RLock()
         self._plugins: Sequence[LoadedPlugin] = ()
         self._assembly: Assembly | None = None
@@ -72,7 +85,7 @@ class Registry:
         """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
         directory = None if folder is None else str(folder)
-        own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
+        own, secret = OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
         return PluginContext(plugin.origin.name, config, log, own, secret, directory, partial(self._token, plugin))
 
     def context_of_program(self, program: LoadedPlugin) -> PluginContext:
@@ -184,9 +197,27 @@ class Registry:
 
     def _finish(self, late: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
         """Import a toolkit and serve its items in place of its definitions. See `LateToolkit.finish`."""
+        fresh = load_late(late, self._config, self.context)
+        self._enter(fresh)
+        try:
+            return self._serve_imported(late, fresh, toolkit)
+        except BaseException:
+            self._late.leave(fresh)
+            raise
+
+    def _enter(self, fresh: LoadedPlugin) -> None:
+        """Enter the lifespan of an imported toolkit. Its additions are items that the assembly does not have yet."""
+        with self._lock:
+            self._joining = (*self._joining, fresh)
+        try:
+            self._late.enter(fresh)
+        finally:
+            with self._lock:
+                self._joining = tuple(one for one in self._joining if one is not fresh)
+
+    def _serve_imported(self, late: LoadedPlugin, fresh: LoadedPlugin, toolkit: LateToolkit) -> Rejections:
         from pegboard.catalogue.item_checks import accepted  # most hosts have no late toolkit
 
-        fresh = load_late(late, self._config, self.context)
         with self._lock:
             self._running(late)
             self._exchange(late, fresh)
@@ -286,7 +317,7 @@ class Registry:
         """Bind definitions outside the lock, so that a slow one does not block other changes."""
         binder = self._running(plugin)
         found: dict[int, BindResult] = {}
-        resources = _Resources(self._assembly.resources if self._assembly else {})
+        resources = KnownResources(self._assembly.resources if self._assembly else {})
         # resources first, as tools may refer to them
         for number, one in sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)):
             found[number] = bound = self._bound_one(binder, plugin, one, resources)
@@ -347,40 +378,6 @@ class Registry:
             self._publish(assembly)
             self._assembly = assembly
         self._changed(draft.changed if announced is None else announced)
-
-
-class _OwnCatalogue:
-    """The catalogue of one plugin; see `pegboard.plugin.Catalogue`."""
-
-    def __init__(self, registry: Registry, plugin: LoadedPlugin) -> None:
-        self._registry = registry
-        self._plugin = plugin
-
-    def add(self, *definitions: Any) -> tuple[str, ...]:
-        return self._registry.add(self._plugin, definitions)
-
-    def update(self, *definitions: Any) -> tuple[str, ...]:
-        return self._registry.update(self._plugin, definitions)
-
-    def remove(self, kind: ItemKind, *names: str) -> None:
-        self._registry.remove(self._plugin, kind, names)
-
-
-class _Resources(Mapping[str, Resource]):
-    """The resources of an assembly, in the form for clients, and the resources about to be added."""
-
-    def __init__(self, served: Mapping[str, tuple[Any, Any]]) -> None:
-        self.added: dict[str, Resource] = {}
-        self._served = served
-
-    def __getitem__(self, uri: str) -> Resource:
-        return self.added[uri] if uri in self.added else self._served[uri][0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._served, **self.added})
-
-    def __len__(self) -> int:
-        return len({**self._served, **self.added})
 
 
 def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:

@@ -49,6 +49,21 @@ def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
     return found
 
 
+def unread_settings(config: HostConfig, name: str) -> Iterator[AccessSetting]:
+    """Yield the operator's settings of a toolkit whose model is not imported yet. Each may widen access."""
+    path, section = ("toolkits", name), config.section("toolkits", name)
+    if not section:
+        return
+    from pegboard.config.secret_values import masked
+
+    for key, value in section.items():
+        source = config.sources.around((*path, key))
+        if source.by_operator and not isinstance(value, SecretRef):
+            access = "may widen access; its toolkit is imported at the first call"
+            yield AccessSetting(dotted((*path, key)), masked(value, (*path, key)), access, str(source))
+    yield from _referred(config, path, section)
+
+
 def _marked(
     config: HostConfig, path: KeyPath, section: Mapping[str, Any], model: type[BaseModel] | None
 ) -> Iterator[AccessSetting]:

@@ -22,6 +22,8 @@ from pegboard.plugin.toolkit_loading import FoundToolkit
 logger = logging.getLogger("pegboard.loading.loader")
 
 _ITEM_HOOKS = frozenset(one.__name__ for one in (register_tools, register_resources, register_prompts))
+_LATE_HOOKS = frozenset(("lifespan",))
+"""The other hooks of a toolkit that may be imported late."""
 
 
 def found_toolkit_of(origin: Origin, config: HostConfig, remark: Callable[[str], None]) -> FoundToolkit:
@@ -99,7 +101,7 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
         load: loads the toolkit completely.
 
     Raises:
-        PluginError: the toolkit failed, or contributes more than tools, resources and prompts.
+        PluginError: the toolkit failed, or contributes more than a lifespan, tools, resources and prompts.
     """
     try:
         fresh = load(HookManager())
@@ -110,6 +112,6 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
         entry = plugin.origin.entry_point
         place = failure_location(error, entry.module) if entry is not None else ""
         raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
-    if others := other_hooks(fresh):
-        raise PluginError(f"{plugin.origin} now has {', '.join(others)}: run `pegboard lock --update`")
+    if others := {*other_hooks(fresh)} - _LATE_HOOKS:
+        raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: run `pegboard lock --update`")
     return fresh

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
+from pegboard.errors import PluginError
 from pegboard.hookspecs import register_telemetry
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, contributions_of
 from pegboard.messages.error_fields import describe_error
@@ -101,3 +103,65 @@ def observe(
     observation = Observation(observers, gauges)
     entered.append(("the observers", observation))
     return observation
+
+
+def lifespans_of(plugins: Sequence[LoadedPlugin], entered: Entered) -> Entered:
+    """Return the entered lifespans of plugins."""
+    own = {id(lifespan) for plugin in plugins for lifespan in plugin.contributions["lifespan"]}
+    return [one for one in entered if id(one[1]) in own]
+
+
+class LateLifespans:
+    """Enters the lifespans of toolkits that other threads import while the host runs.
+
+    Args:
+        entered: the entered contexts of the host.
+    """
+
+    def __init__(self, entered: Entered) -> None:
+        self._entered = entered
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> None:
+        """Accept lifespans. The event loop of the host calls this."""
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """Accept no more lifespans, because the host stops."""
+        self._loop = None
+
+    def enter(self, plugin: LoadedPlugin) -> None:
+        """Enter the lifespans of a plugin, and wait until they have started.
+
+        Raises:
+            PluginError: a lifespan failed, or the host has stopped.
+        """
+        if not all(isinstance(one, nullcontext) for one in plugin.contributions["lifespan"]):
+            self._run(plugin, self._enter)
+
+    def leave(self, plugin: LoadedPlugin) -> None:
+        """Leave the lifespans of a plugin that is not served. A host that stops leaves them itself."""
+        if self._loop is not None and lifespans_of([plugin], self._entered):
+            self._run(plugin, self._leave)
+
+    def _run(self, plugin: LoadedPlugin, step: Callable[[LoadedPlugin], Coroutine[Any, Any, None]]) -> None:
+        if (loop := self._loop) is None:
+            raise PluginError(f"{plugin.origin} failed: the host has stopped")
+        try:
+            asyncio.run_coroutine_threadsafe(step(plugin), loop).result()
+        except CancelledError:
+            raise PluginError(f"{plugin.origin} failed: the host has stopped") from None
+
+    async def _enter(self, plugin: LoadedPlugin) -> None:
+        error = await enter_all(plugin, self._entered)
+        if error is not None:
+            raise PluginError(f"{plugin.origin} failed: its lifespan: {describe_error(error)}")
+        if self._loop is None:  # the host has left the others
+            await self._leave(plugin)
+            raise PluginError(f"{plugin.origin} failed: the host has stopped")
+
+    async def _leave(self, plugin: LoadedPlugin) -> None:
+        own = lifespans_of([plugin], self._entered)
+        for one in own:
+            self._entered.remove(one)
+        await leave_all(own)

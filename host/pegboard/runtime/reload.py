@@ -16,12 +16,12 @@ from pegboard.config import HostConfig
 from pegboard.errors import MCPError
 from pegboard.loading.changed_settings import changed_keys
 from pegboard.loading.discovery import ProgramPlugins, Selection
-from pegboard.loading.plugins import LoadedPlugin, LoadReport, refuse_fatal
+from pegboard.loading.plugins import LoadReport, refuse_fatal
 from pegboard.loading.reloading import Reloading, Served, Unit
 from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.origin import PROGRAM
 from pegboard.runtime.call_counter import CallCounter
-from pegboard.runtime.lifespans import Entered, enter_all, leave_all
+from pegboard.runtime.lifespans import Entered, enter_all, leave_all, lifespans_of
 from pegboard.secrets.redaction import Redactor, redacted
 from pegboard.types.reloads import ReloadResult
 
@@ -166,7 +166,7 @@ class _Reload:
             return
         now = {id(one) for one in self._registry.plugins}
         old = [one for unit in applied for one in unit.old if id(one) not in now]
-        self.retired = _lifespans(old, self._entered)
+        self.retired = lifespans_of(old, self._entered)
 
     def _assemble(self, reloading: Reloading) -> None:
         served = reloading.served()
@@ -183,7 +183,7 @@ class _Reload:
     async def _undo(self, units: Sequence[Unit], reason: str) -> None:
         """Keep the old versions of units, and leave the lifespans of the new ones."""
         for unit in units:
-            started = _lifespans(unit.fresh, self._entered)
+            started = lifespans_of(unit.fresh, self._entered)
             for one in started:
                 self._entered.remove(one)
             if unit.result is not None and unit.result.is_applied:
@@ -200,12 +200,6 @@ async def _in_thread(work: Callable[[], None], interrupt: Callable[[], None] = l
         interrupt()
         await asyncio.wait((running,), timeout=MAX_INTERRUPTION_SECONDS)
         raise
-
-
-def _lifespans(plugins: Sequence[LoadedPlugin], entered: Entered) -> Entered:
-    """Return the entered lifespans of plugins."""
-    own = {id(lifespan) for plugin in plugins for lifespan in plugin.contributions["lifespan"]}
-    return [one for one in entered if id(one[1]) in own]
 
 
 def _applicable(before: HostConfig, config: HostConfig) -> tuple[HostConfig, list[str], list[str]]:

@@ -34,8 +34,8 @@ def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
         return "pegboard.lock does not have it"
     if (owner.distribution, owner.version) != (toolkit.distribution, toolkit.version):
         return f"pegboard.lock has it from {owner.distribution} {owner.version}".rstrip()
-    if owner.hooks:
-        return f"it has hooks that run at the start ({', '.join(owner.hooks)})"
+    if hooks := [hook for hook in owner.hooks if hook != "lifespan"]:
+        return f"it has hooks that run at the start ({', '.join(hooks)})"
     if not toolkit.host_digest:
         return "[host.tools] changes tools"
     if toolkit.host_digest != lock.host_digest or toolkit.settings_digest != owner.settings_digest:

@@ -15,7 +15,7 @@ import pytest
 
 from pegboard import Host, ToolResult
 from pegboard.catalogue.lock_content import lock_of
-from pegboard.cli.commands.listing import plugin_detail
+from pegboard.cli.serving.access_settings import access_of
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError, ToolkitLoadError
 from pegboard.loading.discovery import defaults
@@ -170,14 +170,66 @@ async def test_a_toolkit_is_lazy_if_the_lock_describes_it(
         assert ("shop_kit" in sys.modules) is (reason != "imported at its first call")
 
 
-async def test_a_toolkit_with_a_lifespan_is_not_lazy(site: Path) -> None:
-    install(site, KIT + "\n@kit.lifespan\nasync def life(context):\n    yield 1\n")
+LIFE = """
+import sys
+
+@kit.lifespan
+async def life(config):
+    sys.shop_life = ["entered"]
+    yield "open"
+    sys.shop_life.append("left")
+
+@kit.tool
+async def state(context: Context) -> str:
+    "Return the state."
+    return context.state
+"""
+
+
+async def test_the_lifespan_of_a_lazy_toolkit_begins_at_its_first_call(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "shop_life", [], raising=False)
+    install(site, KIT + LIFE)
+    await lock(site)
+    monkeypatch.setattr(sys, "shop_life", [])
+    async with host_of(site) as host:
+        assert remarks(host) == ["imported at its first call"]
+        assert (sys.shop_life, "shop_kit" in sys.modules) == ([], False)  # type: ignore[attr-defined]
+        assert await value(host, "shop_state") == "open"
+        assert sys.shop_life == ["entered"]  # type: ignore[attr-defined]
+    assert sys.shop_life == ["entered", "left"]  # type: ignore[attr-defined]
+
+
+async def test_a_lifespan_of_a_toolkit_that_is_not_served_ends(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(site, KIT + LIFE)
     await lock(site)
     async with host_of(site) as host:
-        (choice,) = [one for one in host.report.choices if one.origin.name == "shop"]
-        assert plugin_detail(host, choice)["remarks"] == [
-            "imported at the start: it has hooks that run at the start (lifespan)"
-        ]
+        monkeypatch.setattr(host._registry, "_serve_imported", lambda *_: 1 / 0)
+        assert isinstance((await failure(host, "shop_state")).error, ToolkitLoadError)
+        assert sys.shop_life == ["entered", "left"]  # type: ignore[attr-defined]
+
+
+async def test_settings_of_a_lazy_toolkit_are_shown_as_settings_that_may_widen_access(site: Path) -> None:
+    toolkits = {"shop": {"cups": 4}}
+    async with host_of(site, lazy=False, toolkits=toolkits) as host:
+        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+        assert access_of(host) == []
+    forget()
+    async with host_of(site, toolkits=toolkits) as host:
+        (setting,) = access_of(host)
+        assert (setting.key, setting.value) == ("toolkits.shop.cups", 4)
+        assert setting.access == "may widen access; its toolkit is imported at the first call"
+
+
+async def test_a_toolkit_with_other_hooks_is_not_lazy(site: Path) -> None:
+    async with host_of(site, lazy=False) as host:
+        found = lock_of(host.assembly, host.report.plugins, host.config)
+    forget()
+    owner = found.owners["toolkit:shop"]._replace(hooks=("lifespan", "register_commands"))
+    write_lock(found._replace(owners={"toolkit:shop": owner}), site / LOCK_FILE_NAME, None)
+    async with host_of(site) as host:
+        assert remarks(host) == ["imported at the start: it has hooks that run at the start (register_commands)"]
 
 
 async def test_settings_are_validated_by_the_schema_of_the_lock(site: Path) -> None:
@@ -251,7 +303,10 @@ async def test_many_first_calls_import_once_and_block_no_other_toolkit(site: Pat
     [
         ("1 / 0\n", "ZeroDivisionError: division by zero"),
         ("raise SystemExit\n", "SystemExit"),
-        ("@kit.lifespan\nasync def life(context):\n    yield 1\n", "now has lifespan: run `pegboard lock --update`"),
+        (
+            "@kit.lifespan\nasync def life(config):\n    yield 1 / 0\n",
+            "its lifespan: ZeroDivisionError: division by zero",
+        ),
     ],
 )
 async def test_a_failed_import_answers_each_call_with_one_error(

@@ -7,7 +7,7 @@ from typing import Any
 
 from pegboard.cli.output.toml_values import toml_value
 from pegboard.config import HostConfig
-from pegboard.config.widened_access import AccessSetting, access_settings
+from pegboard.config.widened_access import AccessSetting, access_settings, unread_settings
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
@@ -25,7 +25,9 @@ def access_of(host: Host) -> list[AccessSetting]:
     for plugin in host.report.plugins:
         settings = plugin.context.config
         models[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
-    return [*_third_party(host.report.choices, host.config), *access_settings(host.config, models)]
+    late = [plugin.origin.name for plugin in host.report.plugins if plugin.is_late]
+    unread = (setting for name in late for setting in unread_settings(host.config, name))
+    return [*_third_party(host.report.choices, host.config), *access_settings(host.config, models), *unread]
 
 
 def files_read(host: Host) -> list[str]:
