@@ -93,12 +93,14 @@ def test_settings_need_no_pydantic_and_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
-def test_lists_of_names_and_booleans_build_no_validator() -> None:
+def test_simple_values_build_no_validator() -> None:
     code = "from pegboard.config import HostConfig"
-    section = "{'autoload': False, 'transports': ['stdio'], 'secret_stores': ['a', 'b']}"
+    section = (
+        "{'name': 'mine', 'page_size': 5, 'autoload': False, 'transports': ['stdio'], 'secret_stores': ['a', 'b']}"
+    )
     plain = loaded_by(f"{code}; HostConfig.of({{'host': {section}}})")
     assert "pydantic.plugin._loader" not in plain
-    assert "pydantic.plugin._loader" in loaded_by(code + "; HostConfig.of({'host': {'name': 'mine'}})")
+    assert "pydantic.plugin._loader" in loaded_by(code + "; HostConfig.of({'host': {'metadata': {'a': 'b'}}})")
 
 
 def test_a_host_without_a_configuration_file_reads_no_toml() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
@@ -16,7 +17,7 @@ from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
     import pydantic as pydantic  # noqa: PLC0414 - exported again
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationInfo
     from pydantic.fields import FieldInfo
 
 _M = TypeVar("_M", bound="BaseModel")
@@ -59,11 +60,6 @@ class DeferredCall:
     def around(self, method: Any) -> Any:
         """Return the call with the method that it decorates."""
         return _now_or_later(DeferredCall(self.name, self.arguments, self.options, method))
-
-    @property
-    def only_describes(self) -> bool:
-        """True for a `Field` of Annotated that has only a description."""
-        return self.arguments == (...,) and self.options.keys() == {"description"}
 
     def result(self) -> Any:
         """Make the call."""
@@ -147,10 +143,15 @@ class DeferredModel(type):
         value = cls._given.get(name, ...)
         return value.arguments[0] if isinstance(value, DeferredCall) else value
 
-    def is_checked(cls, name: str) -> bool:
-        """Return True if a field has limits or a validator."""
-        calls = {key: one for key, one in cls._given.items() if isinstance(one, DeferredCall)}
-        return name in calls or any(name in one.arguments or "*" in one.arguments for one in calls.values())
+    def limits(cls, name: str) -> Mapping[str, Any]:
+        """Return the options of `Field` for a field, in its Annotated and in its default."""
+        calls = (one for one in (*cls.field(name).metadata, cls._given.get(name)) if isinstance(one, DeferredCall))
+        return {option: value for one in calls for option, value in one.options.items()}
+
+    def validators(cls, name: str) -> list[DeferredCall]:
+        """Return the validators of a field, in the order of their definition."""
+        calls = [one for one in cls._given.values() if isinstance(one, DeferredCall) and one.name == "field_validator"]
+        return [one for one in calls if name in one.arguments or "*" in one.arguments]
 
     def settings(cls, values: Mapping[str, Any]) -> Any:
         """Return settings with these values and the defaults of the other fields.
@@ -187,8 +188,17 @@ class DeferredModel(type):
         return handler(cls.model)
 
 
+def folder_of(info: ValidationInfo) -> Path:
+    """Return the base folder of relative paths in a field; see `PluginConfig.folder_of`."""
+    context = info.context or {}
+    folder: Path = context.get("folders", {}).get(info.field_name, context.get("directory", Path()))
+    return folder
+
+
 class DeferredSettings(metaclass=DeferredModel):
     """The base class of settings that are not models yet. Settings are immutable."""
+
+    folder_of = staticmethod(folder_of)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"settings are immutable: {name}")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo
 
+from pegboard.config.deferred_models import folder_of
+
 
 class PluginConfig(BaseModel):
     """The base class for settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
@@ -18,6 +20,4 @@ class PluginConfig(BaseModel):
         The base is the folder of the configuration file. If the value comes from the environment or the command line,
         or if no file was read, the base is the working directory.
         """
-        context = info.context or {}
-        folder: Path = context.get("folders", {}).get(info.field_name, context.get("directory", Path()))
-        return folder
+        return folder_of(info)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
-from types import UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import ValidationError
 
-from pegboard.config.deferred_models import DeferredCall, constructed, deferred, field_of, model_of
-from pegboard.config.models import FromEnvironment, PluginConfig, WidensAccess
+from pegboard.config.deferred_models import constructed, deferred, model_of
+from pegboard.config.plain_values import plain_values
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Source, Sources
 
@@ -35,9 +34,9 @@ def validate(
 
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
-    if _has_plain_defaults(model) and (values := _plain_values(model, data)) is not None:
-        with suppress(ValueError, AssertionError):  # the model reports it as a problem
-            return constructed(model, values)
+    if _has_plain_defaults(model):
+        with suppress(ValueError, AssertionError):  # the model validates the data, and reports its problems
+            return constructed(model, plain_values(model, data, context))
     model = model_of(model)
     try:
         checked = model.model_validate(data, context=context)
@@ -80,47 +79,6 @@ def _has_plain_defaults(model: type[BaseModel]) -> bool:
         or model.__pydantic_custom_init__
         or model.model_config.get("validate_default")
         or any(field.is_required() or field.validate_default for field in model.model_fields.values())
-    )
-
-
-def _plain_values(model: type[BaseModel], data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return data as values of the model if only types have to be checked, or None if the validator must run.
-
-    Building a validator takes a quarter of the start of a host.
-    """
-    if not data:
-        return {}
-    if deferred(model) is None and model.model_config != PluginConfig.model_config:
-        return None
-    values = {}
-    for key, value in data.items():
-        field = None if _is_checked(model, key) else field_of(model, key)
-        if field is None or field.alias or not _are_marks(field.metadata):
-            return None
-        annotation = field.annotation
-        types = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-        if type(value) in types and type(value) in (bool, str):
-            values[key] = value
-        elif tuple[str, ...] in types and type(value) is list and all(type(item) is str for item in value):
-            values[key] = tuple(value)
-        else:
-            return None
-    return values
-
-
-def _is_checked(model: type[BaseModel], key: str) -> bool:
-    """Return True if a field has a validator or, in a class that is not a model yet, limits."""
-    if (found := deferred(model)) is not None:
-        return found.is_checked(key)
-    validators = model.__pydantic_decorators__.field_validators.values()
-    return any({key, "*"} & {*one.info.fields} for one in validators)
-
-
-def _are_marks(metadata: Sequence[Any]) -> bool:
-    """Return True if no metadata of a field constrains its value."""
-    return all(
-        one.only_describes if isinstance(one, DeferredCall) else isinstance(one, WidensAccess | FromEnvironment)
-        for one in metadata
     )
 
 

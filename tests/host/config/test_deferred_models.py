@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,8 @@ class Limit(PluginConfig):
 
 class Settings(PluginConfig):
     name: Annotated[str, pydantic.Field(description="the name")] = "none"
-    paths: Annotated[tuple[str, ...], WidensAccess("opens paths")] = ()
+    paths: Annotated[tuple[str, ...], pydantic.Field(max_length=2), WidensAccess("opens paths")] = ()
+    ratio: float = pydantic.Field(0.5, gt=0, lt=1)
     count: Annotated[int, FromEnvironment("COUNT")] = pydantic.Field(3, ge=0)
     limit: Limit | None = None
     key: pydantic.SecretStr | None = None
@@ -32,6 +34,13 @@ class Settings(PluginConfig):
         if key is not None and len(key.get_secret_value()) < 4:
             raise ValueError("too short")
         return key
+
+    @pydantic.field_validator("paths")
+    @classmethod
+    def _in_folder(cls, paths, info):
+        if info.data["name"] == "strict" and ".." in paths:
+            raise ValueError("leads out")
+        return tuple(f"{path}@{cls.folder_of(info).name}" if path == "here" else path for path in paths)
 
     @pydantic.model_validator(mode="after")
     def _is_not_taken(self):
@@ -66,6 +75,8 @@ def run(code: str) -> str:
     [
         pytest.param("{}", "none () 3 6", id="defaults"),
         pytest.param("{'name': 'a', 'paths': ['b']}", "a ('b',) 3 6", id="simple-types"),
+        pytest.param("{'count': 4, 'ratio': 0.1}", "none () 4 8", id="limits"),
+        pytest.param("{'paths': ['here']}", f"none ('here@{Path(sys.prefix).name}',) 3 6", id="validator"),
     ],
 )
 def test_simple_settings_do_not_import_pydantic(section: str, shown: str) -> None:
@@ -76,7 +87,9 @@ def test_simple_settings_do_not_import_pydantic(section: str, shown: str) -> Non
 @pytest.mark.parametrize(
     ("section", "shown"),
     [
-        pytest.param("{'count': 5}", "5", id="limited"),
+        pytest.param("{'ratio': 1}", "plugins.mine.ratio: expected", id="other-number"),
+        pytest.param("{'paths': ['a', 'b', 'c']}", "plugins.mine.paths: must have at most 2 items", id="too-many"),
+        pytest.param("{'name': 'strict', 'paths': ['..']}", "plugins.mine.paths: leads out", id="validator-with-data"),
         pytest.param("{'limit': {'size': 2}}", "Limit(size=2)", id="nested"),
         pytest.param("{'count': -1}", "plugins.mine.count: expected at least 0", id="beyond-limit"),
         pytest.param("{'limit': {'siez': 2}}", 'siez: unknown key; did you mean "size"', id="nested-unknown"),

@@ -136,10 +136,11 @@ def test_defaults_build_no_validator_unless_the_model_checks_them(tmp_path: Path
         ("unknown = 1", True),
         ('short = "ab"', True),
         ('upper = "ab"', True),
-        ("port = 8", True),
+        ("port = 8", False),
+        ("port = 8.0", True),
     ],
 )
-def test_booleans_and_names_build_no_validator_unless_the_model_checks_them(
+def test_simple_values_build_no_validator_unless_the_model_checks_them(
     line: str, is_built: bool, tmp_path: Path
 ) -> None:
     class Plain(PluginConfig):
