@@ -17,9 +17,8 @@ from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
 
-_CONTAINERS = frozenset((dict, list))
 _SCALARS = frozenset((int, float, bool, type(None)))
-_JSON = _SCALARS | _CONTAINERS | {str}
+_JSON = _SCALARS | {str, dict, list}
 _BUFFERS = (str, bytes, bytearray, memoryview)
 
 _MAX_CHARACTER_BYTES = 6
@@ -100,7 +99,7 @@ def _is_json(value: Any, limit: float) -> bool:
     for _ in range(_MAX_DEPTH):
         containers: list[Any] = []
         following: list[Iterable[Any]] = []
-        for column in columns(level, width):
+        for column in (level,) if width == 1 else columns(level, width):
             kinds = set(map(type, column))
             if not kinds <= _JSON:
                 if limit == inf:
@@ -110,18 +109,18 @@ def _is_json(value: Any, limit: float) -> bool:
                 column = _of_types(kinds & _JSON, column, kinds)
             if kinds <= _SCALARS:
                 continue
-            size += sum(map(len if kinds.isdisjoint(_SCALARS) else length_hint, column))
-            if not kinds.isdisjoint(_CONTAINERS):
+            size += sum(map(len if len(kinds) == 1 else length_hint, column))
+            if dict in kinds or list in kinds:
                 containers += column
         if size > limit:
             raise TooLarge(size)
-        width = len(containers[0]) if containers and type(containers[0]) is dict else 1
-        level = get_referents(*containers)
+        level = get_referents(*containers) if containers else []
         size += len(level)  # an item has a comma
         if following:
             level += chain.from_iterable(following)
         if not level:
             break
+        width = len(containers[0]) if len(containers) > 1 and type(containers[0]) is dict else 1
     return is_json
 
 
