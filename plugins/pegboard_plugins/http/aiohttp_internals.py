@@ -86,9 +86,10 @@ def closes_after_requests(connection: RequestHandler) -> bool:
 
 
 def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> None:
-    """Remove the only waiting request after its response, and start the idle time of the connection."""
-    connection._messages.clear()
-    connection._parser.message_consumed()  # type: ignore[union-attr]  # the connection has just received a request
+    """Remove the first waiting request after its response, and start the idle time of the connection."""
+    connection._messages.popleft()
+    if connection._parser is not None:  # the peer is not gone
+        connection._parser.message_consumed()
     connection._keepalive = True
     connection._next_keepalive_close_time = idle_until = loop.time() + connection.keepalive_timeout
     if connection._keepalive_handle is None:

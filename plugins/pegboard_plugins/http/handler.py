@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Any
 
 from aiohttp import HttpVersion11, hdrs, web
@@ -57,7 +57,7 @@ class Handler:
         self._guard = guard
         self._host = host
         self._in_flight: set[asyncio.Task[Any]] = set()
-        self._begun: set[HttpConnection] = set()  # whose requests have begun, and will be in flight in a moment
+        self._begun: set[HttpConnection] = set()  # whose requests have begun, and are in flight in a moment
         self._streaming: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._large_bodies = LargeBodies(config.max_body_bytes)
@@ -80,8 +80,8 @@ class Handler:
         limit = self._config.max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
-    def begin(self, connection: HttpConnection, head: Any, content: Any) -> bool:
-        """Begin a request outside any task. Return True if the response was ready, and is written.
+    def begin(self, connection: HttpConnection, head: Any, content: Any) -> bool | Coroutine[Any, Any, bool]:
+        """Begin a request outside any task. Return True if the response is written, or a coroutine that writes it.
 
         Only plain requests are begun, because `handle` has the other limits.
         """
@@ -104,31 +104,59 @@ class Handler:
             or self._guard.refusal(head.path, headers, connection.remote) is not None
         ):
             return False
-        answer: Any = self._host.begin(
-            self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait())
-        )
-        if type(answer) is Response and is_plain(answer):
-            assert connection.transport is not None  # it has just received the request
+        answer = self._host.begin(self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait()))
+        if isinstance(answer, Response | EventStream):
+            return self._written(connection, answer)
+        self._keep(connection, answer)
+        return self._complete(connection)
+
+    async def _complete(self, connection: HttpConnection) -> bool:
+        """Write the response of a request that was begun, when it is ready. Return False if `handle` must write it."""
+        task = asyncio.current_task(self._loop)
+        assert task is not None
+        begun = self._take(connection)
+        self._in_flight.add(task)
+        try:
+            answer = await self._finished(connection, task, begun)
+        finally:
+            self._in_flight.discard(task)
+        return self._written(connection, answer)
+
+    def _written(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
+        """Write a plain response. Leave others to `handle`, and a plain one that the peer does not read at once."""
+        kept: Any = answer
+        transport = connection.transport
+        if transport is None:
+            return False
+        if type(answer) is Response and is_plain(answer) and not self._host.stopping:
             head, body = self._head.of(answer.body), answer.body
             if len(body) > MAX_JOINED_BODY_BYTES:
-                connection.transport.write(head)
-                connection.transport.write(body)  # apart from the head, so that it is not copied
+                transport.write(head)
+                transport.write(body)  # apart from the head, so that it is not copied
             else:
-                connection.transport.write(head + body)
+                transport.write(head + body)
             waits: bool = connection.writing_paused
             if not waits:
                 return True
-            answer = self._written_response  # `handle` waits for the peer
-        connection.begun = answer
-        self._begun.add(connection)
+            kept = self._written_response
+        self._keep(connection, kept)
         return False
+
+    def _keep(self, connection: HttpConnection, begun: Any) -> None:
+        """Count what was begun as a request in flight until `_take`."""
+        connection.begun = begun
+        self._begun.add(connection)
+
+    def _take(self, connection: HttpConnection) -> Any:
+        begun, connection.begun = connection.begun, None
+        self._begun.discard(connection)
+        return begun
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request. It may have been begun."""
         connection = request.protocol
         assert isinstance(connection, HttpConnection)
-        begun, connection.begun = connection.begun, None
-        self._begun.discard(connection)
+        begun = self._take(connection)
         if begun is None and self._is_full() and request.path not in HEALTH_PATHS:
             return self._response(request, BUSY)
         task = asyncio.current_task(self._loop)
@@ -138,7 +166,7 @@ class Handler:
             if isinstance(begun, WrittenResponse):
                 await self._drain(request)
                 return begun
-            answer = await (self._answer(request, task) if begun is None else self._finished(request, task, begun))
+            answer = await self._answer(request, task) if begun is None else begun
             if isinstance(answer, EventStream):
                 return await self._stream(request, answer, task)
             if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
@@ -186,7 +214,7 @@ class Handler:
         if self._keeps_log:
             notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
             neutral = neutral._replace(notes=notes)
-        return await self._finished(request, task, self._host.begin(neutral))
+        return await self._finished(request.protocol, task, self._host.begin(neutral))
 
     def _neutral(
         self, connection: Any, method: str, path: str, query: Mapping[str, str], headers: Headers, body: bytes
@@ -197,7 +225,7 @@ class Handler:
 
     async def _finished(
         self,
-        request: web.BaseRequest,
+        connection: Any,
         task: asyncio.Task[Any],
         begun: Response | EventStream | Awaitable[Response | EventStream],
     ) -> Response | EventStream:
@@ -208,7 +236,7 @@ class Handler:
         try:
             return await (self._limited(begun) if self._config.call_seconds else begun)
         except asyncio.CancelledError:
-            if self._aborted and request.transport is not None:
+            if self._aborted and connection.transport is not None:
                 task.uncancel()
                 return STOPPING
             raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -34,11 +34,11 @@ logger = logging.getLogger("pegboard.plugins.http")
 
 IsOperator = Callable[[asyncio.BaseTransport], bool]
 """A check that returns True if a transport proves that its peer is the operator."""
-Begin = Callable[["HttpConnection", Any, Any], bool]
+Begin = Callable[["HttpConnection", Any, Any], bool | Coroutine[Any, Any, bool]]
 """A function that begins a request outside any task: the connection, the head and the body of the request.
 
-It returns True if it has written the response. Otherwise the task of the connection handles the request, and finds in
-`HttpConnection.begun` what was begun.
+It returns True if it has written the response, or a coroutine that returns True when it has written the response. After
+False, the task of the connection handles the request, and finds in `HttpConnection.begun` what was begun.
 """
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -68,7 +68,7 @@ class HttpConnection(RequestHandler):
 
     __slots__ = (
         *("_begin", "_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
-        *("_proves", "begun", "is_operator", "remote"),
+        *("_proves", "_running", "begun", "is_operator", "remote"),
     )
 
     def __init__(
@@ -78,6 +78,7 @@ class HttpConnection(RequestHandler):
         self._proves = proves
         self._begin = begin if can_answer_itself() else None
         self.begun: Any = None
+        self._running: asyncio.Task[None] | None = None
         self.is_operator = False
         self.remote: str | None = None
         self._header_seconds = header_seconds
@@ -129,15 +130,37 @@ class HttpConnection(RequestHandler):
                 self._start_clock()
 
     def _answer(self, waiter: asyncio.Future[None]) -> None:
-        """Answer the only request if its response is ready. Otherwise wake the task of the connection."""
-        put_waiter(self, waiter)
+        """Answer the only request. Until its response is written, further requests wait."""
         requests = queued_requests(self)
         is_alone = len(requests) == 1 and not closes_after_requests(self)
-        if self.transport is None:
-            waiter.cancel()
-        elif is_alone and self._begin is not None and self._begin(self, *requests[0]):
-            remove_request(self, self._loop)
+        if self.transport is None or not is_alone or self._begin is None:
+            self._go_on(waiter, is_written=False)
+            return
+        begun = self._begin(self, *requests[0])
+        if isinstance(begun, bool):
+            self._go_on(waiter, is_written=begun)
         else:
+            self._running = self._loop.create_task(self._finish(begun, waiter))
+
+    async def _finish(self, begun: Coroutine[Any, Any, bool], waiter: asyncio.Future[None]) -> None:
+        """Wait until a response is written. Close the connection if this fails."""
+        try:
+            self._go_on(waiter, is_written=await begun)
+        except BaseException:
+            put_waiter(self, waiter)
+            self.force_close()
+            raise
+        finally:
+            self._running = None
+
+    def _go_on(self, waiter: asyncio.Future[None], *, is_written: bool) -> None:
+        """Wait for the next request, or wake the task of the connection for the requests that have arrived."""
+        put_waiter(self, waiter)
+        if is_written:
+            remove_request(self, self._loop)
+        if self.transport is None or (is_written and closes_after_requests(self)):
+            self.force_close()
+        elif queued_requests(self) and not waiter.done():
             waiter.set_result(None)
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
@@ -149,9 +172,11 @@ class HttpConnection(RequestHandler):
             super().resume_reading(*arguments, **keywords)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Stop the timer for headers."""
+        """Stop the timer for headers, and the running request."""
         self._stop_clock()
         self.begun = None
+        if self._running is not None:
+            self._running.cancel()
         super().connection_lost(exc)
 
     def handle_error(
