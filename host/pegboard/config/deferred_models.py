@@ -313,10 +313,10 @@ def model_of(settings: type[_M]) -> type[_M]:
 
 
 def is_model(value: object) -> bool:
-    """Return True for a model, and for a class that is not a model yet."""
-    if deferred(value) is None and _is_pydantic_imported():
-        return isinstance(value, type) and issubclass(value, pydantic.BaseModel)
-    return deferred(value) is not None
+    """Return True for a model, for a class that is not a model yet, and for the base class of settings."""
+    if deferred(value) is not None or isinstance(value, SettingsBase):
+        return True
+    return _is_pydantic_imported() and isinstance(value, type) and issubclass(value, pydantic.BaseModel)
 
 
 def constructed(model: type[_M], values: Mapping[str, Any]) -> _M:

@@ -83,6 +83,12 @@ def test_classes_objects_modules_and_toolkits_are_plugins_with_settings() -> Non
     assert all(plugin.import_seconds > 0 for plugin in report.plugins)
 
 
+def test_the_base_class_of_settings_serves_a_plugin_without_settings() -> None:
+    report = loaded(toolkits={"kit": Toolkit("kit", config=PluginConfig)})
+    assert report.problems == ()
+    assert report.plugins[0].context.config == PluginConfig()
+
+
 class Unprintable(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text either")
