@@ -125,6 +125,23 @@ async def test_a_request_that_arrives_before_the_answer_to_another_waits_for_it(
         assert [(await line.answer()).body for _ in range(2)] == [b"1", b"2"] == begun
 
 
+async def test_a_connection_closes_if_its_request_raises_and_the_request_is_not_repeated() -> None:
+    begun: list[bytes] = []
+
+    async def crash() -> Response:
+        raise ValueError("canary-52")
+
+    def begin(request: Request) -> Any:
+        begun.append(request.body)
+        return Response(200, b"{}") if request.body == b"0" else crash()
+
+    async with serving(begin) as (connect, _), await connect() as line:
+        await line.request("POST", "/", body=b"0")
+        await line.send(bytes_of(b"1"))
+        assert await line.reader.read() == b""
+    assert begun == [b"0", b"1"]
+
+
 async def test_a_parsed_request_is_answered_if_the_server_closes_the_connection() -> None:
     async with idle_connection() as (line, connection, _):
         connection.data_received(bytes_of(b"1"))
