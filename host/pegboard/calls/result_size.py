@@ -18,7 +18,10 @@ from pegboard.wire.encoded_result import EncodedResult
 logger = logging.getLogger("pegboard")
 
 _SCALARS = frozenset((int, float, bool, type(None)))
-_JSON = _SCALARS | {str, dict, list}
+_CONTAINERS = frozenset((dict, list))
+_JSON = _SCALARS | _CONTAINERS | {str}
+_MEMBERS = attrgetter("__dict__")
+_EXTRA_MEMBERS = attrgetter("__pydantic_extra__")
 _BUFFERS = (str, bytes, bytearray, memoryview)
 
 _MAX_CHARACTER_BYTES = 6
@@ -92,34 +95,34 @@ def _is_json(value: Any, limit: float) -> bool:
             until they are converted, so they do not count.
         ToolOutputError: the value contains an iterator.
     """
-    size = 0
     is_json = True
-    level: list[Any] = [value]
+    level = get_referents(value) if type(value) in _CONTAINERS else [value]
+    size = 2 * len(level) - 1  # items, and the commas between them
     width = 1
     for _ in range(_MAX_DEPTH):
         containers: list[Any] = []
         following: list[Iterable[Any]] = []
-        for column in (level,) if width == 1 else columns(level, width):
+        for column in columns(level, width) if width > 1 else (level,):
             kinds = set(map(type, column))
+            if kinds <= _SCALARS:
+                continue
             if not kinds <= _JSON:
                 if limit == inf:
                     return False
                 is_json = False
-                size += sum(_unpack(kind, _of_types({kind}, column, kinds), following) for kind in kinds - _JSON)
+                size += sum(_unpack(_of_types({kind}, column, kinds), containers, following) for kind in kinds - _JSON)
                 column = _of_types(kinds & _JSON, column, kinds)
-            if kinds <= _SCALARS:
-                continue
             size += sum(map(len if len(kinds) == 1 else length_hint, column))
             if dict in kinds or list in kinds:
                 containers += column
         if size > limit:
             raise TooLarge(size)
-        level = get_referents(*containers) if containers else []
-        size += len(level)  # an item has a comma
+        level = get_referents(*containers)
         if following:
             level += chain.from_iterable(following)
         if not level:
             break
+        size += len(level)  # an item has a comma
         width = len(containers[0]) if len(containers) > 1 and type(containers[0]) is dict else 1
     return is_json
 
@@ -131,11 +134,12 @@ def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) 
     return [one for one in values if type(one) in chosen] if chosen else []
 
 
-def _unpack(kind: type[Any], ones: list[Any], following: list[Iterable[Any]]) -> int:
-    """Append the items of values of one type to `following`.
+def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any]]) -> int:
+    """Append the dicts of models to `containers`, and the items of other values of one type to `following`.
 
     Return a lower bound of the size of the values without their items.
     """
+    kind = type(ones[0])
     if issubclass(kind, _BUFFERS):
         return sum(map(len, ones))
     if issubclass(kind, (Iterator, AsyncIterator)):
@@ -146,6 +150,8 @@ def _unpack(kind: type[Any], ones: list[Any], following: list[Iterable[Any]]) ->
     elif hasattr(kind, "__dataclass_fields__"):
         contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
     elif hasattr(kind, "__pydantic_fields__"):
-        following += (map(attrgetter("__dict__"), ones), filter(None, map(attrgetter("__pydantic_extra__"), ones)))
+        models = [*map(_MEMBERS, ones), *filter(None, map(_EXTRA_MEMBERS, ones))]
+        containers += models
+        return sum(map(len, models))
     following += contents
     return 2 * sum(map(len, contents))  # an item and a comma
