@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from http import HTTPStatus
 
 import aiohttp
 from aiohttp import hdrs
@@ -56,10 +57,10 @@ class PostTarget:
             protocol.set_response_params(read_until_eof=True, auto_decompress=False)
             writer = StreamWriter(protocol, self._loop)
             await writer.write_headers(self._request_line, sent)
-            await writer.write_eof(body)
+            await writer.write(body, drain=False)  # a server may answer before it has read a large body
             while True:
                 message, content = await protocol.read()
-                if not 100 <= message.code <= 199:
+                if not 100 <= message.code <= 199 or message.code == HTTPStatus.SWITCHING_PROTOCOLS:
                     return DirectResponse(connection, message.code, message.headers, content)
         except BaseException:
             connection.close()
@@ -90,8 +91,12 @@ class DirectResponse:
         self.content = content
 
     def release(self) -> None:
-        """Keep the connection for other requests if the body has ended. Otherwise close it."""
-        self._connection.release()
+        """Keep the connection for other requests if both bodies have ended. Otherwise close it."""
+        transport = self._connection.transport
+        if transport is not None and transport.get_write_buffer_size():
+            self._connection.close()
+        else:
+            self._connection.release()
 
 
 def post_target(

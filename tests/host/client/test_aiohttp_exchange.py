@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 
 import pytest
 
 from pegboard.client import AiohttpExchange, UnreachableError, aiohttp_exchange
 from pegboard.client.client_errors import ConnectionLostError
 from tests.host.client.scripted import Got, scripted_http, whole
+from tests.host.hosting import WAIT
 
 BODY = b"{}"
 REQUESTS = [("POST", BODY), ("GET", None)]
@@ -57,6 +58,51 @@ async def test_a_connection_is_reused_after_the_end_of_a_body(
                 assert [chunk async for chunk in reply.chunks] == [b"12"]
     assert len(opened) == connections
     server.close()
+
+
+@asynccontextmanager
+async def unread(response: bytes, *, closes: bool) -> AsyncIterator[tuple[str, list[asyncio.StreamWriter]]]:
+    """Run a server that answers when it has read the head of a request. Yield its URL and its connections."""
+    opened = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        opened.append(writer)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(response)
+        if closes:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with asyncio.timeout(WAIT):
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", opened
+    for one in opened:
+        one.transport.abort()
+    server.close()
+
+
+@pytest.mark.parametrize("closes", [True, False])
+async def test_a_response_is_read_before_the_server_has_read_the_body(exchange: AiohttpExchange, closes: bool) -> None:
+    async with unread(whole(413, b"no"), closes=closes) as (url, opened):
+        for _ in range(2):
+            async with exchange("POST", url, {}, bytes(2**23)) as reply:
+                assert (reply.status, [chunk async for chunk in reply.chunks]) == (413, [b"no"])
+    assert len(opened) == 2  # the rest of the first body does not precede the second request
+
+
+async def test_a_connection_that_is_reset_before_the_body_is_read_is_lost(exchange: AiohttpExchange) -> None:
+    async with unread(b"", closes=True) as (url, _):
+        with pytest.raises(ConnectionLostError, match="no response"):
+            async with exchange("POST", url, {}, bytes(2**23)):
+                raise AssertionError
+
+
+@both
+async def test_a_change_of_the_protocol_is_a_response(
+    exchange: AiohttpExchange, method: str, body: bytes | None
+) -> None:
+    head = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
+    async with unread(head, closes=False) as (url, _), exchange(method, url, {}, body) as reply:
+        assert reply.status == 101
 
 
 @both
