@@ -144,14 +144,14 @@ def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any
         return sum(map(len, ones))
     if issubclass(kind, (Iterator, AsyncIterator)):
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
+    if hasattr(kind, "__pydantic_extra__"):
+        models = [*map(_MEMBERS, ones), *filter(None, map(_EXTRA_MEMBERS, ones))]
+        containers += models
+        return sum(map(len, models))
     contents: list[Collection[Any]] = []
     if issubclass(kind, Collection):
         contents = [one.values() for one in ones] if issubclass(kind, Mapping) else ones
     elif hasattr(kind, "__dataclass_fields__"):
         contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
-    elif hasattr(kind, "__pydantic_fields__"):
-        models = [*map(_MEMBERS, ones), *filter(None, map(_EXTRA_MEMBERS, ones))]
-        containers += models
-        return sum(map(len, models))
     following += contents
     return 2 * sum(map(len, contents))  # an item and a comma
