@@ -23,7 +23,8 @@ class LateToolkit(ToolkitBase):
             loader imports the toolkit before each call.
         rejection: a function that receives each item of the imported toolkit. It returns the reason why the host must
             not serve the item, or None.
-        settings_schema: the JSON Schema of the toolkit's settings; None if the toolkit has no settings.
+        settings_schema: the JSON Schema of the toolkit's settings; None if the toolkit has no settings. An empty schema
+            accepts all settings.
         description: the description of the toolkit.
         version: the version of the toolkit.
 

@@ -28,11 +28,12 @@ _LATE_HOOKS = frozenset(("lifespan",))
 
 def found_toolkit_of(origin: Origin, config: HostConfig, remark: Callable[[str], None]) -> FoundToolkit:
     """Return the description of a toolkit for loaders."""
-    from pegboard.lockfile.settings_digests import host_digest, settings_digest
+    from pegboard.lockfile.settings_digests import has_secrets, host_digest, settings_digest
 
     found = origin.found or FoundToolkit(origin.name, origin.target, origin.load, origin.distribution, origin.version)
     return found._replace(
         settings_digest=settings_digest(config, "toolkits", origin.name),
+        has_secrets=has_secrets(config, "toolkits", origin.name),
         host_digest="" if config.host.tools else host_digest(config),
         remark=remark,
     )
@@ -64,7 +65,7 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
     section, path = config.section("toolkits", name), ("toolkits", name)
     if schema is None:
         return [config.problem("takes no settings", (*path, key)) for key in section]
-    if not section and not schema.get("required"):
+    if not schema or not (section or schema.get("required")):
         return []
     unset = [
         config.problem(f'the environment variable "{ref.env}" is missing or empty', place)

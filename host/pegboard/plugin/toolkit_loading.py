@@ -23,6 +23,8 @@ class FoundToolkit(NamedTuple):
         version: the version of the distribution.
         folders: folders from which its code imports modules. The host adds them at the end of the module path.
         settings_digest: a digest of its section `[toolkits.NAME]`, secrets masked. The host sets it for loaders.
+        has_secrets: True if the section has values that the digest does not have: secrets, and values of environment
+            variables. The host sets it for loaders.
         host_digest: a digest of the keys of `[host]` that change definitions; "" if `[host.tools]` changes some. The
             host sets it for loaders.
         remark: a function to which a loader passes a sentence for `pegboard plugins`.
@@ -35,6 +37,7 @@ class FoundToolkit(NamedTuple):
     version: str = ""
     folders: tuple[str, ...] = ()
     settings_digest: str = ""
+    has_secrets: bool = True
     host_digest: str = ""
     remark: Callable[[str], None] = _ignore
 

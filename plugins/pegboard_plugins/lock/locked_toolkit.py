@@ -44,13 +44,18 @@ def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
 
 
 def locked_toolkit(lock: CatalogueLock, toolkit: FoundToolkit) -> LateToolkit:
-    """Return the toolkit with the definitions of the lock."""
+    """Return the toolkit with the definitions of the lock.
+
+    Its settings are those of the lock, which the toolkit has accepted. Only secrets may have changed. The host then
+    validates the settings.
+    """
     owner = lock.owners[f"toolkit:{toolkit.name}"]
+    schema = owner.settings_schema
     return LateToolkit(
         toolkit.name,
         [*_tools(owner), *_resources(owner), *_prompts(owner)],
         partial(_rejection, lock),
-        settings_schema=owner.settings_schema,
+        settings_schema=schema if schema is None or toolkit.has_secrets else {},
         description=owner.description or None,
         version=_own_version(owner),
     )

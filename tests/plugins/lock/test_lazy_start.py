@@ -232,19 +232,26 @@ async def test_a_toolkit_with_other_hooks_is_not_lazy(site: Path) -> None:
         assert remarks(host) == ["imported at the start: it has hooks that run at the start (register_commands)"]
 
 
-async def test_settings_are_validated_by_the_schema_of_the_lock(site: Path) -> None:
-    toolkits = {"shop": {"cups": 4}}
-    install(site, KIT)
-    async with host_of(site, lazy=False, toolkits=toolkits) as host:
-        found = lock_of(host.assembly, host.report.plugins, host.config)
+async def test_settings_with_secrets_are_validated_by_the_schema_of_the_lock(site: Path) -> None:
+    install(site, KIT.replace("cups: int = 3", "cups: int = 3\n    api_key: str = ''"))
+    async with host_of(site, lazy=False, toolkits={"shop": {"api_key": "a"}}) as host:
+        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
     forget()
-    owner = found.owners["toolkit:shop"]
-    schema = {**(owner.settings_schema or {}), "properties": {"cups": {"type": "string"}}}
-    owners = {"toolkit:shop": owner._replace(settings_schema=schema)}
-    write_lock(found._replace(owners=owners), site / LOCK_FILE_NAME, None)
-    with pytest.raises(ConfigError, match=r"toolkits\.shop\.cups: must be a string"):
-        await host_of(site, toolkits=toolkits).start()
+    with pytest.raises(ConfigError, match=r"toolkits\.shop\.api_key: must be a string"):
+        await host_of(site, toolkits={"shop": {"api_key": 5}}).start()
     assert "shop_kit" not in sys.modules
+
+
+async def test_settings_that_the_toolkit_has_accepted_are_not_validated_again(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolkits = {"shop": {"cups": 4}}
+    async with host_of(site, lazy=False, toolkits=toolkits) as host:
+        write_lock(lock_of(host.assembly, host.report.plugins, host.config), site / LOCK_FILE_NAME, None)
+    forget()
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    async with host_of(site, toolkits=toolkits) as host:
+        assert remarks(host) == ["imported at its first call"]
 
 
 async def test_a_changed_definition_is_rejected_and_clients_are_notified(
