@@ -1,28 +1,39 @@
 """Classes of settings that become pydantic models on first need.
 
-Importing pydantic takes a quarter of the start of a host, and most settings keep their defaults. A class that is
-defined after the import of pydantic is a model at once.
+Importing pydantic takes a quarter of the start of a host, and most settings keep their defaults. A class is deferred if
+its module has `from __future__ import annotations`, if pydantic is not imported yet, and if the class has only plain
+methods, validators and fields. All other classes are models at once.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
+from copy import deepcopy
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin
 
+from pegboard.config.lazy_pydantic import DeferredCall, NamesWithoutPydantic, evaluated, is_pydantic_imported
 from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
-    import pydantic as pydantic  # noqa: PLC0414 - exported again
     from pydantic import BaseModel, ValidationInfo
     from pydantic.fields import FieldInfo
 
 _M = TypeVar("_M", bound="BaseModel")
 _T = TypeVar("_T")
-_LIMITS = {"ge", "gt", "le", "lt", "min_length", "max_length", "pattern"}
+_OPTIONS = {"ge", "gt", "le", "lt", "min_length", "max_length", "pattern", "description"}
+_MEMBERS = {
+    "__annotations__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__orig_bases__",
+    "__qualname__",
+    "__repr__",
+    "__static_attributes__",
+}
 
 
 class DeferredField(NamedTuple):
@@ -41,61 +52,6 @@ class DeferredField(NamedTuple):
     alias: None = None
 
 
-class DeferredCall:
-    """A call of a function of pydantic, which is made when the class becomes a model.
-
-    Args:
-        name: "Field", "field_validator" or "model_validator".
-        arguments: its arguments.
-        options: its keyword arguments.
-        method: the decorated method.
-    """
-
-    def __init__(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any], method: Any = None) -> None:
-        self.arguments = arguments
-        self.options = options
-        self.name = name
-        self.method = method
-
-    def around(self, method: Any) -> Any:
-        """Return the call with the method that it decorates."""
-        return _now_or_later(DeferredCall(self.name, self.arguments, self.options, method))
-
-    def result(self) -> Any:
-        """Make the call."""
-        result = getattr(import_module("pydantic"), self.name)(*self.arguments, **self.options)
-        return result if self.method is None else result(self.method)
-
-
-def _now_or_later(call: DeferredCall) -> Any:
-    return call.result() if _is_pydantic_imported() else call
-
-
-def _is_pydantic_imported() -> bool:
-    """Return True if models can be defined without another import."""
-    return "pydantic" in sys.modules
-
-
-class _Pydantic:
-    """Pydantic, imported when it is needed. `Field` and validators need it when the class becomes a model."""
-
-    def Field(self, default: Any = ..., **options: Any) -> Any:  # noqa: N802 - its name in pydantic
-        return _now_or_later(DeferredCall("Field", (default,), options))
-
-    def field_validator(self, *fields: str, **options: Any) -> Any:
-        return DeferredCall("field_validator", fields, options).around
-
-    def model_validator(self, **options: Any) -> Any:
-        return DeferredCall("model_validator", (), options).around
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module("pydantic"), name)
-
-
-if not TYPE_CHECKING:
-    pydantic = _Pydantic()
-
-
 class DeferredModel(type):
     """The type of a class that is not a model yet. The model is made when one of its attributes is read."""
 
@@ -103,23 +59,25 @@ class DeferredModel(type):
     _model: type[BaseModel] | None
     _fields: dict[str, DeferredField]
 
-    def __new__(cls, name: str, bases: tuple[type, ...], given: dict[str, Any]) -> Any:
+    def __new__(cls, name: str, bases: tuple[type, ...], given: dict[str, Any], **options: Any) -> Any:
         """Return a class, or a model if its creation cannot be deferred."""
-        if bases and not _is_deferrable(bases, given):
-            return _as_model(name, bases, given)
-        kept = {key: value for key, value in given.items() if not isinstance(value, DeferredCall)}
+        if bases and (options or not _is_deferrable(bases, given)):
+            return _as_model(name, bases, given, options)
+        fields = given.get("__annotations__", {}) if bases else {}
+        members = ((key, value) for key, value in given.items() if key not in fields)
+        kept = {key: value.method if isinstance(value, DeferredCall) else value for key, value in members}
         made = super().__new__(cls, name, bases, kept)
         made._given, made._model, made._fields = given, None, {}
         return made
 
-    def __init__(cls, *_: Any) -> None: ...
+    def __init__(cls, *_: Any, **__: Any) -> None: ...
 
     @property
     def model(cls) -> type[BaseModel]:
         """The model."""
         if cls._model is None:
             is_base = cls.__bases__ == (object,)
-            cls._model = _plugin_config() if is_base else _as_model(cls.__name__, cls.__bases__, cls._given)
+            cls._model = _plugin_config() if is_base else _as_model(cls.__name__, cls.__bases__, cls._given, {})
         return cls._model
 
     @property
@@ -129,9 +87,9 @@ class DeferredModel(type):
         return texts
 
     def field(cls, name: str) -> DeferredField:
-        """Return a field with its evaluated annotation."""
+        """Return a field with its evaluated annotation, which stays a string if one of its names is missing."""
         if name not in cls._fields:
-            annotation = eval(cls.texts[name], vars(sys.modules[cls.__module__]))  # noqa: S307 - code of the class
+            annotation = evaluated(cls.texts[name], NamesWithoutPydantic(vars(sys.modules[cls.__module__])))
             metadata: list[Any] = []
             if get_origin(annotation) is Annotated:
                 annotation, *metadata = get_args(annotation)
@@ -139,14 +97,17 @@ class DeferredModel(type):
         return cls._fields[name]
 
     def default(cls, name: str) -> Any:
-        """Return the default of a field, or `...` if it is required."""
+        """Return the default of a field, or `...` if it is required. No two settings share a list or table."""
         value = cls._given.get(name, ...)
-        return value.arguments[0] if isinstance(value, DeferredCall) else value
+        if isinstance(value, DeferredCall):
+            value = value.options.get("default", value.arguments[0])
+        return deepcopy(value) if isinstance(value, list | dict | set) else value
 
-    def limits(cls, name: str) -> Mapping[str, Any]:
-        """Return the options of `Field` for a field, in its Annotated and in its default."""
-        calls = (one for one in (*cls.field(name).metadata, cls._given.get(name)) if isinstance(one, DeferredCall))
-        return {option: value for one in calls for option, value in one.options.items()}
+    def options(cls, name: str) -> Iterator[tuple[str, Any]]:
+        """Yield the options of `Field` for a field, in its Annotated and in its default."""
+        for one in (*cls.field(name).metadata, cls._given.get(name)):
+            if isinstance(one, DeferredCall):
+                yield from one.options.items()
 
     def validators(cls, name: str) -> list[DeferredCall]:
         """Return the validators of a field, in the order of their definition."""
@@ -161,11 +122,11 @@ class DeferredModel(type):
         Raises:
             ValueError, AssertionError: a validator of the whole model rejects the settings.
         """
-        made = super().__call__()
-        vars(made).update({name: cls.default(name) for name in cls.texts}, **values)
+        fields = {name: values[name] if name in values else cls.default(name) for name in cls.texts}
+        made = _settings(cls, fields, frozenset(values))
         for one in cls._given.values():
             if isinstance(one, DeferredCall) and one.name == "model_validator":
-                one.method(made)
+                made = one.method(made)
         return made
 
     def __getattr__(cls, name: str) -> Any:
@@ -196,25 +157,65 @@ def folder_of(info: ValidationInfo) -> Path:
 
 
 class DeferredSettings(metaclass=DeferredModel):
-    """The base class of settings that are not models yet. Settings are immutable."""
+    """The base class of settings that are not models yet. They work as settings of the model."""
+
+    __slots__ = ("__dict__", "__weakref__", "_fields_set")
+    if TYPE_CHECKING:
+        _fields_set: frozenset[str]
 
     folder_of = staticmethod(folder_of)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The model as soon as pydantic is imported, so that `isinstance` finds its base classes."""
+        return type(self).model if is_pydantic_imported() else type(self)
+
+    def _validated(self) -> BaseModel:
+        """Return the same settings as an object of the model."""
+        values = vars(self)
+        fields = {name: values[name] for name in type(self).texts}
+        return type(self).model.model_construct(set(self._fields_set), **fields)
+
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"settings are immutable: {name}")
+        setattr(self._validated(), name, value)  # raises the error of pydantic
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._validated(), name)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("model_"):
-            raise AttributeError(name)
-        return getattr(type(self).model.model_construct(**vars(self)), name)
+        if not name.startswith(("model_", "__pydantic_")):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._validated(), name)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and vars(self) == vars(other)
+        is_deferred = DeferredSettings in type(other).__mro__  # isinstance would compare with the model
+        same: bool = self._validated() == (cast("Any", other)._validated() if is_deferred else other)
+        return same
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(self._validated())
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self._validated())
+
+    def __reduce__(self) -> Any:
+        return _settings, (type(self), vars(self), self._fields_set)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        return f"{type(self).__name__}({', '.join(self._shown())})"
+
+    def __str__(self) -> str:
+        return " ".join(self._shown())
+
+    def _shown(self) -> Iterator[str]:
+        return (f"{name}={vars(self)[name]!r}" for name in type(self).texts)
+
+
+def _settings(kind: Any, values: Mapping[str, Any], fields_set: frozenset[str]) -> Any:
+    made = object.__new__(kind)
+    object.__setattr__(made, "_fields_set", fields_set)
+    vars(made).update(values)
+    return made
 
 
 class SettingsBase:
@@ -225,7 +226,7 @@ class SettingsBase:
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type]:
         # types of an enclosing function could not be found later
         is_local = sys._getframe(1).f_code.co_name != "<module>"
-        return (_plugin_config() if _is_pydantic_imported() or is_local else DeferredSettings,)
+        return (_plugin_config() if is_pydantic_imported() or is_local else DeferredSettings,)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_plugin_config(), name)
@@ -240,7 +241,7 @@ class SettingsBase:
         return self.__subclasscheck__(type(instance))
 
     def __subclasscheck__(self, subclass: type) -> bool:
-        is_model = _is_pydantic_imported() and issubclass(subclass, _plugin_config())
+        is_model = is_pydantic_imported() and issubclass(subclass, _plugin_config())
         return is_model or DeferredSettings in subclass.__mro__
 
 
@@ -254,35 +255,47 @@ def _is_deferrable(bases: tuple[type, ...], given: Mapping[str, Any]) -> bool:
     """Return True if a class has only methods and fields that pydantic need not see before a value is validated."""
     fields: Mapping[str, Any] = given.get("__annotations__", {})
     return (
-        bases == (DeferredSettings,)
-        and "__classcell__" not in given
+        not is_pydantic_imported()
+        and bases == (DeferredSettings,)
         and given["__module__"] in sys.modules
-        and all(isinstance(text, str) and "ClassVar" not in text and name[0] != "_" for name, text in fields.items())
-        and all(_is_simple(one) for name, one in given.items() if name not in fields and name[:2] != "__")
-        and all(one.options.keys() <= _LIMITS for one in map(given.get, fields) if isinstance(one, DeferredCall))
-        and all(_follows_fields(one) for one in given.values() if isinstance(one, DeferredCall))
+        and all(isinstance(text, str) and not _is_constant(text) and name[0] != "_" for name, text in fields.items())
+        and all(_is_simple(name, member) for name, member in given.items() if name not in fields)
+        and all(one.options.keys() <= _OPTIONS for one in map(given.get, fields) if isinstance(one, DeferredCall))
     )
 
 
-def _follows_fields(call: DeferredCall) -> bool:
-    """Return False for a validator of a whole model that runs before the validation of its fields."""
-    return call.name != "model_validator" or call.options == {"mode": "after"}
+def _is_constant(annotation: str) -> bool:
+    return "ClassVar" in annotation or "Final" in annotation
 
 
-def _is_simple(member: object) -> bool:
-    return isinstance(member, FunctionType | classmethod | staticmethod | property | DeferredCall)
+def _is_simple(name: str, member: object) -> bool:
+    """Return True for a validator or method that pydantic does not call, and no method of this module needs."""
+    if name.startswith("__"):
+        return name in _MEMBERS
+    if isinstance(member, DeferredCall):
+        return member.name == "field_validator" or _is_after_fields(member)
+    is_free = not hasattr(DeferredModel, name) and not name.startswith("model_")
+    return is_free and isinstance(member, FunctionType | classmethod | staticmethod | property)
 
 
-def _as_model(name: str, bases: tuple[type, ...], given: Mapping[str, Any]) -> type[BaseModel]:
+def _is_after_fields(call: DeferredCall) -> bool:
+    """Return True for a validator of the whole model that needs only the validated settings."""
+    method = call.method
+    return call.options == {"mode": "after"} and isinstance(method, FunctionType) and method.__code__.co_argcount == 1
+
+
+def _as_model(
+    name: str, bases: tuple[type, ...], given: Mapping[str, Any], options: Mapping[str, Any]
+) -> type[BaseModel]:
     base = _plugin_config()
     members = {key: one.result() if isinstance(one, DeferredCall) else one for key, one in given.items()}
     if module := sys.modules.get(given["__module__"]):
         names = _Models(vars(module))
         texts: Mapping[str, Any] = given.get("__annotations__", {})
-        members["__annotations__"] = {key: _evaluated(text, names) for key, text in texts.items()}
+        members["__annotations__"] = {key: evaluated(text, names) for key, text in texts.items()}
     models = tuple(one.model if isinstance(one, DeferredModel) else one for one in bases)
     metaclass: Any = type(base)
-    model: type[BaseModel] = metaclass(name, models, members)
+    model: type[BaseModel] = metaclass(name, models, members, **options)
     return model
 
 
@@ -292,13 +305,6 @@ class _Models(dict[str, Any]):
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
         return value.model if isinstance(value, DeferredModel) else value
-
-
-def _evaluated(annotation: Any, names: _Models) -> Any:
-    try:
-        return eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307 - code of the class
-    except NameError:  # pydantic reports it
-        return annotation
 
 
 def deferred(model: Any) -> DeferredModel | None:
@@ -316,7 +322,7 @@ def is_model(value: object) -> bool:
     """Return True for a model, for a class that is not a model yet, and for the base class of settings."""
     if deferred(value) is not None or isinstance(value, SettingsBase):
         return True
-    return _is_pydantic_imported() and isinstance(value, type) and issubclass(value, pydantic.BaseModel)
+    return is_pydantic_imported() and isinstance(value, type) and issubclass(value, sys.modules["pydantic"].BaseModel)
 
 
 def constructed(model: type[_M], values: Mapping[str, Any]) -> _M:
@@ -330,21 +336,12 @@ def constructed(model: type[_M], values: Mapping[str, Any]) -> _M:
     return settings
 
 
-def field_of(model: type[BaseModel], name: str) -> FieldInfo | DeferredField | None:
-    """Return a field by its name, or None."""
-    if (found := deferred(model)) is None:
-        return model.model_fields.get(name)
-    return found.field(name) if name in found.texts else None
-
-
 def marked_fields(model: type[BaseModel], mark: type[_T]) -> Iterator[tuple[str, FieldInfo | DeferredField, _T]]:
     """Yield the name of each field that has a mark, the field and the mark."""
     if (found := deferred(model)) is None:
         fields: Iterable[tuple[str, Any]] = model.model_fields.items()
     else:
-        # types of pydantic are not marks, and their evaluation imports pydantic
-        texts = (name for name, text in found.texts.items() if "pydantic." not in text or mark.__name__ in text)
-        fields = ((name, found.field(name)) for name in texts)
+        fields = ((name, found.field(name)) for name in found.texts)
     for name, field in fields:
         for one in field.metadata:
             if isinstance(one, mark):

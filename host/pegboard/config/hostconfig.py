@@ -13,9 +13,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pegboard.config import environment, files
-from pegboard.config.deferred_models import constructed, field_of
 from pegboard.config.environment import EnvironmentNames
-from pegboard.config.models import HostSection, ToolkitRights
+from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.references import refer
 from pegboard.config.sources import Layer, Source, Sources
@@ -239,8 +238,6 @@ class _Builder:
             del tree[key]
 
     def host(self, given: dict[str, Any]) -> HostSection:
-        if (plain := _plain(given)) is not None:
-            return plain
         checked = validate(HostSection, given, self.sources, ("host",), {})
         if isinstance(checked, HostSection):
             return checked
@@ -276,37 +273,6 @@ def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str,
 def _is_within(key: str, path: KeyPath) -> bool:
     """Return True if a dotted key is the key of a path or lies below it."""
     return key == dotted(path) or key.startswith((f"{dotted(path)}.", f"{dotted(path)}["))
-
-
-def _plain(given: Mapping[str, Any]) -> HostSection | None:
-    """Return `[host]` without building its validator if it contains only lists of names and booleans, else None."""
-    values: dict[str, Any] = {}
-    for key, value in given.items():
-        field = field_of(HostSection, key)
-        if key == "toolkits":
-            values[key] = _plain_rights(value)
-        elif field is not None and field.annotation == tuple[str, ...] and _is_list_of_names(value):
-            values[key] = tuple(value)
-        elif field is not None and field.annotation is bool is type(value):
-            values[key] = value
-        else:
-            return None
-    return None if values.get("toolkits", {}) is None else constructed(HostSection, values)
-
-
-def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
-    """Return `[host.toolkits]` if it contains only lists of secret names. Otherwise return None."""
-    if not isinstance(given, Mapping):
-        return None
-    for rights in given.values():
-        if not (isinstance(rights, Mapping) and rights.keys() == {"secrets"} and _is_list_of_names(rights["secrets"])):
-            return None
-    return {name: constructed(ToolkitRights, {"secrets": tuple(one["secrets"])}) for name, one in given.items()}
-
-
-def _is_list_of_names(names: object) -> bool:
-    """Return True if a value is a list of names without duplicates."""
-    return isinstance(names, list) and all(type(name) is str for name in names) and len(set(names)) == len(names)
 
 
 def _working_directory() -> Path:

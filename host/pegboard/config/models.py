@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pegboard.config.deferred_models import SettingsBase, pydantic
+from pegboard.config.deferred_models import SettingsBase
+from pegboard.config.lazy_pydantic import pydantic
 from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:

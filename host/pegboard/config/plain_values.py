@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
-from pegboard.config.deferred_models import DeferredCall, DeferredField, DeferredModel, deferred
+from pegboard.config.deferred_models import DeferredField, DeferredModel, deferred
+from pegboard.config.lazy_pydantic import DeferredCall
 from pegboard.config.models import FromEnvironment, PluginConfig, WidensAccess
 from pegboard.records import NamedTuple
 
@@ -63,7 +64,7 @@ def _checked_values(found: DeferredModel, data: Mapping[str, Any], context: Mapp
     for name in found.texts:
         if name in data:
             value = _plain(found.field(name), data[name])
-            _check_limits(value, found.limits(name))
+            _check_limits(value, found.options(name))
             for call in found.validators(name):
                 value = _validated(found, call, value, Info(context, name, before))
             values[name] = value
@@ -89,8 +90,8 @@ def _are_marks(metadata: Sequence[Any]) -> bool:
     return all(isinstance(one, WidensAccess | FromEnvironment | DeferredCall) for one in metadata)
 
 
-def _check_limits(value: Any, limits: Mapping[str, Any]) -> None:
-    for name, limit in limits.items():
+def _check_limits(value: Any, options: Iterable[tuple[str, Any]]) -> None:
+    for name, limit in options:
         if name in _COMPARISONS and type(value) in (int, float):
             kept = _COMPARISONS[name](value, limit)
         elif name in ("min_length", "max_length") and isinstance(value, str | tuple):

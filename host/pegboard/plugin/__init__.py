@@ -35,7 +35,7 @@ _HOMES = {
     "middleware.gate": "Gate",
     "middleware.login_questions": "LoginQuestions PendingLogin",
     "config": "FromEnvironment HostConfig WidensAccess others_can_change",
-    "config.deferred_models": "pydantic",
+    "config.lazy_pydantic": "pydantic",
     "config.file_replacement": "replace_file",
     "config.state": "create_state state_directory state_lock",
     "loading.discovery": "Selection",

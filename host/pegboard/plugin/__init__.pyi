@@ -29,11 +29,11 @@ from pegboard.config import (
     WidensAccess,
     others_can_change,
 )
-from pegboard.config.deferred_models import (
-    pydantic,
-)
 from pegboard.config.file_replacement import (
     replace_file,
+)
+from pegboard.config.lazy_pydantic import (
+    pydantic,
 )
 from pegboard.config.state import (
     create_state,

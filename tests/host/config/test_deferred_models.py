@@ -52,19 +52,19 @@ class Settings(PluginConfig):
     def double(self) -> int:
         return 2 * self.count
 
-def validated(section, **environ):
+def validated(section, model=None, **environ):
     empty = {"directory": Path(sys.prefix), "environ": {"XDG_CONFIG_HOME": sys.prefix, **environ}}
     config = HostConfig.load(overrides={"plugins": {"mine": section}}, **empty)
-    return validate_section(config, "plugins", "mine", Settings)
+    return validate_section(config, "plugins", "mine", model or Settings)
 
 def is_imported():
     return "pydantic" in sys.modules
 """
 
 
-def run(code: str) -> str:
-    """Run code after the module, in a process that has not imported pydantic. Return its output."""
-    command = [sys.executable, "-c", f"{MODULE}\n{code}"]
+def run(code: str, module: str = MODULE) -> str:
+    """Run code after a module, in a process that has not imported pydantic. Return its output."""
+    command = [sys.executable, "-c", f"{module}\n{code}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -109,7 +109,88 @@ def test_a_variable_sets_a_field_that_is_not_in_the_defaults() -> None:
 
 def test_deferred_settings_equal_those_of_the_model_and_are_immutable() -> None:
     code = "s = validated({}); assert s == Settings() and s.model_dump()['count'] == 3 and hash"
-    assert "immutable" in run(f"{code}\ntry: s.count = 1\nexcept AttributeError as error: print(error)")
+    assert "frozen" in run(f"{code}\ntry: s.count = 1\nexcept ValueError as error: print(error)")
+
+
+SAME = {
+    "shared-defaults": (
+        "class Other(PluginConfig):\n    names: list[str] = []\n    table: dict[str, int] = pydantic.Field({})\n"
+        "first = validated({}, Other); first.names.append('a'); first.table['b'] = 1; print(validated({}, Other))"
+    ),
+    "two-limits": (
+        "class Other(PluginConfig):\n    size: Annotated[int, pydantic.Field(ge=5)] = pydantic.Field(6, ge=1)\n"
+        "print(validated({'size': 2}, Other))"
+    ),
+    "limits-of-a-named-type": (
+        "Port = Annotated[int, pydantic.Field(ge=1)]\nclass Other(PluginConfig):\n    port: Port = 1\n"
+        "print(validated({'port': 0}, Other))"
+    ),
+    "mark-with-another-name": (
+        "from pegboard.config import WidensAccess as Widens\n"
+        "from pegboard.config.widened_access import access_settings\n"
+        "class Other(PluginConfig):\n    write: Annotated[bool, pydantic.Field(description='x'), Widens('y')] = False\n"
+        "config = HostConfig.of({'plugins': {'mine': {'write': True}}})\n"
+        "print(access_settings(config, {'plugins': {'mine': Other}, 'toolkits': {}}))"
+    ),
+    "changing-validator": (
+        "class Other(PluginConfig):\n    size: int = 1\n    @pydantic.model_validator(mode='after')\n"
+        "    def _more(self): return self.model_copy(update={'size': self.size + 1})\nprint(validated({}, Other))"
+    ),
+    "validator-with-info": (
+        "class Other(PluginConfig):\n    size: int = 1\n    @pydantic.model_validator(mode='after')\n"
+        "    def _check(self, info):\n        print(info.mode); return self\nprint(validated({}, Other))"
+    ),
+    "called-validator": "print(Settings._is_long(None), validated({})._is_long(None))",
+    "fields-set": "s = validated({'count': 4}); print(s.model_fields_set, s.model_dump(exclude_unset=True))",
+    "equal-and-hashable": (
+        "class Other(PluginConfig):\n    size: int = 1\n"
+        "s = validated({}, Other); print(len({s, Other(), validated({}, Other)}), s == Other(size=2), Other() == s)"
+    ),
+    "instance": (
+        "s = validated({}); from pydantic import BaseModel, TypeAdapter\n"
+        "print(isinstance(s, BaseModel), TypeAdapter(Settings).validate_python(s))"
+    ),
+    "shown": "s = validated({}); print(s, repr(s), dict(s))",
+    "copied": "import copy, pickle\ns = validated({'count': 4})\n"
+    "print(copy.copy(s), pickle.loads(pickle.dumps(s)) == s)",
+    "deleted": "try: del validated({}).count\nexcept ValueError as error: print(type(error))",
+    "options-of-the-class": "class Other(PluginConfig, str_to_lower=True):\n    name: str = 'A'\n"
+    "print(validated({'name': 'B'}, Other))",
+    "names-of-methods": (
+        "class Other(PluginConfig):\n    model: str = 'a'\n"
+        "    @classmethod\n    def default(cls): return cls.__name__\n"
+        "s = validated({'model': 'b'}, Other); print(s.model, s.default(), list(Other.model_fields))"
+    ),
+    "post-init": (
+        "class Other(PluginConfig):\n    size: int = 1\n    def model_post_init(self, context): print('made')\n"
+        "validated({}, Other)"
+    ),
+    "name-for-type-checkers": (
+        "class Other(PluginConfig):\n    other: Missing | None = None\n    size: int = 1\n"
+        "print(validated({'size': 2}, Other))"
+    ),
+    "default-of-the-class": (
+        "class Other(PluginConfig):\n    size: int = 1\ntry: Other.size\nexcept AttributeError as error: print(error)"
+    ),
+    "constant": "from typing import Final\nclass Other(PluginConfig):\n    size: Final[int] = 1\n"
+    "print(validated({}, Other))",
+}
+
+
+@pytest.mark.parametrize("code", SAME.values(), ids=SAME)
+def test_a_deferred_class_behaves_as_a_model(code: str) -> None:
+    model = MODULE.replace("import sys", "import sys, pydantic", 1)
+    assert run(code) == run(code, model)
+
+
+def test_limits_in_annotations_that_are_not_strings_are_kept() -> None:
+    code = "class Other(PluginConfig):\n    size: Annotated[int, pydantic.Field(ge=1)] = 1"
+    code += "\nprint(validated({'size': 0}, Other))"
+    assert "expected at least 1" in run(code, MODULE.replace("from __future__ import annotations", ""))
+
+
+def test_values_are_not_evaluated() -> None:
+    assert "print('ran')" in run("""print(validated({'name': "print('ran')", 'count': 4}).name)""")
 
 
 @pytest.mark.parametrize(
