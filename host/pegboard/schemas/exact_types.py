@@ -29,7 +29,7 @@ _INNER: Mapping[str, AbstractSet[str]] = {
 """The core schemas inside of each type of core schema."""
 _CONTAINERS = ("list", "dict")
 _FIELDS = frozenset(("typed-dict", "model-fields"))
-_UNUSUAL = frozenset(("custom_init", "root_model", "extras_schema", "extras_keys_schema"))
+_UNUSUAL = frozenset(("custom_init", "root_model", "extras_schema", "extras_keys_schema", "on_error"))
 
 
 class _ConvertedError(Exception):
