@@ -59,6 +59,7 @@ class Handler:
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._begun: set[HttpConnection] = set()  # whose requests have begun, and are in flight in a moment
         self._streaming: set[asyncio.Task[Any]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._large_bodies = LargeBodies(config.max_body_bytes)
         self._aborted = False
@@ -127,6 +128,7 @@ class Handler:
         kept: Any = answer
         transport = connection.transport
         if transport is None:
+            self._close(answer)
             return False
         if type(answer) is Response and is_plain(answer) and not self._host.stopping:
             head, body = self._head.of(answer.body), answer.body
@@ -151,6 +153,17 @@ class Handler:
         begun, connection.begun = connection.begun, None
         self._begun.discard(connection)
         return begun
+
+    def drop(self, connection: HttpConnection) -> None:
+        """End what was begun on a connection that was lost before `handle` could take it."""
+        self._close(self._take(connection))
+
+    def _close(self, answer: Any) -> None:
+        """Close a response that is not sent, if it is a stream."""
+        if isinstance(answer, EventStream):
+            task = self._loop.create_task(close_messages(answer.messages))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request. It may have been begun."""
@@ -182,11 +195,7 @@ class Handler:
 
     def _is_full(self) -> bool:
         """Return True if the server may begin no further request."""
-        limit = self._config.max_requests
-        if len(self._in_flight) + len(self._begun) < limit:
-            return False
-        self._begun = {one for one in self._begun if one.begun is not None}  # the others were lost
-        return len(self._in_flight) + len(self._begun) >= limit
+        return len(self._in_flight) + len(self._begun) >= self._config.max_requests
 
     async def finish(self, seconds: float) -> None:
         """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""

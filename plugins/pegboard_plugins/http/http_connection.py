@@ -40,6 +40,8 @@ Begin = Callable[["HttpConnection", Any, Any], bool | Coroutine[Any, Any, bool]]
 It returns True if it has written the response, or a coroutine that returns True when it has written the response. After
 False, the task of the connection handles the request, and finds in `HttpConnection.begun` what was begun.
 """
+Drop = Callable[["HttpConnection"], None]
+"""A function that ends what was begun on a connection that was lost before its task handled the request."""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
@@ -67,16 +69,26 @@ class HttpConnection(RequestHandler):
     """
 
     __slots__ = (
-        *("_begin", "_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
+        *(
+            "_begin",
+            "_begun",
+            "_drop",
+            "_head_bytes",
+            "_header_seconds",
+            "_header_timer",
+            "_last_body",
+            "_max_head_bytes",
+        ),
         *("_proves", "_running", "begun", "is_operator", "remote"),
     )
 
     def __init__(
-        self, *arguments: Any, header_seconds: float, proves: IsOperator, begin: Begin, **keywords: Any
+        self, *arguments: Any, header_seconds: float, proves: IsOperator, begin: Begin, drop: Drop, **keywords: Any
     ) -> None:
         super().__init__(*arguments, **keywords)
         self._proves = proves
         self._begin = begin if can_answer_itself() else None
+        self._drop = drop
         self.begun: Any = None
         self._running: asyncio.Task[None] | None = None
         self.is_operator = False
@@ -174,9 +186,10 @@ class HttpConnection(RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Stop the timer for headers, and the running request."""
         self._stop_clock()
-        self.begun = None
         if self._running is not None:
-            self._running.cancel()
+            self._loop.call_soon(self._running.cancel)  # when it has started, because it ends what was begun
+        elif self.begun is not None:
+            self._drop(self)
         super().connection_lost(exc)
 
     def handle_error(
@@ -244,7 +257,7 @@ class HttpServer(web.Server):
     """aiohttp's low-level server with `HttpConnection` as its protocol."""
 
     def __init__(
-        self, handler: Any, *, header_seconds: float, proves: IsOperator, begin: Begin, **options: Any
+        self, handler: Any, *, header_seconds: float, proves: IsOperator, begin: Begin, drop: Drop, **options: Any
     ) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
         super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)
@@ -255,6 +268,7 @@ class HttpServer(web.Server):
             header_seconds=header_seconds,
             proves=proves,
             begin=begin,
+            drop=drop,
             **options,
         )
 

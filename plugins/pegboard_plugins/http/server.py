@@ -101,6 +101,7 @@ def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
         header_seconds=config.header_seconds,
         proves=_proof(config, loopback),
         begin=handler.begin,
+        drop=handler.drop,
         keepalive_timeout=config.idle_seconds,
         lingering_time=LINGER_SECONDS,
         max_field_size=config.max_header_bytes,

@@ -51,6 +51,7 @@ async def test_requests_are_served_without_the_attributes(
         header_seconds=60,
         proves=lambda transport: False,
         begin=lambda connection, head, body: False,
+        drop=lambda connection: None,
         max_field_size=1024,
     )
     listener = await asyncio.get_running_loop().create_server(served, "127.0.0.1", 0)

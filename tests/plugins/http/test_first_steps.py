@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.types import Request, Response
+from pegboard.types import EventStream, Request, Response
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_connection import HttpServer
@@ -36,6 +36,7 @@ async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIter
         header_seconds=60,
         proves=lambda transport: False,
         begin=handler.begin,
+        drop=handler.drop,
         max_field_size=1024,
     )
     listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
@@ -157,6 +158,53 @@ async def test_a_parsed_request_is_not_begun_if_the_client_has_gone() -> None:
         task = connection._task_handler
         await asyncio.wait([task])
         assert begun == []
+
+
+class OpenMessages:
+    """The messages of a stream that never ends by itself."""
+
+    def __init__(self) -> None:
+        self.closed = asyncio.Event()
+
+    def __aiter__(self) -> OpenMessages:
+        return self
+
+    async def __anext__(self) -> bytes:
+        await asyncio.Event().wait()
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        self.closed.set()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("turns", range(4))
+async def test_a_begun_stream_is_closed_if_the_client_leaves_before_its_head_is_written(
+    waits: bool, turns: int
+) -> None:
+    loop, messages = asyncio.get_running_loop(), OpenMessages()
+
+    def leave(turns: int) -> None:
+        if turns:
+            loop.call_soon(leave, turns - 1)
+        else:
+            server.connections[0].transport.abort()
+
+    async def answer() -> EventStream:
+        return EventStream(messages, {})
+
+    def begin(request: Request) -> Any:
+        if request.body == b"0":
+            return Response(200, b"{}")
+        leave(turns)
+        return answer() if waits else EventStream(messages, {})
+
+    async with serving(begin, max_requests=1) as (connect, server), await connect() as line:
+        await line.request("POST", "/", body=b"0")
+        await line.send(bytes_of(b"1"))
+        await messages.closed.wait()
+        async with await connect() as other:
+            assert (await other.request("POST", "/", body=b"0")).status == 200
 
 
 @pytest.mark.parametrize("protocol", ["websocket", "h2c"])
