@@ -219,7 +219,12 @@ def _settings(kind: Any, values: Mapping[str, Any], fields_set: frozenset[str]) 
 
 
 class SettingsBase:
-    """The base class for settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
+    """The base class for settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable.
+
+    A module with `from __future__ import annotations` may use `from pegboard.plugin import pydantic` and
+    `pydantic.Field`, `pydantic.field_validator` and `pydantic.model_validator`, instead of importing pydantic. The host
+    then imports pydantic only for values that need it, and starts faster. The settings work in the same way.
+    """
 
     # a class statement replaces this object by a model, or by a class that becomes a model
 
