@@ -97,11 +97,11 @@ class DeferredModel(type):
         return cls._fields[name]
 
     def default(cls, name: str) -> Any:
-        """Return the default of a field, or `...` if it is required. No two settings share a list or table."""
+        """Return the default of a field, or `...` if it is required. No two settings share it if it is mutable."""
         value = cls._given.get(name, ...)
         if isinstance(value, DeferredCall):
             value = value.options.get("default", value.arguments[0])
-        return deepcopy(value) if isinstance(value, list | dict | set) else value
+        return deepcopy(value)
 
     def options(cls, name: str) -> Iterator[tuple[str, Any]]:
         """Yield the options of `Field` for a field, in its Annotated and in its default."""

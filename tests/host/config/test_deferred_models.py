@@ -114,8 +114,9 @@ def test_deferred_settings_equal_those_of_the_model_and_are_immutable() -> None:
 
 SAME = {
     "shared-defaults": (
-        "class Other(PluginConfig):\n    names: list[str] = []\n    table: dict[str, int] = pydantic.Field({})\n"
-        "first = validated({}, Other); first.names.append('a'); first.table['b'] = 1; print(validated({}, Other))"
+        "class Other(PluginConfig):\n    names: tuple[list[str], ...] = ([],)\n"
+        "    table: dict[str, int] = pydantic.Field({})\n"
+        "first = validated({}, Other); first.names[0].append('a'); first.table['b'] = 1; print(validated({}, Other))"
     ),
     "two-limits": (
         "class Other(PluginConfig):\n    size: Annotated[int, pydantic.Field(ge=5)] = pydantic.Field(6, ge=1)\n"
