@@ -43,11 +43,15 @@ def unlocked_reason(lock: CatalogueLock, checked: CheckedDefinition) -> str | No
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True if two objects have the same members. Members that are not one object are compared as JSON.
+    """Return True if two objects have the same members.
 
-    The definitions of a toolkit that is imported later have the members of the lock. Comparing JSON is faster than
-    comparing the canonical form.
+    The definitions of a toolkit that is imported later have the members of the lock.
     """
-    return one.keys() == other.keys() and all(
-        value is other[name] or encode(value) == encode(other[name]) for name, value in one.items()
-    )
+    return one.keys() == other.keys() and all(_is_equal(value, other[name]) for name, value in one.items())
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Return True if two members have the same JSON. Comparing JSON is faster than comparing the canonical form."""
+    if one is other or (type(one) is str and type(other) is str and one == other):
+        return True
+    return encode(one) == encode(other)
