@@ -42,9 +42,11 @@ def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
     """
     found = list(_marked(config, ("host",), config.sources.tree.get("host", {}), HostSection))
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
-        for name, section in sections.items():
+        tree = config.sources.tree.get(kind, {})  # has also the variables of `FromEnvironment`
+        for name in dict.fromkeys((*sections, *tree)):
+            section = sections.get(name, {})
             if name in models.get(kind, {}):
-                found += _marked(config, (kind, name), section, models[kind][name])
+                found += _marked(config, (kind, name), {**tree.get(name, {}), **section}, models[kind][name])
                 found += _referred(config, (kind, name), section)
     return found
 

@@ -107,6 +107,16 @@ def test_a_variable_sets_a_field_that_is_not_in_the_defaults() -> None:
     assert run("print(validated({}, COUNT='7').count)").strip() == "7"
 
 
+def test_a_variable_that_widens_access_is_listed() -> None:
+    code = "from pegboard.config import widened_access\nclass Other(PluginConfig):\n"
+    code += "    write: Annotated[bool, WidensAccess('changes'), FromEnvironment('WRITE')] = False\n"
+    code += "environ = {'XDG_CONFIG_HOME': sys.prefix, 'WRITE': 'true'}\n"
+    code += "config = HostConfig.load(environ=environ, directory=Path(sys.prefix))\n"
+    code += "assert validate_section(config, 'toolkits', 'mine', Other).write\n"
+    code += "print(widened_access.access_settings(config, {'toolkits': {'mine': Other}}))"
+    assert "environment variable WRITE" in run(code)
+
+
 def test_deferred_settings_equal_those_of_the_model_and_are_immutable() -> None:
     code = "s = validated({}); assert s == Settings() and s.model_dump()['count'] == 3 and hash"
     assert "frozen" in run(f"{code}\ntry: s.count = 1\nexcept ValueError as error: print(error)")
