@@ -157,7 +157,7 @@ def _to_json(value: Any, inf_nan_mode: Literal["null", "constants"] = "null") ->
 
 
 def is_finite(value: Any) -> bool:
-    """Return True if no number in a JSON value is NaN or infinite. The value must not contain cycles."""
+    """Return True if no number in a JSON value is NaN or infinite."""
     try:
         written = _to_json(value, inf_nan_mode="constants")
     except ValueError:  # a lone surrogate, or a value that JSON cannot express
@@ -173,8 +173,13 @@ def _contains(written: bytes, word: bytes) -> bool:
 
 def _has_only_finite_numbers(value: Any) -> bool:
     found = [value]
+    known: set[int] = set()
     for one in found:  # grows while it is read
         kind = type(one)
+        if kind is dict or kind is list:
+            if id(one) in known:
+                continue  # a cycle would not end
+            known.add(id(one))
         if kind is dict:
             found += one.values()
         elif kind is list:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.plugin import REPEATED_MEMBERS, decode, decode_message, encode
-from pegboard.wire.codec import LARGE_BYTES, MAX_DEPTH
+from pegboard.wire.codec import LARGE_BYTES, MAX_DEPTH, encode_finite
 from pegboard.wire.large_messages import is_faithful
 
 TEXT = st.text(st.characters(codec="utf-8"))
@@ -229,3 +229,11 @@ def test_a_value_without_a_json_form_is_a_type_error() -> None:
     for value in ({object()}, [{"a": len}], loop, chain(10_000, 1), chain(10_000, "\ud800"), ["\ud800", loop]):
         with pytest.raises(TypeError):
             encode(value)
+
+
+@pytest.mark.parametrize("number", [1.5, math.inf])
+def test_a_value_that_contains_itself_is_rejected(number: float) -> None:
+    value: dict[str, Any] = {"number": number}
+    value["list"] = [value]
+    with pytest.raises((TypeError, ValueError), match=r"Circular|infinities"):
+        encode_finite(value)
