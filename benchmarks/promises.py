@@ -12,7 +12,6 @@ from benchmarks.http import promises as http_promises
 from benchmarks.messages import ERAS
 from benchmarks.results import Results
 
-
 _START: Final = 1.35
 """The most CPU time of a start, relative to the import of pydantic with the definition of one model."""
 
@@ -40,7 +39,8 @@ def _start(results: Results) -> Iterator[str]:
             ratio = results.ratio(start.NAME, era, name, start.PYDANTIC, "cpu_ms")
             if wall and ratio:
                 said = _kept(wall.median <= 150 or ratio <= _START)
-                yield f"{said} start of {name}, {era}: {wall.median:.0f} ms, {ratio:.2f} x pydantic (150 ms, {_START} x)"
+                limits = f"(150 ms, {_START} x)"
+                yield f"{said} start of {name}, {era}: {wall.median:.0f} ms, {ratio:.2f} x pydantic {limits}"
 
 
 def _memory(results: Results) -> Iterator[str]:

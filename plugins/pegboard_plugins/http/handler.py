@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Any
 
 from aiohttp import HttpVersion11, hdrs, web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from pegboard.plugin import TransportContext
 from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Headers, Request, Response
@@ -23,18 +22,13 @@ from pegboard_plugins.http.fast_response import (
     is_plain,
 )
 from pegboard_plugins.http.http_connection import HttpConnection
-from pegboard_plugins.http.large_bodies import LargeBodies
 from pegboard_plugins.http.refusal_responses import (
-    BROKEN,
     BUSY,
-    ENCODED,
     HEALTH_PATHS,
-    NO_ROOM,
     STOPPING,
-    TOO_SLOW,
     TOOK_TOO_LONG,
-    too_large,
 )
+from pegboard_plugins.http.request_bodies import RequestBodies
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.sending import Pings, SendLimit
 from pegboard_plugins.http.sent_events import close_messages, encode_event
@@ -61,7 +55,7 @@ class Handler:
         self._streaming: set[asyncio.Task[Any]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
-        self._large_bodies = LargeBodies(config.max_body_bytes)
+        self._bodies = RequestBodies(config)
         self._aborted = False
         self._sends = SendLimit(config.send_seconds)
         self._pings = Pings(config.stream_ping_seconds)
@@ -69,7 +63,6 @@ class Handler:
         self._head = ResponseHead()
         self._keeps_log = wants_access_log()
         self._written_response = WrittenResponse()
-        self._too_large = too_large(config.max_body_bytes)
 
     @property
     def load(self) -> tuple[int, int]:
@@ -191,7 +184,7 @@ class Handler:
             return response
         finally:
             self._in_flight.discard(task)
-            self._large_bodies.forget(task)
+            self._bodies.forget(task)
 
     def _is_full(self) -> bool:
         """Return True if the server may begin no further request."""
@@ -213,9 +206,7 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._guard.preflight(headers)
-        content = request.content
-        whole = content.is_eof() and content.exception() is None
-        body = self._received(request) if whole else await self._body(request, task)
+        body = await self._bodies.read(request, task)
         if isinstance(body, Response):
             return body
         query = request.query if "?" in request.raw_path else EMPTY
@@ -258,40 +249,6 @@ class Handler:
                 return await begun
         except TimeoutError:
             return TOOK_TOO_LONG
-
-    def _received(self, request: web.BaseRequest) -> bytes | Response:
-        """Return a body that arrived with the headers, or the error response if the body is too large."""
-        body = request.content.read_nowait()
-        if body and _is_encoded(request):
-            return ENCODED
-        return body if len(body) <= self._config.max_body_bytes else self._too_large
-
-    async def _body(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> bytes | Response:
-        """Read the whole body within the limits on size and time. Read nothing if Content-Length exceeds the limit."""
-        if _is_encoded(request):
-            return ENCODED
-        if (request.content_length or 0) > self._config.max_body_bytes:
-            return self._too_large
-        if not self._large_bodies.has_room(request.content_length, task):
-            return NO_ROOM
-        try:
-            async with asyncio.timeout(self._config.body_seconds):
-                if request.headers.get("Expect", "").lower() == "100-continue":
-                    await self._invite(request)
-                body = await request.read()
-                self._large_bodies.has_room(len(body), task)
-                return body
-        except web.HTTPRequestEntityTooLarge:
-            return self._too_large
-        except TimeoutError:
-            return TOO_SLOW
-        except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
-            return BROKEN
-
-    async def _invite(self, request: web.BaseRequest) -> None:
-        """Send 100 Continue (RFC 9110 section 10.1.1)."""
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         if answer.status >= 400:
@@ -391,7 +348,3 @@ class Handler:
     async def _write(self, request: web.BaseRequest, event: bytes) -> None:
         with self._sends.sending(request):
             await request.writer.write(event)
-
-
-def _is_encoded(request: web.BaseRequest) -> bool:
-    return request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity"

@@ -69,17 +69,19 @@ class HttpConnection(RequestHandler):
     """
 
     __slots__ = (
-        *(
-            "_begin",
-            "_begun",
-            "_drop",
-            "_head_bytes",
-            "_header_seconds",
-            "_header_timer",
-            "_last_body",
-            "_max_head_bytes",
-        ),
-        *("_proves", "_running", "begun", "is_operator", "remote"),
+        "_begin",
+        "_drop",
+        "_head_begun",
+        "_head_bytes",
+        "_header_seconds",
+        "_header_timer",
+        "_last_body",
+        "_max_head_bytes",
+        "_proves",
+        "_running",
+        "begun",
+        "is_operator",
+        "remote",
     )
 
     def __init__(
@@ -95,7 +97,7 @@ class HttpConnection(RequestHandler):
         self.remote: str | None = None
         self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
-        self._begun = False
+        self._head_begun = False
         self._max_head_bytes: int = MAX_HEADER_FIELDS * keywords["max_field_size"]
         self._head_bytes = 0
         self._last_body: Any = None
@@ -134,7 +136,7 @@ class HttpConnection(RequestHandler):
             else:
                 self._break_bodies(after - before)
         elif data and between:
-            self._begun = True
+            self._head_begun = True
             self._head_bytes += len(data)
             if self._head_bytes > self._max_head_bytes:
                 self._end(_TOO_LARGE)
@@ -148,22 +150,30 @@ class HttpConnection(RequestHandler):
         if self.transport is None or not is_alone or self._begin is None:
             self._go_on(waiter, is_written=False)
             return
-        begun = self._begin(self, *requests[0])
+        try:
+            begun = self._begin(self, *requests[0])
+        except BaseException:
+            self._give_up(waiter)
+            raise
         if isinstance(begun, bool):
             self._go_on(waiter, is_written=begun)
         else:
             self._running = self._loop.create_task(self._finish(begun, waiter))
 
     async def _finish(self, begun: Coroutine[Any, Any, bool], waiter: asyncio.Future[None]) -> None:
-        """Wait until a response is written. Close the connection if this fails."""
+        """Wait until a response is written."""
         try:
             self._go_on(waiter, is_written=await begun)
         except BaseException:
-            put_waiter(self, waiter)
-            self.force_close()
+            self._give_up(waiter)
             raise
         finally:
             self._running = None
+
+    def _give_up(self, waiter: asyncio.Future[None]) -> None:
+        """Close the connection, whose request has failed."""
+        put_waiter(self, waiter)
+        self.force_close()
 
     def _go_on(self, waiter: asyncio.Future[None], *, is_written: bool) -> None:
         """Wait for the next request, or wake the task of the connection for the requests that have arrived."""
@@ -232,7 +242,7 @@ class HttpConnection(RequestHandler):
         self._header_timer = asyncio.get_running_loop().call_later(self._header_seconds, self._too_slow)
 
     def _stop_clock(self) -> None:
-        self._begun = False
+        self._head_begun = False
         self._head_bytes = 0
         if self._header_timer is not None:
             self._header_timer.cancel()
@@ -241,10 +251,10 @@ class HttpConnection(RequestHandler):
     def _too_slow(self) -> None:
         self._header_timer = None
         if not is_idle(self):
-            if self._begun:
+            if self._head_begun:
                 self._start_clock()  # no limit while an earlier response is due
             return
-        self._end(_TOO_SLOW if self._begun else b"")
+        self._end(_TOO_SLOW if self._head_begun else b"")
 
     def _end(self, answer: bytes) -> None:
         """Close the connection, with a response if no other response is due before it."""

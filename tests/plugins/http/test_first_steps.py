@@ -126,7 +126,8 @@ async def test_a_request_that_arrives_before_the_answer_to_another_waits_for_it(
         assert [(await line.answer()).body for _ in range(2)] == [b"1", b"2"] == begun
 
 
-async def test_a_connection_closes_if_its_request_raises_and_the_request_is_not_repeated() -> None:
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_connection_closes_if_its_request_raises_and_the_request_is_not_repeated(is_async: bool) -> None:
     begun: list[bytes] = []
 
     async def crash() -> Response:
@@ -134,13 +135,39 @@ async def test_a_connection_closes_if_its_request_raises_and_the_request_is_not_
 
     def begin(request: Request) -> Any:
         begun.append(request.body)
-        return Response(200, b"{}") if request.body == b"0" else crash()
+        if request.body == b"0":
+            return Response(200, b"{}")
+        if is_async:
+            return crash()
+        raise ValueError("canary-52")
 
     async with serving(begin) as (connect, _), await connect() as line:
         await line.request("POST", "/", body=b"0")
         await line.send(bytes_of(b"1"))
         assert await line.reader.read() == b""
     assert begun == [b"0", b"1"]
+
+
+async def test_a_waiting_request_is_answered_when_the_server_ends() -> None:
+    """Its response is not plain, so the task of the connection writes it."""
+    begun = asyncio.Event()
+
+    async def wait() -> Response:
+        begun.set()
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("the call never ends by itself")
+
+    def begin(request: Request) -> Any:
+        return wait() if request.body == b"1" else Response(200, b"{}")
+
+    async with serving(begin) as (connect, server), await connect() as line:
+        await line.request("POST", "/", body=b"0")
+        await line.send(bytes_of(b"1"))
+        await begun.wait()
+        handler = server.request_handler.__self__
+        await handler.finish(0.5)
+        server.connections[0].force_close()
+        assert (await line.answer()).status == 503
 
 
 async def test_a_parsed_request_is_answered_if_the_server_closes_the_connection() -> None:
