@@ -96,7 +96,7 @@ def _is_json(value: Any, limit: float) -> bool:
         ToolOutputError: the value contains an iterator.
     """
     is_json = True
-    level = get_referents(value) if type(value) in _CONTAINERS else [value]
+    level = _first_level(value, limit)
     size = 2 * len(level) - 1  # items, and the commas between them
     width = 1
     for _ in range(_MAX_DEPTH):
@@ -125,6 +125,15 @@ def _is_json(value: Any, limit: float) -> bool:
         size += len(level)  # an item has a comma
         width = len(containers[0]) if len(containers) > 1 and type(containers[0]) is dict else 1
     return is_json
+
+
+def _first_level(value: Any, limit: float) -> list[Any]:
+    """Return the items of a dict or list that is not too large, or a list of another value."""
+    if type(value) not in _CONTAINERS:
+        return [value]
+    if (size := 2 * len(value) - 1) > limit:
+        raise TooLarge(size)
+    return get_referents(value)
 
 
 def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) -> list[Any]:
