@@ -27,9 +27,8 @@ def test_a_document_is_read_as_it_was_written_and_lacks_failed_scenarios(tmp_pat
         document.results.add("start", "add", "pegboard", cpu_ms=1 / 0)
     document.write(file)
     data = json.loads(file.read_text("utf-8"))
-    unstable: dict[str, list[str]] = {
-        "warnings": []
-    }  # the scenario took no time, so the mean load of the machine is rounding
+    # the scenario took no time, so the mean load of the machine is rounding
+    unstable: dict[str, list[str]] = {"warnings": []}
     assert Document.read(data).as_json() | unstable == data | unstable
     assert [run["name"] for run in data["scenarios"]] == ["call"]
     (row,) = data["results"]
