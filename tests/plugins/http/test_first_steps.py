@@ -166,7 +166,8 @@ async def test_a_waiting_request_is_answered_when_the_server_ends() -> None:
         await begun.wait()
         handler = server.request_handler.__self__
         await handler.finish(0.5)
-        server.connections[0].force_close()
+        for connection in server.connections:
+            connection.force_close()
         assert (await line.answer()).status == 503
 
 
