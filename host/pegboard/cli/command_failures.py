@@ -19,7 +19,7 @@ class UsageError(MCPError):
     Args:
         message: the problem and its fix.
         suggestion: the nearest valid name, if any.
-        program: the command whose help describes the arguments, or "" if the message is enough.
+        program: the command with help for the arguments, or "" if the message is enough.
     """
 
     def __init__(self, message: str, suggestion: str | None = None, program: str = "") -> None:

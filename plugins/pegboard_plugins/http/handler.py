@@ -51,7 +51,7 @@ class Handler:
         self._guard = guard
         self._host = host
         self._in_flight: set[asyncio.Task[Any]] = set()
-        self._begun: set[HttpConnection] = set()  # whose requests have begun, and are in flight in a moment
+        self._begun: set[HttpConnection] = set()  # their requests have begun, and will soon be in flight
         self._streaming: set[asyncio.Task[Any]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()

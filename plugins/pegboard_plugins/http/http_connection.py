@@ -171,7 +171,7 @@ class HttpConnection(RequestHandler):
             self._running = None
 
     def _give_up(self, waiter: asyncio.Future[None]) -> None:
-        """Close the connection, whose request has failed."""
+        """Close the connection after its request has failed."""
         put_waiter(self, waiter)
         self.force_close()
 

@@ -1,4 +1,4 @@
-"""What importing the toolkit costs: the descriptions of its tools, the host's own names and the names of limits."""
+"""The modules that an import of the toolkit loads: its descriptions, names of the host and limits of parameters."""
 
 import subprocess
 import sys
