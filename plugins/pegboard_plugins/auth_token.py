@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -128,7 +127,7 @@ class StaticBearer:
     def __init__(self, config: AuthTokenConfig) -> None:
         self._scheme = BearerScheme()
         self._known = [
-            _Known(_digest(one.token.get_secret_value()), Caller(one.subject, scopes=frozenset(one.scopes)))
+            _Known(self._scheme.digest(one.token.get_secret_value()), Caller(one.subject, scopes=frozenset(one.scopes)))
             for one in config.named.values()
         ]
         self.only_local = _only_local(config)
@@ -147,15 +146,11 @@ class StaticBearer:
 
     def _find(self, token: str) -> Caller | None:
         """Return the caller of a token. The comparison takes constant time."""
-        digest, found = _digest(token), None
+        digest, found = self._scheme.digest(token), None
         for known in self._known:
             if hmac.compare_digest(known.digest, digest):
                 found = known.caller
         return found
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _only_local(config: AuthTokenConfig) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 
 from pegboard.types.http import Request, Response
 
@@ -56,6 +57,11 @@ class BearerScheme:
         scheme, _, token = given[0].strip().partition(" ") if given else ("", "", "")
         token = token.strip()
         return token if scheme.lower() == "bearer" and token else self.refusal(401)
+
+    @staticmethod
+    def digest(token: str) -> bytes:
+        """Return a digest of a token (SHA-256), to keep or compare in place of the token."""
+        return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
     def invalid(self, description: str) -> Response:
         """Return 401 for an invalid token, with a description for the client's developer."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from hashlib import sha256
 from time import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,7 +71,7 @@ class LoginAuthenticator:
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token
-        digest = _digest(token)
+        digest = self._scheme.digest(token)
         known = self._known.get(digest)
         if known is not None and known.until > time():
             return known.caller
@@ -92,7 +91,7 @@ class LoginAuthenticator:
     def known_caller(self, request: Request) -> Caller | None:
         """Return the caller of a token that was checked recently."""
         token = self._scheme.token(request)
-        known = None if isinstance(token, Response) else self._known.get(_digest(token))
+        known = None if isinstance(token, Response) else self._known.get(self._scheme.digest(token))
         return known.caller if known is not None and known.until > time() else None
 
     async def _caller(self, token: str) -> Caller | None:
@@ -112,10 +111,6 @@ class LoginAuthenticator:
             extra=MappingProxyType({name: claims[name] for name in ("email", "name") if name in claims}),
             issuer=self._config.issuer,
         )
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def unavailable(error: LoginStateError) -> Response:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING
 
@@ -87,13 +86,13 @@ class ResourceServerAuthenticator:
     def known_caller(self, request: Request) -> Caller | None:
         """Return the caller of a token that was checked recently and allows enough."""
         token = self._scheme.token(request)
-        verified = None if isinstance(token, Response) else self._verified.get(_digest(token))
+        verified = None if isinstance(token, Response) else self._verified.get(self._scheme.digest(token))
         if verified is None or not _is_valid(verified):
             return None
         return verified.caller if self._required <= verified.caller.scopes else None
 
     async def _find_caller(self, token: str, peer: str) -> Caller:
-        digest = _digest(token)
+        digest = self._scheme.digest(token)
         known = self._verified.get(digest)
         if known is not None:
             if _is_valid(known):
@@ -127,10 +126,6 @@ class ResourceServerAuthenticator:
         verified = await self._introspection.introspect(presented, servers)
         self._remember(presented.digest, verified)
         return verified
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _is_valid(verified: VerifiedToken) -> bool:

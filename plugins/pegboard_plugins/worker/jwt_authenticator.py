@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from hashlib import sha256
 from math import inf
 from time import time
 from typing import Any
@@ -61,14 +60,14 @@ class WorkerAuthenticator:
         if self._config.auth_disabled:
             return _UNCHECKED
         token = self._scheme.token(request)
-        return None if isinstance(token, Response) or not self._is_known(_digest(token)) else ENGINE
+        return None if isinstance(token, Response) or not self._is_known(self._scheme.digest(token)) else ENGINE
 
     def _is_known(self, digest: bytes) -> bool:
         return self._expiries.get(digest, 0) > time() - self._config.leeway_seconds
 
     def _problem(self, token: str) -> str | None:
         """Return the problem of a token, or None if it is valid."""
-        digest = _digest(token)
+        digest = self._scheme.digest(token)
         if self._is_known(digest):
             return None
         claims = self._claims(token)
@@ -111,10 +110,6 @@ def create_token(secret: str, seconds: int) -> str:
 def _key(secret: str) -> bytes:
     # HMAC pads short keys with zeros (RFC 2104). The library would warn of them; `only_local` restricts them
     return secret.encode().ljust(SECRET_BYTES, b"\0")
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _refused(detail: str) -> Response:
