@@ -160,18 +160,27 @@ async def test_open_streams_are_counted(port: list[int]) -> None:
         assert (await scrape(port[0]))["pegboard_http_streams",] == 0
 
 
-async def test_sessions_are_counted_until_they_end_or_expire(port: list[int]) -> None:
+async def test_sessions_are_counted_until_they_end(port: list[int]) -> None:
+    async with host_of() as host:
+        app = host.asgi()
+        named = ("Mcp-Session-Id", await open_session(app))
+        found = await scrape(port[0])
+        assert (found["pegboard_sessions",], found["pegboard_sessions_started_total", "http"]) == (1, 1)
+        await send(app, "DELETE", "/mcp", [named]).answer()
+        found = await scrape(port[0])
+        assert (found["pegboard_sessions",], found["pegboard_session_duration_seconds_count", "http"]) == (0, 1)
+
+
+async def test_an_expired_session_is_no_longer_counted(port: list[int]) -> None:
     async with host_of(idle_seconds=0.001) as host:
         app = host.asgi()
         expired = await open_session(app)
-        first = await scrape(port[0])
-        assert (first["pegboard_sessions",], first["pegboard_sessions_started_total", "http"]) == (1, 1)
         while (await send(app, "DELETE", "/mcp", [("Mcp-Session-Id", expired)]).answer()).status != 404:
             expired = await open_session(app)  # the clock is coarse
-        later = await scrape(port[0])
-        assert later["pegboard_sessions",] == 0
+        found = await scrape(port[0])
+        assert found["pegboard_sessions",] == 0
         assert (
-            later["pegboard_session_duration_seconds_count", "http"] == later["pegboard_sessions_started_total", "http"]
+            found["pegboard_session_duration_seconds_count", "http"] == found["pegboard_sessions_started_total", "http"]
         )
 
 

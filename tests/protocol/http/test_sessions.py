@@ -172,7 +172,7 @@ async def test_sessions_are_limited_in_all_and_for_each_caller(fixture_site: Pat
 
 @pytest.mark.requirement("SESS-04")
 async def test_an_idle_session_expires_and_one_with_a_call_or_a_stream_does_not(fixture_site: Path) -> None:
-    config = http_config("port = 0\nstream_ping_seconds = 0.1", more="[plugins.mcp]\nsession_idle_seconds = 0.25")
+    config = http_config("port = 0\nstream_ping_seconds = 0.4", more="[plugins.mcp]\nsession_idle_seconds = 1.5")
     async with Served(fixture_site, config) as served:
         idle, busy, listening = await opened(served), await opened(served), await opened(served)
         stream = await listening.listen()

@@ -47,7 +47,7 @@ ALONE = {"PYTHONUTF8": "1"}
 @pytest.fixture
 def served(tmp_path: Path) -> Served:
     (tmp_path / "tasks.py").write_text(TOOLS)
-    config = http_config("port = 0\nidle_seconds = 0.5")
+    config = http_config("port = 0\nidle_seconds = 2")
     return Served(tmp_path, config, command=(PEGBOARD, "serve", str(tmp_path / "tasks.py")), env=ALONE)
 
 
