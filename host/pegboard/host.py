@@ -76,7 +76,7 @@ class Host:
 
     Attributes:
         started: True from the start to the end of the stop.
-        identity, is_immediate, restarting, sessions: see `ProtocolContext`.
+        identity, is_immediate, restarting, sessions, stopping: see `ProtocolContext`.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -110,7 +110,7 @@ class Host:
         self._added_later: frozenset[str] = frozenset()
         self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
         self._stopping, self._stores = asyncio.Event(), OpenStores()
-        self.started, self.restarting = False, set[str]()
+        self.started, self.stopping, self.restarting = False, False, set[str]()
         self._asgi: AsgiApplication | None = None
         self.sessions: SessionRecorder | None = None
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
@@ -230,6 +230,7 @@ class Host:
         if self.started:
             raise ServerError("the host is started already: make another Host to start a second one")
         self.started = True
+        self.stopping = False
         self._stopping.clear()
         self._changes.open()
         self._late.open()
@@ -276,6 +277,7 @@ class Host:
 
     async def drain(self, grace: float) -> bool:
         """Stop accepting calls and wait up to `grace` seconds. Return True if all calls finished."""
+        self.stopping = True
         self._stopping.set()
         return await self._in_flight.drain(grace)
 
@@ -334,11 +336,6 @@ class Host:
             TransportError: there is no protocol, or more than one.
         """
         return await serve_stream(self.assembly, self, connection, messages, caller)
-
-    @property
-    def stopping(self) -> bool:
-        """True if the host is about to stop."""
-        return self._stopping.is_set()
 
     async def wait_stopping(self) -> None:
         """Wait until the host is about to stop."""

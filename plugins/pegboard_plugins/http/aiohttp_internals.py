@@ -10,11 +10,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from aiohttp import StreamReader
 from aiohttp.http import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
 
-REQUEST_COUNT = "_request_count"
-"""The number of requests that the parser has read on a connection."""
 MESSAGES = "_messages"
 """The parsed requests that wait for a handler, each with its body."""
 WAITER = "_waiter"
@@ -31,35 +30,39 @@ IDLE_UNTIL = "_next_keepalive_close_time"
 IDLE_TIMER = "_keepalive_handle"
 CHECK_IDLE = "_process_keepalive"
 """The method that `IDLE_TIMER` calls. It closes a connection that is idle, or sets the timer again."""
+IDLE_SECONDS = "_keepalive_timeout"
 CLOSES = "_close"
 """True if the connection closes after the requests that were read."""
+CHUNKS = "_buffer"
+"""The parts of a body that have arrived and have not been read."""
 
 
-def request_count(connection: object) -> int | None:
-    """Return the number of requests read on a connection.
+def waiting_requests(connection: object) -> Sequence[tuple[Any, Any]] | None:
+    """Return the growing list of requests that wait for a handler, as pairs of head and body.
 
-    Return None if the number or the waiting requests are unknown. Request headers have no limits then.
+    Return None if the requests are unknown. Request headers have no limits then.
     """
-    count: int | None = getattr(connection, REQUEST_COUNT, None)
-    return count if hasattr(connection, MESSAGES) else None
-
-
-def queued_requests(connection: object) -> Sequence[tuple[Any, Any]]:
-    """Return the requests that wait for a handler, as pairs of head and body. Return () if they are unknown."""
-    messages: Sequence[tuple[Any, Any]] = getattr(connection, MESSAGES, ())
+    messages: Sequence[tuple[Any, Any]] | None = getattr(connection, MESSAGES, None)
     return messages
 
 
 def is_idle(connection: object) -> bool:
     """Return True if a connection waits for a request. Return False if unknown: the connection stays open."""
     waiter = getattr(connection, WAITER, None)
-    return waiter is not None and not waiter.done() and not queued_requests(connection)
+    return waiter is not None and not waiter.done() and not waiting_requests(connection)
 
 
-def can_answer_itself() -> bool:
+def has_internals() -> bool:
     """Return True if aiohttp has all attributes that the functions below use."""
-    names = (REQUEST_COUNT, MESSAGES, WAITER, PARSER, KEEPALIVE, IDLE_UNTIL, IDLE_TIMER, CHECK_IDLE, CLOSES)
-    return all(hasattr(RequestHandler, name) for name in names) and hasattr(HttpRequestParser, CONSUMED)
+    names = (
+        *(MESSAGES, WAITER, PARSER, READING_PAUSED, KEEPALIVE),
+        *(IDLE_UNTIL, IDLE_TIMER, IDLE_SECONDS, CHECK_IDLE, CLOSES),
+    )
+    return (
+        all(hasattr(RequestHandler, name) for name in names)
+        and hasattr(HttpRequestParser, CONSUMED)
+        and hasattr(StreamReader, CHUNKS)
+    )
 
 
 def take_waiter(connection: RequestHandler) -> asyncio.Future[None] | None:
@@ -85,17 +88,32 @@ def closes_after_requests(connection: RequestHandler) -> bool:
     return closes
 
 
-def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> None:
-    """Remove the first waiting request after its response, and start the idle time of the connection."""
+def take_body(content: StreamReader) -> bytes | None:
+    """Return a body that has arrived, and remove it from its reader. Return None if it is incomplete or invalid."""
+    if not content.is_eof() or content.exception() is not None:
+        return None
+    if type(content) is StreamReader and len(content._buffer) == 1:
+        return content._buffer.popleft()  # the common case: nobody uses the reader any more
+    return content.read_nowait()
+
+
+def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> bool:
+    """Remove the first waiting request after its response, and start the idle time of the connection.
+
+    Return True if the connection was told to close after the requests that were read.
+    """
     connection._messages.popleft()
     if connection._parser is not None:  # the peer is not gone
         connection._parser.message_consumed()
     connection._keepalive = True
-    connection._next_keepalive_close_time = idle_until = loop.time() + connection.keepalive_timeout
+    connection._next_keepalive_close_time = idle_until = loop.time() + connection._keepalive_timeout
     if connection._keepalive_handle is None:
         connection._keepalive_handle = loop.call_at(idle_until, connection._process_keepalive)
+    closes: bool = connection._close
+    return closes
 
 
-def is_reading_paused(connection: object) -> bool:
-    """Return True if reading is paused or its state is unknown."""
-    return bool(getattr(connection, READING_PAUSED, True))
+def is_reading_paused(connection: RequestHandler) -> bool:
+    """Return True if reading is paused."""
+    paused: bool = connection._reading_paused
+    return paused

@@ -14,6 +14,7 @@ from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Headers, Reques
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_refusal, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
+from pegboard_plugins.http.aiohttp_internals import take_body
 from pegboard_plugins.http.fast_response import (
     MAX_JOINED_BODY_BYTES,
     ResponseHead,
@@ -62,6 +63,8 @@ class Handler:
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
         self._keeps_log = wants_access_log()
+        self._begins = not (self._keeps_log or guard.has_cors)
+        self._max_requests, self._max_body_bytes = config.max_requests, config.max_body_bytes
         self._written_response = WrittenResponse()
 
     @property
@@ -71,7 +74,7 @@ class Handler:
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Return aiohttp's request, with the configured limit on its body."""
-        limit = self._config.max_body_bytes
+        limit = self._max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
     def begin(self, connection: HttpConnection, head: Any, content: Any) -> bool | Coroutine[Any, Any, bool]:
@@ -79,7 +82,7 @@ class Handler:
 
         Only plain requests are begun, because `handle` has the other limits.
         """
-        if self._keeps_log or getattr(head, "method", "") != "POST":  # aiohttp's errors have no method
+        if not self._begins or getattr(head, "method", "") != "POST":  # aiohttp's errors have no method
             return False
         headers = head.headers
         if (
@@ -88,17 +91,15 @@ class Handler:
             or head.upgrade  # aiohttp resets its parser after these
             or not _is_plain_path(head.path)
             or hdrs.CONTENT_ENCODING in headers
-            or not content.is_eof()
-            or content.exception() is not None
-            or content.total_bytes > self._config.max_body_bytes
+            or content.total_bytes > self._max_body_bytes
             or connection.writing_paused
             or self._is_full()
             or self._host.stopping
-            or self._guard.cors(headers)
             or self._guard.refusal(head.path, headers, connection.remote) is not None
+            or (body := take_body(content)) is None
         ):
             return False
-        answer = self._host.begin(self._neutral(connection, "POST", head.path, EMPTY, headers, content.read_nowait()))
+        answer = self._host.begin(self._neutral(connection, "POST", head.path, EMPTY, headers, body))
         if isinstance(answer, Response | EventStream):
             return self._written(connection, answer)
         self._keep(connection, answer)
@@ -188,7 +189,7 @@ class Handler:
 
     def _is_full(self) -> bool:
         """Return True if the server may begin no further request."""
-        return len(self._in_flight) + len(self._begun) >= self._config.max_requests
+        return len(self._in_flight) + len(self._begun) >= self._max_requests
 
     async def finish(self, seconds: float) -> None:
         """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""

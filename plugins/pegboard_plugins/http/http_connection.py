@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -19,15 +19,14 @@ from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http.aiohttp_internals import (
-    can_answer_itself,
     closes_after_requests,
+    has_internals,
     is_idle,
     is_reading_paused,
     put_waiter,
-    queued_requests,
     remove_request,
-    request_count,
     take_waiter,
+    waiting_requests,
 )
 
 logger = logging.getLogger("pegboard.plugins.http")
@@ -71,6 +70,7 @@ class HttpConnection(RequestHandler):
     __slots__ = (
         "_begin",
         "_drop",
+        "_has_internals",
         "_head_begun",
         "_head_bytes",
         "_header_seconds",
@@ -78,6 +78,7 @@ class HttpConnection(RequestHandler):
         "_last_body",
         "_max_head_bytes",
         "_proves",
+        "_requests",
         "_running",
         "begun",
         "is_operator",
@@ -85,11 +86,19 @@ class HttpConnection(RequestHandler):
     )
 
     def __init__(
-        self, *arguments: Any, header_seconds: float, proves: IsOperator, begin: Begin, drop: Drop, **keywords: Any
+        self,
+        *arguments: Any,
+        header_seconds: float,
+        proves: IsOperator,
+        begin: Begin | None,
+        drop: Drop,
+        **keywords: Any,
     ) -> None:
         super().__init__(*arguments, **keywords)
         self._proves = proves
-        self._begin = begin if can_answer_itself() else None
+        self._has_internals = has_internals()
+        self._requests = waiting_requests(self)
+        self._begin = begin if self._has_internals else None
         self._drop = drop
         self.begun: Any = None
         self._running: asyncio.Task[None] | None = None
@@ -116,25 +125,27 @@ class HttpConnection(RequestHandler):
         Parsing all requests before answering them takes less CPU time, because each step finds its code in the caches
         of the processor. Stop the timer when a request's headers are complete. Start it when the next request begins.
         """
-        before = request_count(self)
+        requests = self._requests
+        if requests is None:
+            self._stop_clock()
+            super().data_received(data)
+            return
+        waiting = len(requests)
         between = self._last_body is None or self._last_body.is_eof()
         waiter = take_waiter(self) if self._begin is not None else None
         try:
             super().data_received(data)
         finally:
-            if waiter is not None and queued_requests(self):
+            if waiter is not None and requests:
                 self._loop.call_soon(self._answer, waiter)
             elif waiter is not None:
                 put_waiter(self, waiter)
-        after = request_count(self)
-        if before is None or after is None:
+        if arrived := len(requests) - waiting:
             self._stop_clock()
-        elif after != before:
-            self._stop_clock()
-            if between and after - before == 1:
-                self._last_body = queued_requests(self)[-1][1]  # the common case
+            if between and arrived == 1:
+                self._last_body = requests[-1][1]  # the common case
             else:
-                self._break_bodies(after - before)
+                self._break_bodies(requests, arrived)
         elif data and between:
             self._head_begun = True
             self._head_bytes += len(data)
@@ -145,9 +156,10 @@ class HttpConnection(RequestHandler):
 
     def _answer(self, waiter: asyncio.Future[None]) -> None:
         """Answer the only request. Until its response is written, further requests wait."""
-        requests = queued_requests(self)
-        is_alone = len(requests) == 1 and not closes_after_requests(self)
-        if self.transport is None or not is_alone or self._begin is None:
+        requests = self._requests
+        assert requests is not None
+        assert self._begin is not None
+        if self.transport is None or len(requests) != 1 or closes_after_requests(self):
             self._go_on(waiter, is_written=False)
             return
         try:
@@ -178,11 +190,10 @@ class HttpConnection(RequestHandler):
     def _go_on(self, waiter: asyncio.Future[None], *, is_written: bool) -> None:
         """Wait for the next request, or wake the task of the connection for the requests that have arrived."""
         put_waiter(self, waiter)
-        if is_written:
-            remove_request(self, self._loop)
-        if self.transport is None or (is_written and closes_after_requests(self)):
+        closes = is_written and remove_request(self, self._loop)
+        if closes or self.transport is None:
             self.force_close()
-        elif queued_requests(self) and not waiter.done():
+        elif self._requests and not waiter.done():
             waiter.set_result(None)
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
@@ -190,7 +201,7 @@ class HttpConnection(RequestHandler):
 
         aiohttp calls this after every body and would call its parser even if reading was not paused.
         """
-        if is_reading_paused(self):
+        if not self._has_internals or is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
 
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -225,13 +236,13 @@ class HttpConnection(RequestHandler):
         response.force_close()
         return response
 
-    def _break_bodies(self, arrived: int) -> None:
+    def _break_bodies(self, requests: Sequence[tuple[Any, Any]], arrived: int) -> None:
         """End an incomplete body whose chunked encoding is invalid, if another request follows.
 
         aiohttp keeps the error for the next request, and the reader of this body would wait forever.
         """
-        last, messages = self._last_body, queued_requests(self)
-        for _, body in islice(messages, len(messages) - arrived, None):
+        last = self._last_body
+        for _, body in islice(requests, len(requests) - arrived, None):
             if last is not None and not last.is_eof():
                 last.set_exception(web.RequestPayloadError("the framing of the body is not valid HTTP"))
                 last.feed_eof()
@@ -267,7 +278,14 @@ class HttpServer(web.Server):
     """aiohttp's low-level server with `HttpConnection` as its protocol."""
 
     def __init__(
-        self, handler: Any, *, header_seconds: float, proves: IsOperator, begin: Begin, drop: Drop, **options: Any
+        self,
+        handler: Any,
+        *,
+        header_seconds: float,
+        proves: IsOperator,
+        begin: Begin | None,
+        drop: Drop,
+        **options: Any,
     ) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
         super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)

@@ -40,6 +40,7 @@ _FORWARDING_HEADERS = (
     *(_ORIGIN, istr("Sec-Fetch-Site")),
 )
 """The headers that proxies and browsers add to the requests that they pass on."""
+_NO_FORWARDING = (None,) * len(_FORWARDING_HEADERS)
 
 _NO_HOST = Response(
     status=400, body=b"Send exactly one Host header, and a path as the request target.\n", content_type="text/plain"
@@ -67,6 +68,9 @@ class RequestGuard:
         config: the server's settings.
         loopback: True if only programs of this machine can reach the server.
         public_hosts: further hosts of the server.
+
+    Attributes:
+        has_cors: True if responses have header fields of `cors`.
     """
 
     def __init__(self, config: HttpConfig, *, loopback: bool, public_hosts: Collection[str] = ()) -> None:
@@ -76,12 +80,14 @@ class RequestGuard:
         self._hosts = frozenset(map(parse_authority, (*config.allowed_hosts, *public_hosts, *own)))
         self._any_origin = "*" in config.origins
         self._origins = frozenset(map(parse_origin, config.origins)) - {None}
+        self.has_cors = self._any_origin or bool(self._origins)
         self._credentials = config.cors_credentials
         self._methods = ", ".join(config.cors_methods)
         self._headers = ", ".join((*_MCP_HEADERS, *config.cors_headers))
         self._behind_socket = "unix" in config.trusted_proxies
         networks = [network for network in config.trusted_proxies if network != "unix"]
         self._proxies = [ipaddress.ip_network(network, strict=False) for network in networks]
+        self._has_proxies = bool(config.trusted_proxies)
         self._is_own = lru_cache(maxsize=64)(self._find_own)
 
     def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
@@ -89,9 +95,10 @@ class RequestGuard:
 
         Return None for other requests.
         """
-        if not _is_whole(target, headers):
-            return _NO_HOST
-        host = self.host(headers, remote)
+        hosts = headers.getall(_HOST, ())
+        if len(hosts) != 1 or not (target.startswith("/") or target == "*" or _names_host(target, hosts[0])):
+            return _NO_HOST  # RFC 9112 section 3.2
+        host = self._forwarded_host(hosts[0], headers, remote) if self._has_proxies else hosts[0].strip()
         if not (self._is_own(host) or (self._any_host and parse_authority(host) is not None)):
             return _FOREIGN_HOST
         origins = headers.getall(_ORIGIN, ())
@@ -101,21 +108,20 @@ class RequestGuard:
 
     def is_direct(self, headers: Headers) -> bool:
         """Return True if the headers show no proxy and no web page, and the Host is loopback."""
-        for name in _FORWARDING_HEADERS:
-            if headers.get(name) is not None:
-                return False
+        if tuple(map(headers.get, _FORWARDING_HEADERS)) != _NO_FORWARDING:
+            return False
         return _names_loopback(headers.get(_HOST) or "")
 
-    def host(self, headers: Headers, remote: str | None) -> str:
+    def _forwarded_host(self, host: str, headers: Headers, remote: str | None) -> str:
         """Return the requested host: the forwarded host of a trusted proxy, otherwise the Host header."""
         forwarded = headers.get(_FORWARDED_HOST)
         if forwarded and self._is_behind(remote):
-            return forwarded.rpartition(",")[2].strip()
-        return (headers.get(_HOST) or "").strip()
+            host = forwarded.rpartition(",")[2]
+        return host.strip()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """Return the client's address for logs: the last address that is not a trusted proxy."""
-        forwarded = headers.getall(_FORWARDED_FOR, ())
+        forwarded = headers.getall(_FORWARDED_FOR, ()) if self._has_proxies else ()
         if forwarded and self._is_behind(remote):
             hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
             return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
@@ -160,7 +166,7 @@ class RequestGuard:
 
     def cors(self, headers: Headers) -> Mapping[str, str]:
         """Return the header fields that allow a page to read the response. Empty for other requests."""
-        if not (self._origins or self._any_origin):
+        if not self.has_cors:
             return {}
         origin = headers.get(_ORIGIN)
         if origin is None:
@@ -191,14 +197,6 @@ def _mirrored(headers: Headers) -> Sequence[str]:
     """Return the requested headers that mirror arguments. The caller must have checked the origin."""
     asked = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
     return [name.strip() for name in asked if _MIRRORED.fullmatch(name.strip())]
-
-
-def _is_whole(target: str, headers: Headers) -> bool:
-    """Return True if a request has one Host that matches its target (RFC 9112 section 3.2)."""
-    hosts = headers.getall(_HOST, ())
-    if len(hosts) != 1:
-        return False
-    return target.startswith("/") or target == "*" or _names_host(target, hosts[0])
 
 
 def _names_host(target: str, host: str) -> bool:
