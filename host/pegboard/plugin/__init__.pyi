@@ -237,6 +237,7 @@ from pegboard.wire.codec import (
     decode,
     decode_message,
     encode,
+    encode_text,
 )
 from pegboard.wire.encoded_result import (
     EncodedResult,
@@ -385,6 +386,7 @@ __all__ = [
     "decode_session",
     "encode",
     "encode_session",
+    "encode_text",
     "error_code",
     "fingerprint",
     "found_toolkits",

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import CoreSchema, core_schema
 
-from pegboard.wire.columns import are_finite, columns
+from pegboard.wire.columns import are_finite, columns, kinds_of
 from pegboard.wire.plain_json import PLAIN_JSON
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
@@ -25,7 +25,7 @@ def with_quick_objects(core: CoreSchema) -> CoreSchema:
 
 def are_objects(value: Any) -> bool:
     """Return True for a list of dicts whose keys are strings."""
-    if type(value) is not list or not {dict}.issuperset(map(type, value)):
+    if type(value) is not list or not kinds_of(value) <= {dict}:
         return False
     names: set[Any] = set().union(*value)
     return {str}.issuperset(map(type, names))
@@ -41,5 +41,5 @@ def _copied(value: Any, validate: Callable[[Any], Any]) -> Any:
 
 
 def _are_finite_scalars(values: list[Any]) -> bool:
-    kinds = set(map(type, values))
+    kinds = kinds_of(values)
     return kinds <= _SCALARS and (float not in kinds or are_finite(values, kinds))

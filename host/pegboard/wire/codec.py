@@ -124,6 +124,11 @@ def encode(value: Any) -> bytes:
     raise TypeError("it contains lone surrogates that cannot be replaced")
 
 
+def encode_text(written: bytes) -> bytes:
+    """Write JSON as a string of JSON, without a copy as `str`."""
+    return to_json(written, bytes_mode="utf8")
+
+
 def encode_finite(value: Any) -> bytes:
     """Write a value like `encode`, but reject NaN and infinities.
 

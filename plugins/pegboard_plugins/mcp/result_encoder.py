@@ -21,6 +21,7 @@ from pegboard.plugin import (
     ToolkitError,
     decode,
     encode,
+    encode_text,
     jsonrpc_error,
     jsonrpc_result,
 )
@@ -127,15 +128,13 @@ class ResultEncoder:
         if value is None and not structured:
             return b'{"content":[],"isError":false' + self._close
         raw = encode(value)
-        text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
+        text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode_text(raw)
         is_object = isinstance(value, dict)
         return b"".join(self._text_and_value(text, raw, structured=structured, is_object=is_object))
 
     def _encoded_result(self, outcome: EncodedResult) -> Iterable[bytes]:
         raw = outcome.json
-        return self._text_and_value(
-            encode(raw.decode()), raw, structured=outcome.structured, is_object=outcome.is_object
-        )
+        return self._text_and_value(encode_text(raw), raw, structured=outcome.structured, is_object=outcome.is_object)
 
     def _text_and_value(self, text: bytes, value: bytes, *, structured: bool, is_object: bool) -> Iterable[bytes]:
         """Return the parts of the result with a text and a value, which may be large."""

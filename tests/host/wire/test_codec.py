@@ -169,10 +169,11 @@ def large(last: bytes) -> bytes:
     return encode({"id": 1, "params": ROWS})[:-2] + b",%b]}" % last
 
 
-def test_a_large_message_is_not_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = {"id": 1, "params": [*ROWS, {"a": 1.5, "c": 2}]}
+@pytest.mark.parametrize("text", ["x", "https://x", "12:30"])
+def test_a_large_message_is_not_encoded_again(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    expected = {"id": 1, "params": [*ROWS, {"a": 1.5, "c": text}]}
     assert len(encode(expected)) > LARGE_BYTES
-    data = large(b'{"a":1.5,"c":2}')
+    data = large(b'{"a":1.5,"c":"%b"}' % text.encode())
     monkeypatch.delattr("pegboard.wire.codec.to_json")
     assert decode_message(data) == (expected, False)
 
@@ -183,7 +184,11 @@ def test_a_number_out_of_range_in_a_large_message_is_rejected(last: bytes) -> No
         decode_message(large(last))
 
 
-@pytest.mark.parametrize("last", [b'{"a":1,"a":1}', b'{"a":":","a":1}', b'{"a":"{","b":[{"a":1,"a":2}]}'])
+@pytest.mark.parametrize(
+    "last",
+    [b'{"a":1,"a":1}', b'{"a":":","a":1}', b'{"a":"{","b":[{"a":1,"a":2}]}']
+    + [b'{"a":"x:y","a"%b:1}' % space for space in (b" ", b"  ", b"\t", b"\n", b"\r")],
+)
 def test_a_repeated_member_of_a_large_message_is_found(last: bytes) -> None:
     assert decode_message(large(last)) == ({"id": 1, "params": REPEATED_MEMBERS}, False)
 
