@@ -87,7 +87,8 @@ def test_installed_plugins_are_found_without_importlib_metadata() -> None:
 
 
 def test_settings_need_no_pydantic_and_no_host() -> None:
-    loaded = loaded_by("from pegboard import PluginConfig\nclass Settings(PluginConfig): ...")
+    module = "from __future__ import annotations\nfrom pegboard import PluginConfig\nclass Settings(PluginConfig): ..."
+    loaded = loaded_by(f"exec({module!r})")
     assert "pydantic" not in loaded
     assert of_pegboard(loaded) <= {"pegboard.config", "pegboard.errors", "pegboard.names"}
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()

@@ -1,152 +1,70 @@
 """Classes of settings that become pydantic models on first need.
 
-Importing pydantic takes a quarter of the start of a host, and most settings keep their defaults. A class is deferred if
-its module has `from __future__ import annotations`, if pydantic is not imported yet, and if the class has only plain
-methods, validators and fields. All other classes are models at once.
+Importing pydantic takes a quarter of the start of a host, and most settings keep their defaults. A class statement with
+`PluginConfig` makes a model if pydantic is imported already. Otherwise it makes a deferred class: its body is recorded
+(`class_body.py`), its model is made when a value needs validation, and plain values never do (`plain_values.py`).
 """
 
 from __future__ import annotations
+import __future__
 
 import sys
+from abc import ABCMeta
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
-from types import FunctionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pegboard.config.lazy_pydantic import DeferredCall, NamesWithoutPydantic, evaluated, is_pydantic_imported
-from pegboard.records import NamedTuple
+from pegboard.config.class_body import ClassBody, DeferredField
+from pegboard.config.lazy_pydantic import is_pydantic_imported
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationInfo
     from pydantic.fields import FieldInfo
 
-_M = TypeVar("_M", bound="BaseModel")
 _T = TypeVar("_T")
-_OPTIONS = {"ge", "gt", "le", "lt", "min_length", "max_length", "pattern", "description"}
-_MEMBERS = {
-    "__annotations__",
-    "__doc__",
-    "__firstlineno__",
-    "__module__",
-    "__orig_bases__",
-    "__qualname__",
-    "__repr__",
-    "__static_attributes__",
-}
 
 
-class DeferredField(NamedTuple):
-    """A field of a class that is not a model yet.
+class DeferredModel(ABCMeta):  # as the type of models, so that abstract classes may be bases
+    """The type of a class of settings that is not a model yet."""
 
-    Attributes:
-        annotation: its type, without Annotated.
-        metadata: the metadata of Annotated.
-        default: its default; `...` if it is required.
-        alias: None, because a class with aliases is not deferred.
-    """
+    __deferred__: ClassBody
 
-    annotation: Any
-    metadata: tuple[Any, ...]
-    default: Any
-    alias: None = None
-
-
-class DeferredModel(type):
-    """The type of a class that is not a model yet. The model is made when one of its attributes is read."""
-
-    _given: dict[str, Any]
-    _model: type[BaseModel] | None
-    _fields: dict[str, DeferredField]
-
-    def __new__(cls, name: str, bases: tuple[type, ...], given: dict[str, Any], **options: Any) -> Any:
-        """Return a class, or a model if its creation cannot be deferred."""
-        if bases and (options or not _is_deferrable(bases, given)):
-            return _as_model(name, bases, given, options)
-        fields = given.get("__annotations__", {}) if bases else {}
-        members = ((key, value) for key, value in given.items() if key not in fields)
-        kept = {key: value.method if isinstance(value, DeferredCall) else value for key, value in members}
-        made = super().__new__(cls, name, bases, kept)
-        made._given, made._model, made._fields = given, None, {}
-        return made
-
-    def __init__(cls, *_: Any, **__: Any) -> None: ...
-
-    @property
-    def model(cls) -> type[BaseModel]:
-        """The model."""
-        if cls._model is None:
-            is_base = cls.__bases__ == (object,)
-            cls._model = _plugin_config() if is_base else _as_model(cls.__name__, cls.__bases__, cls._given, {})
-        return cls._model
-
-    @property
-    def texts(cls) -> Mapping[str, str]:
-        """The annotation of each field."""
-        texts: Mapping[str, str] = cls._given.get("__annotations__", {})
-        return texts
-
-    def field(cls, name: str) -> DeferredField:
-        """Return a field with its evaluated annotation, which stays a string if one of its names is missing."""
-        if name not in cls._fields:
-            annotation = evaluated(cls.texts[name], NamesWithoutPydantic(vars(sys.modules[cls.__module__])))
-            metadata: list[Any] = []
-            if get_origin(annotation) is Annotated:
-                annotation, *metadata = get_args(annotation)
-            cls._fields[name] = DeferredField(annotation, tuple(metadata), cls.default(name))
-        return cls._fields[name]
-
-    def default(cls, name: str) -> Any:
-        """Return the default of a field, or `...` if it is required. No two settings share it if it is mutable."""
-        value = cls._given.get(name, ...)
-        if isinstance(value, DeferredCall):
-            value = value.options.get("default", value.arguments[0])
-        return deepcopy(value)
-
-    def options(cls, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield the options of `Field` for a field, in its Annotated and in its default."""
-        for one in (*cls.field(name).metadata, cls._given.get(name)):
-            if isinstance(one, DeferredCall):
-                yield from one.options.items()
-
-    def validators(cls, name: str) -> list[DeferredCall]:
-        """Return the validators of a field, in the order of their definition."""
-        calls = [one for one in cls._given.values() if isinstance(one, DeferredCall) and one.name == "field_validator"]
-        return [one for one in calls if name in one.arguments or "*" in one.arguments]
-
-    def settings(cls, values: Mapping[str, Any]) -> Any:
-        """Return settings with these values and the defaults of the other fields.
-
-        Fields are not validated.
-
-        Raises:
-            ValueError, AssertionError: a validator of the whole model rejects the settings.
-        """
-        fields = {name: values[name] if name in values else cls.default(name) for name in cls.texts}
-        made = _settings(cls, fields, frozenset(values))
-        for one in cls._given.values():
-            if isinstance(one, DeferredCall) and one.name == "model_validator":
-                made = one.method(made)
-        return made
+    def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any], **options: Any) -> Any:
+        """Return a deferred class, or a model if a part of the class cannot be deferred."""
+        body = ClassBody(name, members, sys._getframe(1).f_globals)
+        if bases and (options or bases != (DeferredSettings,) or not body.is_deferrable()):
+            return body.build(*map(model_of, bases), **options)
+        return super().__new__(cls, name, bases, {**body.methods, "__deferred__": body})
 
     def __getattr__(cls, name: str) -> Any:
-        """Return an attribute of the model."""
+        if name == cls.__name__:
+            return model_of(cls)
         if not name.startswith("model_"):
             raise AttributeError(name)
-        return getattr(cls.model, name)
+        return getattr(model_of(cls), name)
 
     def __call__(cls, *arguments: Any, **values: Any) -> Any:
         """Return validated settings."""
-        return cls.model(*arguments, **values)
+        return model_of(cls)(*arguments, **values)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return cls in type(instance).__mro__ or (cls._model is not None and isinstance(instance, cls._model))
+        return issubclass(type(instance), cls)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return cls in subclass.__mro__ or (cls._model is not None and issubclass(subclass, cls._model))
+        own = {cls, vars(cls.__deferred__).get("model")}  # without making it
+        return not own.isdisjoint(subclass.__mro__)
 
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        return handler(cls.model)
+        return handler.generate_schema(model_of(cls))
+
+
+def _by_model(name: str) -> Any:
+    """Return a method that an object of the model performs."""
+
+    def method(self: DeferredSettings, *arguments: Any) -> Any:
+        return getattr(self.__validated__(), name)(*arguments)
+
+    return method
 
 
 def folder_of(info: ValidationInfo) -> Path:
@@ -157,65 +75,38 @@ def folder_of(info: ValidationInfo) -> Path:
 
 
 class DeferredSettings(metaclass=DeferredModel):
-    """The base class of settings that are not models yet. They work as settings of the model."""
+    """The base of deferred classes. Their objects have plain values, and work as objects of the model."""
 
-    __slots__ = ("__dict__", "__weakref__", "_fields_set")
+    __slots__ = ("__dict__", "__given__", "__weakref__")
     if TYPE_CHECKING:
-        _fields_set: frozenset[str]
+        __given__: frozenset[str]
 
     folder_of = staticmethod(folder_of)
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The model as soon as pydantic is imported, so that `isinstance` finds its base classes."""
-        return type(self).model if is_pydantic_imported() else type(self)
-
-    def _validated(self) -> BaseModel:
-        """Return the same settings as an object of the model."""
-        values = vars(self)
-        fields = {name: values[name] for name in type(self).texts}
-        return type(self).model.model_construct(set(self._fields_set), **fields)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._validated(), name, value)  # raises the error of pydantic
-
-    def __delattr__(self, name: str) -> None:
-        delattr(self._validated(), name)
+    __eq__ = _by_model("__eq__")
+    __hash__ = _by_model("__hash__")
+    __iter__ = _by_model("__iter__")
+    __repr__ = _by_model("__repr__")
+    __str__ = _by_model("__str__")
+    __setattr__ = _by_model("__setattr__")  # raises the error of pydantic
+    __delattr__ = _by_model("__delattr__")
+    __reduce_ex__ = _by_model("__reduce_ex__")
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith(("model_", "__pydantic_")):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._validated(), name)
+        return getattr(self.__validated__(), name)
 
-    def __eq__(self, other: object) -> bool:
-        is_deferred = DeferredSettings in type(other).__mro__  # isinstance would compare with the model
-        same: bool = self._validated() == (cast("Any", other)._validated() if is_deferred else other)
-        return same
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The model as soon as pydantic is imported, so that `isinstance` finds its base classes."""
+        return model_of(type(self)) if is_pydantic_imported() else type(self)
 
-    def __hash__(self) -> int:
-        return hash(self._validated())
-
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
-        return iter(self._validated())
-
-    def __reduce__(self) -> Any:
-        return _settings, (type(self), vars(self), self._fields_set)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self._shown())})"
-
-    def __str__(self) -> str:
-        return " ".join(self._shown())
-
-    def _shown(self) -> Iterator[str]:
-        return (f"{name}={vars(self)[name]!r}" for name in type(self).texts)
-
-
-def _settings(kind: Any, values: Mapping[str, Any], fields_set: frozenset[str]) -> Any:
-    made = object.__new__(kind)
-    object.__setattr__(made, "_fields_set", fields_set)
-    vars(made).update(values)
-    return made
+    def __validated__(self) -> BaseModel:
+        """Return the same settings as an object of the model."""
+        fields = {name: vars(self)[name] for name in type(self).__deferred__.texts}
+        settings: BaseModel = model_of(type(self)).model_construct(set(self.__given__), **fields)
+        return settings
 
 
 class SettingsBase:
@@ -223,15 +114,19 @@ class SettingsBase:
 
     A module with `from __future__ import annotations` may use `from pegboard.plugin import pydantic` and
     `pydantic.Field`, `pydantic.field_validator` and `pydantic.model_validator`, instead of importing pydantic. The host
-    then imports pydantic only for values that need it, and starts faster. The settings work in the same way.
+    then imports pydantic only for values that need it, and starts faster. The settings work in the same way, with three
+    exceptions. `issubclass(Config, pydantic.BaseModel)` is False. A validator that rejects a value runs twice. Methods
+    that pydantic has deprecated, such as `dict`, may be missing.
     """
 
-    # a class statement replaces this object by a model, or by a class that becomes a model
+    # a class statement replaces this object by a model or by the base of deferred classes
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type]:
+        code = sys._getframe(1).f_code
+        has_texts = code.co_flags & __future__.annotations.compiler_flag
         # types of an enclosing function could not be found later
-        is_local = sys._getframe(1).f_code.co_name != "<module>"
-        return (_plugin_config() if is_pydantic_imported() or is_local else DeferredSettings,)
+        is_deferrable = has_texts and code.co_name == "<module>" and not is_pydantic_imported()
+        return (DeferredSettings if is_deferrable else _plugin_config(),)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_plugin_config(), name)
@@ -256,98 +151,45 @@ def _plugin_config() -> type[BaseModel]:
     return PluginConfig
 
 
-def _is_deferrable(bases: tuple[type, ...], given: Mapping[str, Any]) -> bool:
-    """Return True if a class has only methods and fields that pydantic need not see before a value is validated."""
-    fields: Mapping[str, Any] = given.get("__annotations__", {})
-    return (
-        not is_pydantic_imported()
-        and bases == (DeferredSettings,)
-        and given["__module__"] in sys.modules
-        and all(isinstance(text, str) and not _is_constant(text) and name[0] != "_" for name, text in fields.items())
-        and all(_is_simple(name, member) for name, member in given.items() if name not in fields)
-        and all(one.options.keys() <= _OPTIONS for one in map(given.get, fields) if isinstance(one, DeferredCall))
-    )
+def deferred_settings(settings: type, values: Mapping[str, Any], given: Iterable[str]) -> Any:
+    """Return an object of a deferred class.
+
+    Args:
+        settings: the class.
+        values: the valid value of each field.
+        given: the fields whose values are not defaults.
+    """
+    made: Any = object.__new__(settings)
+    object.__setattr__(made, "__given__", frozenset(given))
+    vars(made).update(values)
+    return made
 
 
-def _is_constant(annotation: str) -> bool:
-    return "ClassVar" in annotation or "Final" in annotation
+def deferred(settings: Any) -> ClassBody | None:
+    """Return the body of a deferred class that can be read without pydantic, or None."""
+    body = settings.__deferred__ if isinstance(settings, DeferredModel) else None
+    return body if body is not None and body.is_readable() else None
 
 
-def _is_simple(name: str, member: object) -> bool:
-    """Return True for a validator or method that pydantic does not call, and no method of this module needs."""
-    if name.startswith("__"):
-        return name in _MEMBERS
-    if isinstance(member, DeferredCall):
-        return member.name == "field_validator" or _is_after_fields(member)
-    is_free = not hasattr(DeferredModel, name) and not name.startswith("model_")
-    return is_free and isinstance(member, FunctionType | classmethod | staticmethod | property)
-
-
-def _is_after_fields(call: DeferredCall) -> bool:
-    """Return True for a validator of the whole model that needs only the validated settings."""
-    method = call.method
-    return call.options == {"mode": "after"} and isinstance(method, FunctionType) and method.__code__.co_argcount == 1
-
-
-def _as_model(
-    name: str, bases: tuple[type, ...], given: Mapping[str, Any], options: Mapping[str, Any]
-) -> type[BaseModel]:
-    base = _plugin_config()
-    members = {key: one.result() if isinstance(one, DeferredCall) else one for key, one in given.items()}
-    if module := sys.modules.get(given["__module__"]):
-        names = _Models(vars(module))
-        texts: Mapping[str, Any] = given.get("__annotations__", {})
-        members["__annotations__"] = {key: evaluated(text, names) for key, text in texts.items()}
-    models = tuple(one.model if isinstance(one, DeferredModel) else one for one in bases)
-    metaclass: Any = type(base)
-    model: type[BaseModel] = metaclass(name, models, members, **options)
-    return model
-
-
-class _Models(dict[str, Any]):
-    """The names of a module, with models in place of deferred classes."""
-
-    def __getitem__(self, name: str) -> Any:
-        value = super().__getitem__(name)
-        return value.model if isinstance(value, DeferredModel) else value
-
-
-def deferred(model: Any) -> DeferredModel | None:
-    """Return a class that is not a model yet, or None for a model."""
-    return model if isinstance(model, DeferredModel) else None
-
-
-def model_of(settings: type[_M]) -> type[_M]:
-    """Return the model of a class of settings."""
-    found: Any = deferred(settings)
-    return settings if found is None else found.model
+def model_of(settings: Any) -> Any:
+    """Return the model of a deferred class. Other classes are returned unchanged."""
+    if settings is DeferredSettings:
+        return _plugin_config()
+    return settings.__deferred__.model if isinstance(settings, DeferredModel) else settings
 
 
 def is_model(value: object) -> bool:
-    """Return True for a model, for a class that is not a model yet, and for the base class of settings."""
-    if deferred(value) is not None or isinstance(value, SettingsBase):
+    """Return True for a model, for a deferred class and for the base class of settings."""
+    if isinstance(value, DeferredModel | SettingsBase):
         return True
     return is_pydantic_imported() and isinstance(value, type) and issubclass(value, sys.modules["pydantic"].BaseModel)
 
 
-def constructed(model: type[_M], values: Mapping[str, Any]) -> _M:
-    """Return settings with these values, which are not validated, and the defaults of the other fields.
-
-    Raises:
-        ValueError, AssertionError: a validator of the whole model rejects the settings.
-    """
-    found = deferred(model)
-    settings: _M = model.model_construct(**values) if found is None else found.settings(values)
-    return settings
-
-
 def marked_fields(model: type[BaseModel], mark: type[_T]) -> Iterator[tuple[str, FieldInfo | DeferredField, _T]]:
     """Yield the name of each field that has a mark, the field and the mark."""
-    if (found := deferred(model)) is None:
-        fields: Iterable[tuple[str, Any]] = model.model_fields.items()
-    else:
-        fields = ((name, found.field(name)) for name in found.texts)
-    for name, field in fields:
+    body = deferred(model)
+    fields: Mapping[str, Any] = model.model_fields if body is None else body.fields
+    for name, field in fields.items():
         for one in field.metadata:
             if isinstance(one, mark):
                 yield name, field, one

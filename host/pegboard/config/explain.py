@@ -13,6 +13,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
+from pegboard.config.deferred_models import is_model
 from pegboard.config.environment import literal
 from pegboard.config.problems import ABSENT, MISSING, ConfigProblem, KeyPath, dotted, step
 from pegboard.config.references import MIN_SECRET_CHARACTERS
@@ -176,7 +177,7 @@ def _types(annotation: Any, way: KeyPath) -> list[Any]:
     """Return all types that the value at a path may have. For a container, the path continues with its items' types."""
     here = list(_flat(annotation))
     for part in way:
-        models = [one for one in here if _is_model(one)]
+        models = [one for one in here if is_model(one)]
         fields = [field for one in models for name, field in _fields(one) if name == part]
         if fields:  # otherwise the part is a key of a mapping or an index
             here = [inner for field in fields for inner in _flat(field)]
@@ -192,14 +193,10 @@ def _flat(annotation: Any) -> Iterator[Any]:
 
 
 def _keys(types: Iterable[Any]) -> list[str]:
-    return [name for one in types if _is_model(one) for name, _ in _fields(one)]
+    return [name for one in types if is_model(one) for name, _ in _fields(one)]
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
     for name, field in model.model_fields.items():
         alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
         yield alias or name, field.annotation
-
-
-def _is_model(one: Any) -> bool:
-    return isinstance(one, type) and issubclass(one, BaseModel)

@@ -5,14 +5,15 @@ Building a model takes a quarter of the start of a host.
 
 from __future__ import annotations
 
-import inspect
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from inspect import signature
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin
 
-from pegboard.config.deferred_models import DeferredField, DeferredModel, deferred
-from pegboard.config.lazy_pydantic import DeferredCall
+from pegboard.config.class_body import ClassBody, DeferredField
+from pegboard.config.deferred_models import deferred, deferred_settings, model_of
 from pegboard.config.models import FromEnvironment, PluginConfig, WidensAccess
 from pegboard.records import NamedTuple
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
+_M = TypeVar("_M", bound="BaseModel")
 _COMPARISONS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operator.lt}
+_SIZES = {"min_length": operator.ge, "max_length": operator.le}
 
 
 class NotPlainError(ValueError):
@@ -37,39 +40,58 @@ class Info(NamedTuple):
     config: None = None
 
 
-def plain_values(model: type[BaseModel], data: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
-    """Return data as values of a class of settings.
+def plain_settings(model: type[_M], data: Mapping[str, Any], context: Mapping[str, Any]) -> _M:
+    """Return settings with plain values, and with the defaults of the other fields.
 
     Raises:
         ValueError, AssertionError: the model must validate the data, or would reject it.
     """
-    if not data:
-        return {}
-    if (found := deferred(model)) is not None:
-        return _checked_values(found, data, context)
-    if model.model_config != PluginConfig.model_config:
+    if (body := deferred(model)) is not None:
+        return cast("_M", _deferred_settings(model, body, data, context))
+    model = model_of(model)
+    if not _has_plain_defaults(model) or (data and _validates(model, data)):
         raise NotPlainError
+    return model.model_construct(**{key: _plain(model.model_fields.get(key), value) for key, value in data.items()})
+
+
+def _has_plain_defaults(model: type[BaseModel]) -> bool:
+    """Return True if empty data results in the defaults. Skipping the validator then saves milliseconds."""
+    decorators = model.__pydantic_decorators__
+    return not (
+        decorators.model_validators
+        or decorators.root_validators
+        or model.__pydantic_custom_init__
+        or model.model_config.get("validate_default")
+        or any(field.is_required() or field.validate_default for field in model.model_fields.values())
+    )
+
+
+def _validates(model: type[BaseModel], data: Mapping[str, Any]) -> bool:
+    """Return True if a validator or an option of the class concerns a value."""
     checked = {name for one in model.__pydantic_decorators__.field_validators.values() for name in one.info.fields}
-    if checked & {*data, "*"}:
-        raise NotPlainError
-    return {key: _plain(model.model_fields.get(key), value) for key, value in data.items()}
+    return model.model_config != PluginConfig.model_config or bool(checked & {*data, "*"})
 
 
-def _checked_values(found: DeferredModel, data: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values after the limits and validators of their fields, in the order of the fields."""
-    if not data.keys() <= found.texts.keys():
-        raise NotPlainError
+def _deferred_settings(model: type, body: ClassBody, data: Mapping[str, Any], context: Mapping[str, Any]) -> Any:
+    """Return settings whose values have passed the limits and validators of a deferred class."""
+    plain = {name: _within_limits(body.fields.get(name), value) for name, value in data.items()}
     values: dict[str, Any] = {}
-    before: dict[str, Any] = {}
-    for name in found.texts:
-        if name in data:
-            value = _plain(found.field(name), data[name])
-            _check_limits(value, found.options(name))
-            for call in found.validators(name):
-                value = _validated(found, call, value, Info(context, name, before))
-            values[name] = value
-        before[name] = values.get(name, found.default(name))
-    return values
+    for name, field in body.fields.items():
+        value = plain[name] if name in plain else deepcopy(field.default)  # settings do not share a mutable default
+        if value is ...:
+            raise NotPlainError
+        for one in body.field_validators if name in plain else ():
+            if name in one.arguments or "*" in one.arguments:
+                value = _validated(one.method.__get__(None, model), value, Info(context, name, values))
+        values[name] = value
+    settings = deferred_settings(model, values, plain)
+    for one in body.model_validators:
+        settings = one.method(settings)
+    return settings
+
+
+def _validated(validator: Callable[..., Any], value: Any, info: Info) -> Any:
+    return validator(value, info) if len(signature(validator).parameters) > 1 else validator(value)
 
 
 def _plain(field: FieldInfo | DeferredField | None, value: Any) -> Any:
@@ -86,24 +108,20 @@ def _plain(field: FieldInfo | DeferredField | None, value: Any) -> Any:
 
 
 def _are_marks(metadata: Sequence[Any]) -> bool:
-    """Return True if only calls of `Field` constrain the value of a field."""
-    return all(isinstance(one, WidensAccess | FromEnvironment | DeferredCall) for one in metadata)
+    """Return True if no metadata constrains the value of a field."""
+    return all(isinstance(one, WidensAccess | FromEnvironment) for one in metadata)
 
 
-def _check_limits(value: Any, options: Iterable[tuple[str, Any]]) -> None:
-    for name, limit in options:
+def _within_limits(field: DeferredField | None, value: Any) -> Any:
+    """Return a plain value that is within the limits of its field."""
+    value = _plain(field, value)
+    for name, limit in field.limits if field else ():
         if name in _COMPARISONS and type(value) in (int, float):
-            kept = _COMPARISONS[name](value, limit)
-        elif name in ("min_length", "max_length") and isinstance(value, str | tuple):
-            kept = len(value) >= limit if name == "min_length" else len(value) <= limit
+            is_within = _COMPARISONS[name](value, limit)
+        elif name in _SIZES and isinstance(value, str | tuple):
+            is_within = _SIZES[name](len(value), limit)
         else:
-            kept = name == "description"
-        if not kept:
+            is_within = False
+        if not is_within:
             raise NotPlainError
-
-
-def _validated(found: DeferredModel, call: DeferredCall, value: Any, info: Info) -> Any:
-    if not isinstance(call.method, classmethod) or call.options.get("mode", "after") != "after":
-        raise NotPlainError
-    method = call.method.__get__(None, found)
-    return method(value, info) if len(inspect.signature(method).parameters) > 1 else method(value)
+    return value

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import ValidationError
 
-from pegboard.config.deferred_models import constructed, deferred, model_of
-from pegboard.config.plain_values import plain_values
+from pegboard.config.deferred_models import model_of
+from pegboard.config.plain_values import plain_settings
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Source, Sources
 
@@ -34,9 +34,8 @@ def validate(
 
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
-    if _has_plain_defaults(model):
-        with suppress(ValueError, AssertionError):  # the model validates the data, and reports its problems
-            return constructed(model, plain_values(model, data, context))
+    with suppress(ValueError, AssertionError):  # the model validates the data, and reports its problems
+        return plain_settings(model, data, context)
     model = model_of(model)
     try:
         checked = model.model_validate(data, context=context)
@@ -66,20 +65,6 @@ def _texts_for_booleans(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[
 def _is_variable(source: Source) -> bool:
     """Return True for text without types: variables and the command line."""
     return source.kind in ("environment", "command line")
-
-
-def _has_plain_defaults(model: type[BaseModel]) -> bool:
-    """Return True if empty data results in the defaults. Skipping the validator then saves milliseconds."""
-    if (found := deferred(model)) is not None:
-        return all(found.default(name) is not ... for name in found.texts)
-    decorators = model.__pydantic_decorators__
-    return not (
-        decorators.model_validators
-        or decorators.root_validators
-        or model.__pydantic_custom_init__
-        or model.model_config.get("validate_default")
-        or any(field.is_required() or field.validate_default for field in model.model_fields.values())
-    )
 
 
 def _with_raw_text(

@@ -1,0 +1,136 @@
+"""The recorded body of a class of settings, from which pydantic makes a model later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from types import FunctionType, new_class
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+from pegboard.config.lazy_pydantic import PydanticInAnnotations, Recorded
+from pegboard.records import NamedTuple
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_LIMITS = {"ge", "gt", "le", "lt", "min_length", "max_length", "pattern"}
+_OPTIONS = _LIMITS | {"default", "description"}
+_MEMBERS = {
+    "__annotations__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__orig_bases__",
+    "__qualname__",
+    "__repr__",
+    "__static_attributes__",
+}
+
+
+class DeferredField(NamedTuple):
+    """A field of a class that is not a model yet.
+
+    Attributes:
+        annotation: its type, without Annotated.
+        metadata: the metadata of Annotated, without calls of `Field`.
+        limits: the limits in all its calls of `Field`, such as `("ge", 1)`.
+        default: its default; `...` if it is required.
+        alias: None, because a class with aliases is not deferred.
+    """
+
+    annotation: Any
+    metadata: tuple[Any, ...]
+    limits: tuple[tuple[str, Any], ...]
+    default: Any
+    alias: None = None
+
+
+class ClassBody:
+    """The body of a class of settings.
+
+    Attributes:
+        name: the name of the class.
+        members: its members; calls of pydantic are recorded.
+        names: the names of its module.
+        texts: the annotation of each field.
+        methods: its members without the fields.
+        field_validators: the validators of fields, in the order of their definition.
+        model_validators: the validators of the whole model.
+    """
+
+    def __init__(self, name: str, members: Mapping[str, Any], names: Mapping[str, Any]) -> None:
+        self.name = name
+        self.members = members
+        self.names = names
+        self.texts: Mapping[str, str] = members.get("__annotations__", {})
+        others = {key: one for key, one in members.items() if key not in self.texts}
+        recorded = [one for one in others.values() if isinstance(one, Recorded)]
+        self.methods = {key: one.method if isinstance(one, Recorded) else one for key, one in others.items()}
+        self.field_validators = [one for one in recorded if one.name == "field_validator"]
+        self.model_validators = [one for one in recorded if one.name == "model_validator"]
+
+    def is_deferrable(self) -> bool:
+        """Return True if pydantic need not see a field or method before it validates a value."""
+        fields = (_is_deferrable_field(name, text, self.members.get(name)) for name, text in self.texts.items())
+        return all(fields) and all(_is_deferrable_member(name, self.members[name]) for name in self.methods)
+
+    def is_readable(self) -> bool:
+        """Return True if the annotations can be evaluated without pydantic."""
+        try:
+            return self.fields is not None
+        except Exception:  # noqa: BLE001 - code of the class, and its model reports the problem
+            return False
+
+    @cached_property
+    def fields(self) -> Mapping[str, DeferredField]:
+        """The fields of a class that is readable."""
+        annotations = self._annotations(pydantic=PydanticInAnnotations())
+        return {name: _field(annotation, self.members.get(name, ...)) for name, annotation in annotations.items()}
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """The model, which pickle finds as an attribute of the deferred class."""
+        from pegboard.config.plugin_config import PluginConfig
+
+        members = {**self.members, "__qualname__": f"{self.name}.{self.name}"}
+        return ClassBody(self.name, members, self.names).build(PluginConfig)
+
+    def build(self, *bases: type, **options: Any) -> type[BaseModel]:
+        """Let pydantic make a model with these base classes and options."""
+        members = {key: one.result() if isinstance(one, Recorded) else one for key, one in self.members.items()}
+        with suppress(NameError):  # pydantic reports a missing name
+            members["__annotations__"] = self._annotations()
+        model: type[BaseModel] = new_class(self.name, bases, options, lambda namespace: namespace.update(members))
+        return model
+
+    def _annotations(self, **replaced: Any) -> dict[str, Any]:
+        names = {**self.names, **replaced}
+        return {name: eval(text, names) for name, text in self.texts.items()}  # noqa: S307 - code of the class
+
+
+def _field(annotation: Any, value: Any) -> DeferredField:
+    kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    calls = [one for one in (*metadata, value) if isinstance(one, Recorded)]
+    limits = tuple(pair for call in calls for pair in call.options.items() if pair[0] in _LIMITS)
+    if isinstance(value, Recorded):
+        value = value.arguments[0] if value.arguments else value.options.get("default", ...)
+    return DeferredField(kind, tuple(one for one in metadata if one not in calls), limits, value)
+
+
+def _is_deferrable_field(name: str, text: str, value: Any) -> bool:
+    is_constant = "ClassVar" in text or "Final" in text
+    has_known_options = not isinstance(value, Recorded) or value.options.keys() <= _OPTIONS
+    return has_known_options and not is_constant and not name.startswith("_")
+
+
+def _is_deferrable_member(name: str, member: object) -> bool:
+    """Return True for a method or a validator that needs only validated values."""
+    if name.startswith("__"):
+        return name in _MEMBERS
+    if isinstance(member, Recorded) and member.options in ({}, {"mode": "after"}):
+        method = member.method
+        if member.name == "field_validator":
+            return isinstance(method, classmethod)
+        return isinstance(method, FunctionType) and method.__code__.co_argcount == 1
+    return not name.startswith("model_") and isinstance(member, FunctionType | classmethod | staticmethod | property)
