@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -236,14 +237,15 @@ async def test_a_collector_that_does_not_answer_fails_no_call_and_delays_the_sto
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        async with collecting(monkeypatch, env={"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}, flush_seconds=0.01) as (
-            host,
-            _,
-        ):
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT": "0.2"}
+        async with collecting(monkeypatch, env=env, flush_seconds=0.01) as (host, _):
             outcome: Outcome = await call(host, "x_work")
             assert getattr(outcome, "value", None) == "done "
             async with asyncio.timeout(5):
                 await host.stop()
+        for thread in threading.enumerate():
+            if thread.name == "pegboard-telemetry":
+                await asyncio.to_thread(thread.join)  # its retries would disturb the next tests
     assert (
         "the collector did not accept the last telemetry within 0.01 s (flush_seconds), so it is lost"
         in caplog.messages
