@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
@@ -11,14 +11,13 @@ from pegboard.catalogue.bound_definitions import BindResult, BoundDefinition, De
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
+from pegboard.catalogue.tool_requirements import RequirementBinder, each_once
 from pegboard.catalogue.toolkits import name_in, spelt, toolkit_of
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.context.bound_function import PluginData
-from pegboard.context.requirements import Requirements
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import (
-    register_auth_providers,
     register_definition_checks,
     register_protocols,
     register_secret_stores,
@@ -33,12 +32,10 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
 from pegboard.secrets.redaction import Redactor
 from pegboard.secrets.secret_lookup import SecretStores
-from pegboard.types.authorization import AuthProvider, ToolRequirements
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import Resource, Tool
 
 if TYPE_CHECKING:
-    from pegboard.authorization.providers import Providers
     from pegboard.calls.prompt import BoundPrompt
     from pegboard.calls.resource import BoundResource
     from pegboard.catalogue.item_checks import ItemChecks
@@ -98,8 +95,8 @@ class Binder:
             from pegboard.catalogue.tool_settings import ChangedTools
 
             self.changed_tools = ChangedTools(config)
-        self._plugins, self._choices = plugins, choices
-        self._providers: Providers | None = None
+        self._plugins = plugins
+        self._requirements = RequirementBinder(config, plugins, choices, self.secrets, self._report)
         self.errors = ErrorChain(plugins, config.host.error_adapters)
 
     def bind(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
@@ -113,7 +110,7 @@ class Binder:
         Raises:
             ToolDefinitionError: the definition is invalid.
         """
-        if plugin.is_late and _is_plain(definition):
+        if plugin.is_late and isinstance(definition, ToolDefinition):
             found = self._late(plugin, definition)
             return found if self._checks is None else self._checks.checked(found)
         if definition.raw is not None:
@@ -184,9 +181,12 @@ class Binder:
             self.known_forms |= forms
         if withheld := self._withheld(plugin, definition, name, forms):
             return withheld
-        tool, signature, function = late_tool(definition._replace(name=last), name, toolkit)
-        bound = BoundTool(tool, function, signature, self._owner(plugin), None, 0, 0)
-        return BoundDefinition("tools", name, plugin.origin, bound, forms)
+        required = self._requirements.bind(definition)
+        definition = definition._replace(name=last)
+        tool, signature, function = late_tool(definition, name, toolkit, required.declared)
+        bound = BoundTool(tool, function, signature, self._owner(plugin), required.checked, 0, 0)
+        missing, hint = required.missing, required.token_hint
+        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
 
     def _compiled(
         self,
@@ -206,59 +206,28 @@ class Binder:
         tool, signature, function = compile_tool(
             definition._replace(name=last), name, toolkit.name, toolkit.version, host.schema_references
         )
-        tool = self._described(tool, definition, resources)._replace(
-            requires=_required(definition), owner_description=toolkit.description
-        )
-        provider, hint = None, ""
+        tool = self._described(tool, definition, resources)
+        required = self._requirements.bind(definition)
         if definition.requires_auth is not None or definition.scopes:
-            tool, provider, hint = self._authorized(tool, definition)
-        if plugin.is_late:
-            tool = tool._replace(meta=(definition.raw or EMPTY).get("_meta"))  # the host wrote its keys there itself
+            from pegboard.authorization.tool_authorization import described_requirements
+
+            tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
+        tool = tool._replace(requires=required.declared, owner_description=toolkit.description)
         for check in self._tool_checks:
             check(tool)
-        secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
-        missing = tuple(key for key, value in secrets.items() if not value)
         bound = BoundTool(
             tool,
             function,
             signature,
             self._owner(plugin),
-            _requirements(definition, secrets, self._metadata(definition), hint),
+            required.checked,
             host.tool_timeout if definition.timeout is None else definition.timeout,
             host.max_result_bytes if definition.max_result is None else definition.max_result,
-            self.errors.of(definition.adapters, provider),
+            self.errors.of(definition.adapters, required.provider),
             Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
+        missing, hint = required.missing, required.token_hint
         return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
-
-    def _metadata(self, definition: ToolDefinition) -> dict[str, str | None]:
-        """Return the host's values for the metadata that a tool requires. Keys are in lower case."""
-        if not definition.requires_metadata:
-            return {}
-        host = self._config.host
-        known = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
-        return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
-
-    def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None, str]:
-        """Return a copy of a tool with its authorization in `_meta`, the provider of its token, and the `token_hint`.
-
-        Raises:
-            ToolDefinitionError: no enabled plugin describes the provider.
-        """
-        from pegboard.authorization.providers import Providers, token_hint
-        from pegboard.authorization.tool_authorization import described_requirements
-
-        required = definition.requires_auth
-        if self._providers is None:
-            owned = contributions_of(self._plugins, register_auth_providers)
-            described = ((plugin.origin, one) for plugin, one in owned)
-            disabled = [choice.origin for choice in self._choices if not choice.on]
-            self._providers = Providers(described, disabled, self._report)
-        tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
-        if required is None:
-            return tool, None, ""
-        sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
-        return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
     def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BindResult:
         own_name(definition)
@@ -321,7 +290,7 @@ class Binder:
         return None
 
     def _why_hidden(self, definition: ToolDefinition) -> str:
-        missing = [name for name in _each_once(definition.requires_secrets) if not self.secrets.get(name)]
+        missing = [name for name in each_once(definition.requires_secrets) if not self.secrets.get(name)]
         return "; ".join(map(self.secrets.missing, missing)) if self._config.host.missing_secrets == "hide" else ""
 
     def _why_filtered(self, plugin: LoadedPlugin, definition: Definition) -> str | None:
@@ -347,41 +316,8 @@ class Binder:
 
         sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         owner = definition.toolkit.name if definition.toolkit else plugin.origin
-        names, required = _each_once(definition.requires_secrets), definition.requires_auth
+        names, required = each_once(definition.requires_secrets), definition.requires_auth
         return refusal_reason(self._config, owner, names, required, sources, self.secrets)
-
-
-def _each_once(names: Iterable[str]) -> list[str]:
-    """Return the names without duplicates. Ignore case and keep the first spelling."""
-    spelt: dict[str, str] = {}
-    for name in names:
-        spelt.setdefault(name.casefold(), name)
-    return list(spelt.values())
-
-
-def _is_plain(definition: Definition) -> TypeGuard[ToolDefinition]:
-    """Return True for a tool without requirements."""
-    return isinstance(definition, ToolDefinition) and not any(
-        (definition.requires_auth, definition.scopes, definition.requires_secrets, definition.requires_metadata)
-    )
-
-
-def _required(definition: ToolDefinition) -> ToolRequirements | None:
-    declared = ToolRequirements(
-        definition.requires_auth,
-        tuple(definition.scopes),
-        tuple(_each_once(definition.requires_secrets)),
-        tuple(_each_once(map(str.lower, definition.requires_metadata))),
-    )
-    return declared if any(declared) else None
-
-
-def _requirements(
-    definition: ToolDefinition, secrets: Mapping[str, str | None], metadata: Mapping[str, str | None], hint: str
-) -> Requirements | None:
-    required, scopes = definition.requires_auth, frozenset(definition.scopes)
-    needs_any = secrets or metadata or scopes or required is not None
-    return Requirements(secrets, required, scopes, metadata, hint) if needs_any else None
 
 
 def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:

@@ -6,11 +6,14 @@ from pegboard.calls.function import Function
 from pegboard.catalogue.raw_definitions import check_raw, raw_hints, raw_signature
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.schemas.signature import Signature
+from pegboard.types.authorization import ToolRequirements
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import Tool, ToolkitInfo
 
 
-def late_tool(definition: ToolDefinition, name: str, toolkit: ToolkitInfo) -> tuple[Tool, Signature, Function]:
+def late_tool(
+    definition: ToolDefinition, name: str, toolkit: ToolkitInfo, requires: ToolRequirements | None
+) -> tuple[Tool, Signature, Function]:
     """Return a tool like `compile_tool`, which checked the definition before it was locked.
 
     Only its strings are checked again: clients receive them even if the file was changed.
@@ -19,6 +22,7 @@ def late_tool(definition: ToolDefinition, name: str, toolkit: ToolkitInfo) -> tu
         definition: the definition, with `raw`.
         name: its name on the wire.
         toolkit: its toolkit.
+        requires: its requirements.
 
     Raises:
         ToolDefinitionError: a string has invisible characters.
@@ -37,6 +41,7 @@ def late_tool(definition: ToolDefinition, name: str, toolkit: ToolkitInfo) -> tu
         meta=raw.get("_meta"),
         version=definition.version or toolkit.version,
         deprecated=definition.deprecated,
+        requires=requires,
         owner_description=toolkit.description,
         tags=tuple(definition.tags),
         definition=definition,

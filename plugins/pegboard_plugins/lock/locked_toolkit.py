@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from pegboard import Context, MCPError
@@ -123,7 +123,11 @@ def _authorization(given: Mapping[str, Any] | None) -> ToolAuthorization | None:
     if given is None:
         return None
     name = given.get("provider")
-    provider = AuthProvider(name, name or given.get("id", ""), type=given["type"])
-    required = type("LockedAuthorization", (ToolAuthorization,), {"provider": provider})
-    found: ToolAuthorization = required(id=given.get("id"), scopes=given.get("scopes"))
-    return found
+    required = _class_of(AuthProvider(name, name or given.get("id", ""), type=given["type"]))
+    return required(id=given.get("id"), scopes=given.get("scopes"))
+
+
+@lru_cache(maxsize=8)
+def _class_of(provider: AuthProvider) -> type[ToolAuthorization]:
+    """Return the class of a provider's requirements. The tools of a toolkit often require tokens of one provider."""
+    return type("LockedAuthorization", (ToolAuthorization,), {"provider": provider})

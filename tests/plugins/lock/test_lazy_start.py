@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, ToolResult
+from pegboard.catalogue import binding
 from pegboard.catalogue.lock_content import lock_of
 from pegboard.cli.serving.access_settings import access_of
 from pegboard.config import HostConfig
@@ -252,6 +253,28 @@ async def test_settings_that_the_toolkit_has_accepted_are_not_validated_again(
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     async with host_of(site, toolkits=toolkits) as host:
         assert remarks(host) == ["imported at its first call"]
+
+
+async def test_a_lazy_tool_keeps_its_requirements_without_being_compiled(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = 'requires_auth=GitHub(scopes=["repo"]), scopes=["buy"], requires_metadata=["Shop_Id"], '
+    text = KIT.replace("requires_secrets", f"{more}requires_secrets")
+    install(site, text.replace("class Settings", "from pegboard_plugins.auth_providers import GitHub\nclass Settings"))
+    await lock(site)
+    monkeypatch.delenv("SHOP_KEY")
+    found = []
+    for lazy in (False, True):
+        async with host_of(site, lazy=lazy) as host:
+            required = host.assembly.tools["shop_count"].requirements
+            assert required is not None
+            assert required.authorization is not None
+            token = (required.authorization.name, required.authorization.scopes)
+            found.append((token, required._replace(authorization=None), [str(one) for one in host.problems]))
+        forget()
+        monkeypatch.setattr(binding, "compile_tool", None)
+    assert found[0] == found[1]
+    assert len(found[0][2]) == 2  # SHOP_KEY and the token are not set
 
 
 async def test_a_changed_definition_is_rejected_and_clients_are_notified(

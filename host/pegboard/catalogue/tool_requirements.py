@@ -1,0 +1,115 @@
+"""The requirements of a tool, with this host's values for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pegboard.config import HostConfig
+from pegboard.context.requirements import Requirements
+from pegboard.hookspecs import register_auth_providers, register_token_sources
+from pegboard.loading.plugins import LoadedPlugin, PluginChoice, contributions_of
+from pegboard.plugin.definitions import ToolDefinition
+from pegboard.plugin.origin import Origin
+from pegboard.records import NamedTuple
+from pegboard.secrets.secret_lookup import SecretStores
+from pegboard.types.authorization import AuthProvider, ToolAuthorization, ToolRequirements
+
+if TYPE_CHECKING:
+    from pegboard.authorization.providers import Providers
+
+
+class BoundRequirements(NamedTuple):
+    """The requirements of one tool.
+
+    Attributes:
+        declared: the requirements for lists; None for none.
+        checked: the requirements that the host checks before each call, with its values; None for none.
+        provider: the provider of the required token; None for none.
+        missing: the secrets that are not set.
+        token_hint: see `Requirements`.
+    """
+
+    declared: ToolRequirements | None = None
+    checked: Requirements | None = None
+    provider: AuthProvider | None = None
+    missing: tuple[str, ...] = ()
+    token_hint: str = ""
+
+
+_NONE = BoundRequirements()
+
+
+class RequirementBinder:
+    """Finds the host's values for the requirements of tools.
+
+    Args:
+        config: the user and the metadata.
+        plugins: the loaded plugins, which describe providers and have tokens.
+        choices: all installed plugins and whether each is enabled.
+        secrets: the secret stores.
+        report: called with a plugin and the problem of its contribution.
+    """
+
+    def __init__(
+        self,
+        config: HostConfig,
+        plugins: Sequence[LoadedPlugin],
+        choices: Sequence[PluginChoice],
+        secrets: SecretStores,
+        report: Callable[[Origin, str], None],
+    ) -> None:
+        self._config = config
+        self._plugins, self._choices = plugins, choices
+        self._secrets = secrets
+        self._report = report
+        self._providers: Providers | None = None
+
+    def bind(self, definition: ToolDefinition) -> BoundRequirements:
+        """Return the requirements of a definition.
+
+        Raises:
+            ToolDefinitionError: no enabled plugin describes the provider of its token.
+        """
+        declared = ToolRequirements(
+            definition.requires_auth,
+            tuple(definition.scopes),
+            tuple(each_once(definition.requires_secrets)),
+            tuple(each_once(map(str.lower, definition.requires_metadata))),
+        )
+        if not any(declared):
+            return _NONE
+        required = declared.authorization
+        provider, hint = (None, "") if required is None else self._token(required)
+        secrets = {name: self._secrets.get(name) for name in declared.secrets}
+        checked = Requirements(secrets, required, frozenset(declared.scopes), self._metadata(definition), hint)
+        missing = tuple(name for name, value in secrets.items() if not value)
+        return BoundRequirements(declared, checked, provider, missing, hint)
+
+    def _metadata(self, definition: ToolDefinition) -> Mapping[str, str | None]:
+        """Return the host's values for the metadata that a tool requires. Keys are in lower case."""
+        if not definition.requires_metadata:
+            return {}
+        host = self._config.host
+        known = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
+        return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
+
+    def _token(self, required: ToolAuthorization) -> tuple[AuthProvider, str]:
+        """Return the provider of a token, and the `token_hint`."""
+        from pegboard.authorization.providers import Providers, token_hint
+
+        if self._providers is None:
+            owned = contributions_of(self._plugins, register_auth_providers)
+            described = ((plugin.origin, one) for plugin, one in owned)
+            disabled = [choice.origin for choice in self._choices if not choice.on]
+            self._providers = Providers(described, disabled, self._report)
+        sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
+        return self._providers.find(required), token_hint(required, sources, self._secrets)
+
+
+def each_once(names: Iterable[str]) -> list[str]:
+    """Return the names without duplicates. Ignore case and keep the first spelling."""
+    spelt: dict[str, str] = {}
+    for name in names:
+        spelt.setdefault(name.casefold(), name)
+    return list(spelt.values())
