@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -16,8 +16,9 @@ from pegboard.loading.contributions import checked_contributions
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.plugins import LoadedPlugin
+from pegboard.lockfile.settings_digests import has_secrets, host_digest, settings_digest
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.toolkit_loading import FoundToolkit
+from pegboard.plugin.toolkit_loading import FoundToolkit, ToolkitLoader
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -26,17 +27,31 @@ _LATE_HOOKS = frozenset(("lifespan",))
 """The other hooks of a toolkit that may be imported late."""
 
 
-def found_toolkit_of(origin: Origin, config: HostConfig, remark: Callable[[str], None]) -> FoundToolkit:
-    """Return the description of a toolkit for loaders."""
-    from pegboard.lockfile.settings_digests import has_secrets, host_digest, settings_digest
+class ToolkitLoaders:
+    """The loaders of plugins, with the facts that they need about each toolkit.
 
-    found = origin.found or FoundToolkit(origin.name, origin.target, origin.load, origin.distribution, origin.version)
-    return found._replace(
-        settings_digest=settings_digest(config, "toolkits", origin.name),
-        has_secrets=has_secrets(config, "toolkits", origin.name),
-        host_digest="" if config.host.tools else host_digest(config),
-        remark=remark,
-    )
+    Args:
+        config: the configuration of the host.
+        loaders: the loaders.
+    """
+
+    def __init__(self, config: HostConfig, loaders: Sequence[ToolkitLoader]) -> None:
+        self._config = config
+        self._loaders = loaders
+        self._host_digest = "" if config.host.tools else host_digest(config)
+
+    def load(self, origin: Origin, remark: Callable[[str], None]) -> Any | None:
+        """Return the object of the first loader that loads a toolkit, or None."""
+        found = origin.found or FoundToolkit(
+            origin.name, origin.target, origin.load, origin.distribution, origin.version
+        )
+        described = found._replace(
+            settings_digest=settings_digest(self._config, "toolkits", origin.name),
+            has_secrets=has_secrets(self._config, "toolkits", origin.name),
+            host_digest=self._host_digest,
+            remark=remark,
+        )
+        return next((made for loader in self._loaders if (made := loader.load(described)) is not None), None)
 
 
 def is_late(target: object) -> bool:

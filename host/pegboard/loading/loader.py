@@ -52,7 +52,7 @@ from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
     from pegboard.authoring.late_toolkit import LateToolkit
-    from pegboard.plugin.toolkit_loading import ToolkitLoader
+    from pegboard.loading.late_toolkits import ToolkitLoaders
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -97,7 +97,7 @@ class Loader:
         self.context = context
         self.hooks = HookManager()
         self.problems: list[LoadProblem] = []
-        self.loaders: Sequence[ToolkitLoader] = ()
+        self.loaders: ToolkitLoaders | None = None
         self.loaded = loaded
 
     def load(self, found: FoundPlugins) -> LoadReport:
@@ -108,7 +108,7 @@ class Loader:
             choices, plugins = self.load_chosen([one for one in found.origins if one.kind == "plugin"], watch)
             installed = [one for one in found.origins if one.kind == "toolkit"]
             more = [(one.origin.name, toolkit) for one, toolkit in contributions_of(plugins, register_toolkits)]
-            self.loaders = [loader for _, loader in contributions_of(plugins, register_toolkit_loaders)]
+            self.use_loaders(plugins)
             toolkit_choices, toolkits = self.load_chosen(with_found(installed, more), watch)
         choices = sorted(choices + toolkit_choices, key=_by_name)
         plugins = sorted(plugins + toolkits, key=_by_name)
@@ -117,6 +117,13 @@ class Loader:
         self.report_excluded(plugins)
         self.keep_closed(choices, plugins)
         return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks, self.selection.files)
+
+    def use_loaders(self, plugins: Iterable[LoadedPlugin]) -> None:
+        """Load toolkits with the loaders of these plugins."""
+        if loaders := [loader for _, loader in contributions_of(plugins, register_toolkit_loaders)]:
+            from pegboard.loading.late_toolkits import ToolkitLoaders  # most hosts have no loaders
+
+            self.loaders = ToolkitLoaders(self.config, loaders)
 
     def load_chosen(
         self, origins: Sequence[Origin], watch: SlowLoadMonitor
@@ -271,7 +278,7 @@ class _Attempt:
         origin: Origin,
         context: Contexts,
         hooks: HookManager,
-        loaders: Sequence[ToolkitLoader],
+        loaders: ToolkitLoaders | None,
     ) -> None:
         self.config = config
         self.origin = origin
@@ -322,14 +329,13 @@ class _Attempt:
     def target(self) -> Any:
         """Return the object that the entry point names, or the object of a loader."""
         origin = self.origin
-        if self.loaders and origin.given is None:
-            from pegboard.loading.late_toolkits import found_toolkit_of, is_late  # most hosts have no loaders
+        if self.loaders is not None and origin.given is None:
+            from pegboard.loading.late_toolkits import is_late
 
-            found = found_toolkit_of(origin, self.config, self.remarks.append)
-            for loader in self.loaders:
-                if (made := loader.load(found)) is not None:
-                    self.is_late = is_late(made)
-                    return made
+            made = self.loaders.load(origin, self.remarks.append)
+            if made is not None:
+                self.is_late = is_late(made)
+                return made
         return origin.load()
 
     def configured(self, target: Any) -> Any:
@@ -359,7 +365,7 @@ def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> Lo
     """
     from pegboard.loading.late_toolkits import import_late
 
-    return import_late(plugin, lambda hooks: _Attempt(config, plugin.origin, context, hooks, ()).run())
+    return import_late(plugin, lambda hooks: _Attempt(config, plugin.origin, context, hooks, None).run())
 
 
 def _by_name(one: PluginChoice | LoadedPlugin) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pegboard.config import ConfigProblem, HostConfig, validate_section
 from pegboard.errors import PluginError
-from pegboard.hookspecs import register_toolkit_loaders, register_toolkits
+from pegboard.hookspecs import register_toolkits
 from pegboard.loading.changed_settings import changed_files, changed_keys
 from pegboard.loading.discovery import (
     OWN_DISTRIBUTION,
@@ -267,7 +267,7 @@ class Reloading:
 
     def _attempt(self, unit: Unit, choices: Sequence[PluginChoice]) -> None:
         loader = Loader(self._config, self._selection, self._context)
-        loader.loaders = [one for _, one in contributions_of(self._old.values(), register_toolkit_loaders)]
+        loader.use_loaders(self._old.values())
         with SlowLoadMonitor() as watch:
             unit.fresh = [plugin for choice in choices if (plugin := loader.attempt(choice, watch))]
         for plugin in unit.fresh:

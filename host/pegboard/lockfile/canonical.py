@@ -7,11 +7,10 @@ for integers from 2**53, and for floats such as 1.0 and 1e30.
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from pegboard.lockfile.catalogue_lock import CANONICAL_FORM
 from pegboard.wire.codec import encode
@@ -35,7 +34,7 @@ def canonical_json(value: Any) -> bytes:
     Raises:
         TypeError: JSON cannot express the value.
     """
-    return _ENCODER.encode(as_received(value)).encode()
+    return _written(as_received(value)).encode()
 
 
 def digest_of(value: Any) -> str:
@@ -47,4 +46,10 @@ def digest_of(value: Any) -> str:
     return f"sha256:{sha256(_PREFIX + canonical_json(value)).hexdigest()}"
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+def _written(value: Any) -> str:
+    """Return the canonical form. `json` has the same form of numbers, but its import delays the start."""
+    if isinstance(value, dict):
+        return "{" + ",".join([f"{_written(name)}:{_written(value[name])}" for name in sorted(value)]) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_written, value)) + "]"
+    return repr(value) if isinstance(value, float) else to_json(value).decode()

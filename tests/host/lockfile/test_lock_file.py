@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import date
 from typing import Any
@@ -58,6 +59,19 @@ def test_the_canonical_form_is_that_of_rfc_8785() -> None:
     value = {"\u20ac": '\u20ac$\x0f\nA\'B"\\"/', "numbers": [1e-27, 4.5, 2e-3, True, None], "a": {}, "b": (1, 2)}
     text = '{"a":{},"b":[1,2],"numbers":[1e-27,4.5,0.002,true,null],"\u20ac":"\u20ac$\\u000f\\nA\'B\\"\\\\\\"/"}'
     assert canonical_json(value).decode() == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("".join(map(chr, range(0x80))), "\u2028\ufeff\u00e9\U0001f600"),
+        *(1.0, -0.0, 1e16, 1e22, 5e-324, 0.1, 2**64, -(10**30), False),
+        {"b": [], "a": {"": [{"\U0001f600": 1, "\uffff": 2, '"': None}]}},
+    ],
+)
+def test_the_canonical_form_is_that_of_python(value: Any) -> None:
+    expected = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert canonical_json(value).decode() == expected
 
 
 def test_an_equal_lock_has_the_same_text_and_nothing_in_it_is_hidden() -> None:
