@@ -86,6 +86,19 @@ def test_installed_plugins_are_found_without_importlib_metadata() -> None:
     assert loaded & {"importlib_metadata", "importlib.metadata", "zipfile"} == set()
 
 
+def test_a_server_loads_no_archives_random_numbers_or_json() -> None:
+    loaded = loaded_by("""
+from pegboard.cli.parsing.parser import parse
+from pegboard.cli.serving import serve
+from pegboard.lockfile.canonical import digest_of
+
+parse(["stdio"])
+digest_of({"a": [1.5]})
+""")
+    assert "pegboard.cli.serving.serve" in loaded
+    assert loaded & {"shutil", "bz2", "random", "secrets", "json"} == set()
+
+
 def test_settings_need_no_pydantic_and_no_host() -> None:
     module = "from __future__ import annotations\nfrom pegboard import PluginConfig\nclass Settings(PluginConfig): ..."
     loaded = loaded_by(f"exec({module!r})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +73,8 @@ def as_failure(call: Call, error: BaseException) -> Failure:
             story = None if isinstance(error, AuthorizationRequiredError) else _in_authors_code(error)
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
         return Failure(_shortened(redacted_error(error)))
+    import secrets  # few calls fail in this way
+
     error_id = secrets.token_hex(4)
     detail = redacted(getattr(error, "developer_message", None) or describe_error(error))
     name = _name(call)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from hmac import compare_digest
-from secrets import token_urlsafe
 
 from pegboard.config.state import create_state, state_directory
 from pegboard.errors import ConfigError
@@ -53,6 +52,8 @@ def operator_token(environ: Mapping[str, str]) -> str:
         OSError: the file cannot be read or created.
         ConfigError: the file does not contain a valid token.
     """
+    from secrets import token_urlsafe  # not needed over stdio
+
     token = (
         create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ)
         .decode("ascii", "replace")

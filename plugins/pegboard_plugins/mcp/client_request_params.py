@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +28,8 @@ def _elicitation(params: dict[str, Any], revision: str) -> dict[str, Any]:
     if not since(revision, "2025-11-25" if mode == "url" else "2025-06-18"):
         raise ClientCapabilityError(f"elicitation.{mode}")
     if mode == "url":
+        import secrets  # few calls need it
+
         return {**params, "elicitationId": secrets.token_urlsafe(16)}
     if since(revision, "2025-11-25"):
         return params

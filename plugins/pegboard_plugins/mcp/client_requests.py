@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
@@ -89,6 +88,8 @@ class ClientRequestIds:
         try:
             return next(self._ids)
         except StopIteration:
+            import secrets  # needed with the first question
+
             begin = secrets.randbits(53 - _COUNT_BITS - 1)
             self._begins.add(begin)
             self._ids = iter(range(begin << _COUNT_BITS, (begin + 1) << _COUNT_BITS))

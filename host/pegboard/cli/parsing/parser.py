@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -110,6 +111,15 @@ def of_plugin(command: Command) -> CliCommand:
 class _Parser(argparse.ArgumentParser):
     """Reports errors in a line or two, with the nearest valid name."""
 
+    def __init__(self, **options: Any) -> None:
+        # argparse creates a formatter for each argument: the width of the terminal would delay the start
+        super().__init__(formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80), **options)
+
+    def format_help(self) -> str:
+        """Return the help, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
     def error(self, message: str, suggestion: str | None = None) -> NoReturn:
         from pegboard.cli.command_failures import UsageError
 
@@ -165,7 +175,6 @@ def build_parser(commands: Sequence[CliCommand]) -> _Parser:
         prog="pegboard",
         description="Serve tools to MCP clients; every feature is a plugin, configured in hostconfig.toml.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[shared],
         allow_abbrev=False,
     )
@@ -185,7 +194,6 @@ def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, re
             epilog="\n".join(["examples:", *(f"  {example}" for example in command.examples)])
             if command.examples
             else None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
             parents=[shared, *([server_options()] if command.elsewhere else [])],
             allow_abbrev=False,
         )
