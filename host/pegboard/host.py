@@ -114,9 +114,8 @@ class Host:
         self._asgi: AsgiApplication | None = None
         self.sessions: SessionRecorder | None = None
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
-        self.standard_output = 1
         self._operator: OperatorToken | None = None
-        self.report = LoadReport()
+        self.standard_output, self.report = 1, LoadReport()
         self._assembly: Assembly | None = None
         self._reloader: Reloader | None = None
         self.identity: Identity = identity_of(self.config.host)
@@ -337,9 +336,10 @@ class Host:
         """
         return await serve_stream(self.assembly, self, connection, messages, caller)
 
-    async def wait_stopping(self) -> None:
-        """Wait until the host is about to stop."""
+    async def wait_stopping(self) -> float:
+        """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
         await self._stopping.wait()
+        return self._in_flight.grace_end
 
     @property
     def public_hosts(self) -> frozenset[str]:

@@ -117,7 +117,8 @@ class HostSection(PluginConfig):
         threads: the number of synchronous tools that may run at once, 1 to 1,000.
         blocked_loop_seconds: the time in seconds after which code that blocks the event loop is logged, such as a sync
             call in an async tool; 0 for never.
-        grace_seconds: the time in seconds that running calls have to finish when `pegboard serve` stops.
+        grace_seconds: the time in seconds that running calls have to finish, and clients to read the responses, when
+            `pegboard serve` stops.
         log_level: the least severe level that servers log. Other commands log nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
         user: the user id for tools if the caller is not authenticated.

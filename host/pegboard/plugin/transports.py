@@ -67,8 +67,9 @@ class TransportContext(Protocol):
         """True if the host is about to stop. Calls in flight continue; do not begin new ones."""
         ...
 
-    async def wait_stopping(self) -> None:
-        """Wait until the host is about to stop."""
+    async def wait_stopping(self) -> float:
+        """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
+        ...
 
     @property
     def public_hosts(self) -> Collection[str]:
@@ -174,8 +175,9 @@ class ProtocolContext(Protocol):
         """True if the host is about to stop."""
         ...
 
-    async def wait_stopping(self) -> None:
-        """Wait until the host is about to stop."""
+    async def wait_stopping(self) -> float:
+        """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
+        ...
 
     @property
     def restarting(self) -> Collection[str]:

@@ -13,6 +13,9 @@ class CallCounter:
 
     Args:
         blocked_loop_seconds: the time in seconds after which code that blocks the loop is logged; 0 for never.
+
+    Attributes:
+        grace_end: the time on the event loop's clock at which the last `drain` gives up.
     """
 
     def __init__(self, blocked_loop_seconds: float, dispatch: CodeType) -> None:
@@ -22,6 +25,7 @@ class CallCounter:
         self._waiting: dict[int, asyncio.Event] = {}
         self._idle = asyncio.Event()
         self._idle.set()
+        self.grace_end = 0.0
         self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, dispatch)
 
     @property
@@ -66,8 +70,9 @@ class CallCounter:
 
     async def drain(self, grace: float) -> bool:
         """Wait up to `grace` seconds until no call is in flight. Return False if calls are still in flight."""
+        self.grace_end = asyncio.get_running_loop().time() + grace
         try:
-            async with asyncio.timeout(grace):
+            async with asyncio.timeout_at(self.grace_end):
                 await self._idle.wait()
         except TimeoutError:
             return False

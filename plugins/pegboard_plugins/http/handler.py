@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Coroutine, Mapping
+from math import ceil
 from typing import Any
 
 from aiohttp import HttpVersion11, hdrs, web
@@ -34,6 +36,10 @@ from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.sending import Pings, SendLimit
 from pegboard_plugins.http.sent_events import close_messages, encode_event
 
+logger = logging.getLogger("pegboard.plugins.http")
+
+_LOOK_SECONDS = 0.05
+"""The interval of looks at unsent bytes while the server ends."""
 _is_plain_path = re.compile(r"/[A-Za-z0-9._~/-]*").fullmatch
 """A path without a query and without characters that must be decoded."""
 
@@ -191,15 +197,32 @@ class Handler:
         """Return True if the server may begin no further request."""
         return len(self._in_flight) + len(self._begun) >= self._max_requests
 
-    async def finish(self, seconds: float) -> None:
-        """Wait until finished responses are written. Then end unfinished responses as far as HTTP allows."""
+    async def finish(self, server: web.Server, seconds: float, until: float = 0.0) -> None:
+        """Wait until finished responses are sent. Then end unfinished responses as far as HTTP allows.
+
+        Args:
+            server: the server with the connections.
+            seconds: the time limit for writing finished responses, and for ending unfinished ones.
+            until: the time on the event loop's clock until which clients may read what was written.
+        """
+        while self._begun and self._host.stopping:  # noqa: ASYNC110 - tasks take them within a few turns of the loop
+            await asyncio.sleep(0)
         if left := self._in_flight | self._streaming:
             await asyncio.wait(left, timeout=seconds)
+        if (rest := until - self._loop.time()) > 0 and self._is_sending(server):
+            logger.info("waiting up to %d seconds until clients have read their responses", ceil(rest))
+        while self._loop.time() < until and self._is_sending(server):  # noqa: ASYNC110 - nothing tells of sent bytes
+            await asyncio.sleep(_LOOK_SECONDS)
         self._aborted = True
         for task in self._waiting:
             task.cancel()
         if left := self._in_flight | self._streaming:
             await asyncio.wait(left, timeout=seconds)
+
+    def _is_sending(self, server: web.Server) -> bool:
+        """Return True if a client has not read everything that was written for it."""
+        transports = [connection.transport for connection in server.connections]
+        return self._sends.active or any(one is not None and one.get_write_buffer_size() for one in transports)
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers

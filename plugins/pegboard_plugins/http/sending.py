@@ -44,6 +44,11 @@ class SendLimit:
         self._sends: set[_Send] = set()
         self._timer: asyncio.TimerHandle | None = None
 
+    @property
+    def active(self) -> bool:
+        """True if a write has not ended."""
+        return bool(self._sends)
+
     @contextmanager
     def sending(self, request: web.BaseRequest) -> Iterator[None]:
         """Limit the time of the writes in this context."""

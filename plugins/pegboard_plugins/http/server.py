@@ -53,20 +53,22 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
     serving(handler)
     await host.open_stores()
-    runner = web.ServerRunner(_server(config, handler, loopback), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
+    server = _server(config, handler, loopback)
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
     unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None and not passed else None
+    until = 0.0
     try:
         listeners = await _listen(config, runner, tls, unix, passed)
         try:
             host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
-            await host.wait_stopping()
+            until = await host.wait_stopping()
         finally:
             for listener in listeners:
                 listener.close()
         await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
     finally:
-        await handler.finish(FINISH_SECONDS)
+        await handler.finish(server, FINISH_SECONDS, until)
         await runner.cleanup()
         if unix is not None:
             unix.remove()

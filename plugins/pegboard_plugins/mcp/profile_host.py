@@ -140,9 +140,9 @@ class ProfileHost:
         """True if the host is about to stop."""
         return self.host.stopping
 
-    async def wait_stopping(self) -> None:
-        """Wait until the host is about to stop."""
-        await self.host.wait_stopping()
+    async def wait_stopping(self) -> float:
+        """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
+        return await self.host.wait_stopping()
 
     @property
     def restarting(self) -> Collection[str]:

@@ -165,7 +165,7 @@ async def test_a_waiting_request_is_answered_when_the_server_ends() -> None:
         await line.send(bytes_of(b"1"))
         await begun.wait()
         handler = server.request_handler.__self__
-        await handler.finish(0.5)
+        await handler.finish(server, 0.5)
         for connection in server.connections:
             connection.force_close()
         assert (await line.answer()).status == 503

@@ -93,6 +93,22 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
         assert "Traceback" not in served.stderr
 
 
+@pytest.mark.parametrize("streams", [False, True])
+async def test_a_response_that_is_being_read_arrives_whole(fixture_site: Path, streams: bool) -> None:
+    config = http_config(host='grace_seconds = 30\nlog_level = "info"')
+    async with Served(fixture_site, config) as served, await served.connect() as line:
+        line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is the transport of a socket
+        one = modern(call("fixture_large", {"size": 9_000_000}, token="p" if streams else None))
+        fields = mirrored(one, Accept="text/event-stream") if streams else mirrored(one)
+        await line.ask("POST", "/mcp", fields, json.dumps(one).encode())
+        await ask(served, LIST)
+        served.signal(signal.SIGTERM)
+        await served.said("until clients have read their responses")
+        line.writer.transport.resume_reading()  # type: ignore[attr-defined]
+        assert (await line.answer()).body.count(b"x") >= 9_000_000
+        assert await served.wait() == 0
+
+
 def wait_until_caught(pid: int, number: signal.Signals) -> None:
     """Wait until a process has no handler for a signal any more (Linux): it has caught the first one."""
     caught = 1 << number - 1

@@ -190,13 +190,14 @@ async def _serve(
         host.standard_output = output.divert()
         output.restore_stream()
     serving = asyncio.create_task(host.run())
-    code = OK
+    code, rest = OK, 0.0
     try:
         await (_first if reloads is None else reloads.run_until)((serving, stopping))
         if manager is not None:
             manager.stopping()
         if stopping.done():
             await host.drain(grace)
+            rest = await host.wait_stopping() - asyncio.get_running_loop().time()  # for responses that are being sent
         else:
             serving.result()
     except MCPError as error:
@@ -207,7 +208,7 @@ async def _serve(
         stopping.cancel()
         serving.cancel()
         seconds = STDIO_STOP_SECONDS if by_stdio else STOP_SECONDS
-        await asyncio.wait((serving,), timeout=seconds)
+        await asyncio.wait((serving,), timeout=rest + seconds)
         output.divert()
         await _stop(host, seconds)
     if len(asyncio.all_tasks()) > 1 or has_new_threads(threads):

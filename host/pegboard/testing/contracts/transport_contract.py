@@ -50,9 +50,10 @@ class StandIn:
         self.standard_output = 1
         self._serving = serving
 
-    async def wait_stopping(self) -> None:
+    async def wait_stopping(self) -> float:
         """Wait. This host never stops."""
         await asyncio.get_running_loop().create_future()
+        return 0.0
 
     @property
     def public_hosts(self) -> Collection[str]:
