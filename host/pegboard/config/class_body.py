@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 _LIMITS = {"ge", "gt", "le", "lt", "min_length", "max_length", "pattern"}
 _OPTIONS = _LIMITS | {"default", "description"}
 _MEMBERS = {
-    "__annotations__",
-    "__doc__",
-    "__firstlineno__",
-    "__module__",
-    "__orig_bases__",
-    "__qualname__",
-    "__repr__",
-    "__static_attributes__",
+    *("__annotations__", "__doc__", "__firstlineno__", "__module__"),
+    *("__orig_bases__", "__qualname__", "__static_attributes__"),
 }
+"""The members with two underscores that a class statement makes."""
 
 
 class DeferredField(NamedTuple):
@@ -105,7 +100,7 @@ class ClassBody:
         return model
 
     def _annotations(self, **replaced: Any) -> dict[str, Any]:
-        names = {**self.names, **replaced}
+        names = {**self.names, **self.methods, **replaced}
         return {name: eval(text, names) for name, text in self.texts.items()}  # noqa: S307 - code of the class
 
 

@@ -31,13 +31,16 @@ class DeferredModel(ABCMeta):  # as the type of models, so that abstract classes
 
     def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any], **options: Any) -> Any:
         """Return a deferred class, or a model if a part of the class cannot be deferred."""
+        if not bases:
+            return super().__new__(cls, name, bases, members)
         body = ClassBody(name, members, sys._getframe(1).f_globals)
-        if bases and (options or bases != (DeferredSettings,) or not body.is_deferrable()):
-            return body.build(*map(model_of, bases), **options)
-        return super().__new__(cls, name, bases, {**body.methods, "__deferred__": body})
+        is_usual = bases == (DeferredSettings,) and not options and not is_pydantic_imported()
+        if is_usual and body.is_deferrable():
+            return super().__new__(cls, name, bases, {**body.methods, "__deferred__": body})
+        return body.build(*map(model_of, bases), **options)
 
     def __getattr__(cls, name: str) -> Any:
-        if name == cls.__name__:
+        if name == cls.__name__:  # pickle finds the model by its qualified name
             return model_of(cls)
         if not name.startswith("model_"):
             raise AttributeError(name)
@@ -165,7 +168,7 @@ def deferred_settings(settings: type, values: Mapping[str, Any], given: Iterable
     return made
 
 
-def deferred(settings: Any) -> ClassBody | None:
+def deferred_body(settings: Any) -> ClassBody | None:
     """Return the body of a deferred class that can be read without pydantic, or None."""
     body = settings.__deferred__ if isinstance(settings, DeferredModel) else None
     return body if body is not None and body.is_readable() else None
@@ -187,7 +190,7 @@ def is_model(value: object) -> bool:
 
 def marked_fields(model: type[BaseModel], mark: type[_T]) -> Iterator[tuple[str, FieldInfo | DeferredField, _T]]:
     """Yield the name of each field that has a mark, the field and the mark."""
-    body = deferred(model)
+    body = deferred_body(model)
     fields: Mapping[str, Any] = model.model_fields if body is None else body.fields
     for name, field in fields.items():
         for one in field.metadata:

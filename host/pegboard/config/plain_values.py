@@ -13,7 +13,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin
 
 from pegboard.config.class_body import ClassBody, DeferredField
-from pegboard.config.deferred_models import deferred, deferred_settings, model_of
+from pegboard.config.deferred_models import deferred_body, deferred_settings, model_of
 from pegboard.config.models import FromEnvironment, PluginConfig, WidensAccess
 from pegboard.records import NamedTuple
 
@@ -46,7 +46,7 @@ def plain_settings(model: type[_M], data: Mapping[str, Any], context: Mapping[st
     Raises:
         ValueError, AssertionError: the model must validate the data, or would reject it.
     """
-    if (body := deferred(model)) is not None:
+    if (body := deferred_body(model)) is not None:
         return cast("_M", _deferred_settings(model, body, data, context))
     model = model_of(model)
     if not _has_plain_defaults(model) or (data and _validates(model, data)):

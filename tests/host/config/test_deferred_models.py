@@ -181,6 +181,14 @@ SAME = {
         "from abc import ABC\nclass Base(ABC):\n    def half(self): return self.size / 2\n"
         "class Other(PluginConfig, Base):\n    size: int = 1\nprint(validated({'size': 4}, Other).half())"
     ),
+    "import-in-the-body": (
+        "class Other(PluginConfig):\n    key: pydantic.SecretStr = pydantic.SecretStr('a')\n"
+        "    size: int = pydantic.Field(1, ge=1)\nprint(validated({}, Other), validated({'size': 0}, Other))"
+    ),
+    "nested-class": (
+        "from enum import Enum\nclass Mode: ...\nclass Other(PluginConfig):\n    class Mode(Enum): A = 'a'\n"
+        "    mode: Mode | None = None\nprint(validated({'mode': 'a'}, Other))"
+    ),
     "deep-copy": "import copy\nprint(copy.deepcopy(validated({'paths': ['a']})))",
     "pickled-model": (
         "import pickle\ns = validated({'limit': {'size': 2}})\nloaded = pickle.loads(pickle.dumps(s))\n"
