@@ -67,11 +67,11 @@ class ClassBody:
 
     def is_deferrable(self) -> bool:
         """Return True if pydantic need not see a field or method before it validates a value."""
-        fields = (_is_deferrable_field(name, text, self.members.get(name)) for name, text in self.texts.items())
+        fields = (not name.startswith("_") and not _is_constant(text) for name, text in self.texts.items())
         return all(fields) and all(_is_deferrable_member(name, self.members[name]) for name in self.methods)
 
     def is_readable(self) -> bool:
-        """Return True if the annotations can be evaluated without pydantic."""
+        """Return True if the fields can be known without pydantic."""
         try:
             return self.fields is not None
         except Exception:  # noqa: BLE001 - code of the class, and its model reports the problem
@@ -107,16 +107,17 @@ class ClassBody:
 def _field(annotation: Any, value: Any) -> DeferredField:
     kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     calls = [one for one in (*metadata, value) if isinstance(one, Recorded)]
-    limits = tuple(pair for call in calls for pair in call.options.items() if pair[0] in _LIMITS)
+    options = [pair for call in calls for pair in call.options.items()]
+    if any(name not in _OPTIONS for name, _ in options):
+        raise ValueError("only pydantic knows this option")
     if isinstance(value, Recorded):
         value = value.arguments[0] if value.arguments else value.options.get("default", ...)
-    return DeferredField(kind, tuple(one for one in metadata if one not in calls), limits, value)
+    marks = tuple(one for one in metadata if not isinstance(one, Recorded))
+    return DeferredField(kind, marks, tuple(pair for pair in options if pair[0] in _LIMITS), value)
 
 
-def _is_deferrable_field(name: str, text: str, value: Any) -> bool:
-    is_constant = "ClassVar" in text or "Final" in text
-    has_known_options = not isinstance(value, Recorded) or value.options.keys() <= _OPTIONS
-    return has_known_options and not is_constant and not name.startswith("_")
+def _is_constant(annotation: str) -> bool:
+    return "ClassVar" in annotation or "Final" in annotation
 
 
 def _is_deferrable_member(name: str, member: object) -> bool:

@@ -62,10 +62,10 @@ class DeferredModel(ABCMeta):  # as the type of models, so that abstract classes
 
 
 def _by_model(name: str) -> Any:
-    """Return a method that an object of the model performs."""
+    """Return a method that calls the method of an object of the model."""
 
     def method(self: DeferredSettings, *arguments: Any) -> Any:
-        return getattr(self.__validated__(), name)(*arguments)
+        return getattr(self.__model_object__(), name)(*arguments)
 
     return method
 
@@ -98,14 +98,14 @@ class DeferredSettings(metaclass=DeferredModel):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith(("model_", "__pydantic_")):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.__validated__(), name)
+        return getattr(self.__model_object__(), name)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """The model as soon as pydantic is imported, so that `isinstance` finds its base classes."""
         return model_of(type(self)) if is_pydantic_imported() else type(self)
 
-    def __validated__(self) -> BaseModel:
+    def __model_object__(self) -> BaseModel:
         """Return the same settings as an object of the model."""
         fields = {name: vars(self)[name] for name in type(self).__deferred__.texts}
         settings: BaseModel = model_of(type(self)).model_construct(set(self.__given__), **fields)
@@ -169,7 +169,7 @@ def deferred_settings(settings: type, values: Mapping[str, Any], given: Iterable
 
 
 def deferred_body(settings: Any) -> ClassBody | None:
-    """Return the body of a deferred class that can be read without pydantic, or None."""
+    """Return the body of a deferred class whose fields are known without pydantic, or None."""
     body = settings.__deferred__ if isinstance(settings, DeferredModel) else None
     return body if body is not None and body.is_readable() else None
 

@@ -181,6 +181,20 @@ SAME = {
         "from abc import ABC\nclass Base(ABC):\n    def half(self): return self.size / 2\n"
         "class Other(PluginConfig, Base):\n    size: int = 1\nprint(validated({'size': 4}, Other).half())"
     ),
+    "alias": (
+        "class Other(PluginConfig):\n    size: int = pydantic.Field(1, alias='length')\n"
+        "print(validated({'length': 2}, Other), validated({'size': 2}, Other))"
+    ),
+    "option-in-an-annotation": (
+        "class Other(PluginConfig):\n    size: Annotated[int, pydantic.Field(multiple_of=2)] = 2\n"
+        "print(validated({'size': 3}, Other))"
+    ),
+    "mark-with-an-alias": (
+        "from pegboard.config.widened_access import access_settings\nclass Other(PluginConfig):\n"
+        "    write: Annotated[bool, pydantic.Field(alias='writes'), WidensAccess('y')] = False\n"
+        "config = HostConfig.of({'plugins': {'mine': {'writes': True}}})\n"
+        "print(access_settings(config, {'plugins': {'mine': Other}, 'toolkits': {}}))"
+    ),
     "import-in-the-body": (
         "class Other(PluginConfig):\n    key: pydantic.SecretStr = pydantic.SecretStr('a')\n"
         "    size: int = pydantic.Field(1, ge=1)\nprint(validated({}, Other), validated({'size': 0}, Other))"
@@ -260,7 +274,6 @@ def test_values_are_not_evaluated(run: Run) -> None:
     "body",
     [
         "import pydantic\nclass Other(PluginConfig):\n    size: int = pydantic.Field(1, ge=1)",
-        "class Other(PluginConfig):\n    size: int = pydantic.Field(1, alias='length')",
         "class Other(Settings):\n    size: int = 1",
         (
             "class Other(PluginConfig):\n    size: int = 1\n    @pydantic.model_validator(mode='before')\n"
@@ -268,7 +281,7 @@ def test_values_are_not_evaluated(run: Run) -> None:
         ),
         "def local(T):\n    class Other(PluginConfig):\n        size: T = 1\n    return Other\nOther = local(int)",
     ],
-    ids=["after-import", "alias", "subclass", "validator-before", "local-types"],
+    ids=["after-import", "subclass", "validator-before", "local-types"],
 )
 def test_other_classes_are_models_at_once(body: str, run: Run) -> None:
     code = "from pydantic import BaseModel; print(issubclass(Other, BaseModel), Other().size)"
