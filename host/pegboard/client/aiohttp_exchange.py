@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -26,6 +27,8 @@ MAX_CONNECT_SECONDS = 30
 _HEADERS = {"Accept-Encoding": "identity"}
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """After 60 seconds of silence the system asks the peer, and gives up 60 seconds later."""
+_quotation = re.compile(r"( when reading|:?\n|: <|:? b['\"]).*", re.DOTALL)
+"""The part of an error message of aiohttp that may quote the response."""
 
 
 class AiohttpExchange:
@@ -115,12 +118,15 @@ def _is_loopback(host: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason of a failure without the URLs of the server and the proxy. They may contain secrets."""
-    if isinstance(error, aiohttp.ClientResponseError):
-        return f"{error.status} {error.message}".splitlines()[0]
-    if isinstance(error, HttpProcessingError):
-        return f"{error.code} {error.message}".splitlines()[0]
-    return str(error) or type(error).__name__
+    """Return the reason of a failure without URLs and without bytes of the response. They may contain secrets."""
+    text = str(error)
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        text = "Server disconnected"  # its message may be the begin of the response
+    elif isinstance(error, aiohttp.ClientResponseError):
+        text = f"{error.status} {error.message}"
+    elif isinstance(error, HttpProcessingError):
+        text = f"{error.code} {error.message}"
+    return _quotation.sub("", text) or type(error).__name__
 
 
 class AiohttpReply:

@@ -64,7 +64,7 @@ class HttpEndpoint:
             may_log_in: False to fail if the server requires a login.
 
         Raises:
-            TransportError: the server cannot be reached, or redirects to another origin.
+            TransportError: the server cannot be reached, redirects to another origin, or compresses its response.
             LoginRequiredError: the server requires a login.
         """
         logins = redirects = 0
@@ -84,6 +84,7 @@ class HttpEndpoint:
                         redirects += 1
                         self._url = self._redirected(reply)
                         continue
+                    _refuse_compression(reply)
                     if method == "POST" and reply.status < 300:
                         self._accepted.set()
                     yield reply
@@ -160,6 +161,12 @@ class HttpEndpoint:
 
 def _redirects_to(url: str) -> TransportError:
     return TransportError(f"the server redirects to {Endpoint(url).label}; if you trust it, use that URL")
+
+
+def _refuse_compression(reply: HttpReply) -> None:
+    encoding = reply.headers.get("content-encoding", "identity").lower()
+    if encoding != "identity" and reply.status == 200:
+        raise ConnectionLostError(f"the server compressed the response ({encoding[:100]}), which the request forbids")
 
 
 def content_type(reply: HttpReply) -> str:

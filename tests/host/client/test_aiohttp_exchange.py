@@ -97,6 +97,31 @@ async def test_a_connection_that_is_reset_before_the_body_is_read_is_lost(exchan
 
 
 @both
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        (b"HTTP/1.1 200 OK\r\nSet-Cookie: canary\r\nX-Ot", "no response: Server disconnected"),
+        (b"HTTP/1.1 200 OK\r\nSet-Cookie: canary" + b"x" * 99_999, "no response: 400 Got more than 8190 bytes"),
+        (b"canary is not HTTP\r\n\r\n", "no response: 400 Bad status line"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncanary", "broke off: Response payload is not completed$"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ncanary\r\n", "no response: 400 Invalid character"),
+    ],
+)
+async def test_a_fault_is_described_without_bytes_of_the_response(
+    exchange: AiohttpExchange, method: str, body: bytes | None, response: bytes, reason: str
+) -> None:
+    async def read(url: str) -> None:
+        async with exchange(method, url, {}, body) as reply:
+            async for _ in reply.chunks:
+                pass
+
+    async with unread(response, closes=True) as (url, _):
+        with pytest.raises(ConnectionLostError, match=reason) as caught:
+            await read(url)
+    assert not [word for word in ("canary", "<", "b'") if word in str(caught.value)]
+
+
+@both
 async def test_a_change_of_the_protocol_is_a_response(
     exchange: AiohttpExchange, method: str, body: bytes | None
 ) -> None:

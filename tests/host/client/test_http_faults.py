@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 from typing import Any
 
@@ -422,6 +423,14 @@ async def test_a_status_without_a_message_is_explained(response: bytes, told: st
         with pytest.raises(TransportError, match=told.format(origin=url.removesuffix("/mcp"))):
             async with Client(url):
                 pass
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_a_compressed_response_is_refused(kind: str) -> None:
+    compressed = whole(200, gzip.compress(b"{}"), f"Content-Type: {kind}", "Content-Encoding: gzip")
+    async with connected(stateless(lambda _: compressed)) as (client, _):
+        with pytest.raises(TransportError, match=r"the server compressed the response \(gzip\)"):
+            await client.call("x")
 
 
 async def test_an_unknown_method_of_the_new_era_is_a_protocol_error() -> None:
