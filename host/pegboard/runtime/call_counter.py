@@ -23,8 +23,7 @@ class CallCounter:
         self._epoch = 0
         self._earlier: dict[int, int] = {}
         self._waiting: dict[int, asyncio.Event] = {}
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._drained: asyncio.Event | None = None
         self.grace_end = 0.0
         self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, dispatch)
 
@@ -36,7 +35,6 @@ class CallCounter:
     def begin(self) -> int:
         """Increment the count when a call begins. Return the epoch, for `end`."""
         if not self._count:
-            self._idle.clear()
             self.watchdog.wake()
         self._count += 1
         return self._epoch
@@ -46,8 +44,9 @@ class CallCounter:
         self._count -= 1
         if epoch != self._epoch:
             self._end_earlier(epoch)
-        if not self._count:
-            self._idle.set()
+        if not self._count and self._drained is not None:
+            self._drained.set()
+            self._drained = None
 
     def begin_epoch(self) -> asyncio.Event:
         """Begin a new epoch. Return an event that is set when all calls of earlier epochs have ended."""
@@ -71,9 +70,12 @@ class CallCounter:
     async def drain(self, grace: float) -> bool:
         """Wait up to `grace` seconds until no call is in flight. Return False if calls are still in flight."""
         self.grace_end = asyncio.get_running_loop().time() + grace
+        if not self._count:
+            return True
+        self._drained = self._drained or asyncio.Event()
         try:
             async with asyncio.timeout_at(self.grace_end):
-                await self._idle.wait()
+                await self._drained.wait()
         except TimeoutError:
             return False
         return True

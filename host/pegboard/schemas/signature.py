@@ -104,9 +104,10 @@ class Signature(NamedTuple):
         Raises:
             ToolOutputError: the result does not fit the declared type, or JSON cannot express it.
         """
-        if type(value) is str and self.output_schema is None:
+        kind, output = type(value), self.output
+        if (output is not None and kind is output.sound) or (kind is str and self.output_schema is None):
             return value
-        if type(value) not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
+        if kind not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
             # it may have no end
             raise ToolOutputError("The tool returned an iterator.", "return a list")
         is_content = isinstance(value, ToolResult) or (self.may_be_content and _may_be_content(value))
@@ -122,8 +123,6 @@ class Signature(NamedTuple):
         try:
             if self.output is None:
                 return self.checked(value)  # type: ignore[misc]
-            if type(value) is self.output.sound:
-                return value
             return _encoded(self.output.encoded(value, is_json), structured=True)
         except ValidationError as error:
             from pegboard.messages.argument_errors import output_problems  # most results fit

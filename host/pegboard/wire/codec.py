@@ -107,7 +107,7 @@ def encode(value: Any) -> bytes:
         TypeError: JSON cannot express the value.
     """
     try:
-        return _to_json(value)
+        return to_json(value, inf_nan_mode="null", bytes_mode="base64")
     except ValueError as error:
         if "surrogates" not in str(error):
             raise TypeError(str(error)) from None

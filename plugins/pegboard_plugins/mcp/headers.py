@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+from multidict import istr
 
 from pegboard.plugin import ProtocolError
 from pegboard.types import Headers
 from pegboard_plugins.mcp.revisions import SUPPORTED_REVISIONS
 
-PROTOCOL_VERSION_HEADER: Final = "MCP-Protocol-Version"
-SESSION_HEADER: Final = "Mcp-Session-Id"
+PROTOCOL_VERSION_HEADER: Final = istr("MCP-Protocol-Version")  # a lookup by an istr is faster than by a string
+SESSION_HEADER: Final = istr("Mcp-Session-Id")
+_METHOD_HEADER: Final = istr("Mcp-Method")
+_NAME_HEADER: Final = istr("Mcp-Name")
 HEADER_MISMATCH: Final = -32020
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -30,23 +34,30 @@ def named_revision(headers: Headers) -> str | None:
     return ", ".join(value.strip(" \t") for value in values) if values else None
 
 
-def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any], name_parameter: str | None = None) -> None:
+def check_mirrored(
+    headers: Headers, method: str, params: Mapping[str, Any], name_parameter: Callable[[str], str | None]
+) -> None:
     """Reject a request whose headers differ from its body: an intermediary may have acted on the headers.
 
     Args:
         headers: the header fields of the request.
         method: the method of the request.
         params: the parameters of the request.
-        name_parameter: the parameter that `Mcp-Name` mirrors, for a method that the specification does not define.
+        name_parameter: returns the parameter that `Mcp-Name` mirrors, for a method that requires it by a plugin.
 
     Raises:
         ProtocolError: -32020, naming the header.
     """
-    _same(headers, "Mcp-Method", method)
-    source = _NAMED_BY.get(method, name_parameter)
-    if source is not None:
-        value = params.get(source)
-        _same(headers, "Mcp-Name", value if isinstance(value, str) else "", encoded=True)
+    value = header_value(headers, _METHOD_HEADER)
+    if value != method:
+        raise _differs(_METHOD_HEADER, value)
+    source = _NAMED_BY.get(method) or name_parameter(method)
+    if source is None:
+        return
+    name = params.get(source)
+    value = header_value(headers, _NAME_HEADER)
+    if value is None or decode_header_value(value) != (name if isinstance(name, str) else ""):
+        raise _differs(_NAME_HEADER, value)
 
 
 def check_revision(headers: Headers, revision: str) -> None:
@@ -56,19 +67,17 @@ def check_revision(headers: Headers, revision: str) -> None:
         ProtocolError: -32020.
     """
     try:
-        _same(headers, PROTOCOL_VERSION_HEADER, revision)
+        value = header_value(headers, PROTOCOL_VERSION_HEADER)
+        if value != revision:
+            raise _differs(PROTOCOL_VERSION_HEADER, value)
     except ProtocolError as error:
         if named_revision(headers) in SUPPORTED_REVISIONS:
             raise
         raise ProtocolError(error.code, error.message, {"supported": list(SUPPORTED_REVISIONS)}) from None
 
 
-def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) -> None:
-    value = header_value(headers, name)
-    if value is None:
-        raise header_mismatch(f"{name} is missing")
-    if (decode_header_value(value) if encoded else value) != expected:
-        raise header_mismatch(f"the value of {name} differs from the body")
+def _differs(name: str, value: str | None) -> ProtocolError:
+    return header_mismatch(f"{name} is missing" if value is None else f"the value of {name} differs from the body")
 
 
 def header_value(headers: Headers, name: str) -> str | None:

@@ -30,9 +30,14 @@ class McpEndpoint:
 
     def answer(self, request: Request, host: ProtocolContext) -> Answer:
         """Answer a request at the endpoint. Outside any task, return an awaitable for a response that is not ready."""
+        http = self._http
+        if http is None:
+            return self._open_and_answer(request, host)
         if self._profile is not None:
             host = self._restricted(host, self._profile)
-        return self._answer(request, host)
+        if request.method == "POST":
+            return begin(http.post(request, host))
+        return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
     def _restricted(self, host: ProtocolContext, profile: Profile) -> ProtocolContext:
         if self._view is None or self._view.host is not host:
@@ -40,14 +45,6 @@ class McpEndpoint:
 
             self._view = ProfileHost(host, profile)
         return self._view
-
-    def _answer(self, request: Request, host: ProtocolContext) -> Answer:
-        http = self._http
-        if http is None:
-            return self._open_and_answer(request, host)
-        if request.method == "POST":
-            return begin(http.post(request, host))
-        return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Answer a request before the handlers exist. Open the stores if needed.
@@ -66,5 +63,5 @@ class McpEndpoint:
         if self._http is None:  # unless another request was faster
             sessions = HttpSessions(store, events, config, self._profile.name if self._profile else "")
             self._http = StreamableHttp(config, self._round_trips, sessions)
-        answer = self._answer(request, host)
+        answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer

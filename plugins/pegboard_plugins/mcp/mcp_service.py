@@ -272,7 +272,7 @@ class McpService:
         meta = params.get("_meta")
         notify: Notify | None = None
         ask: Ask | None = None
-        token = progress_token(meta)
+        token = progress_token(meta) if meta else None
         if channel is not None:
             if token is not None:
                 channel.progress = ProgressReports(token, channel, self._progress_interval)

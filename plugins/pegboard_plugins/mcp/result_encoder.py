@@ -67,6 +67,7 @@ class ResultEncoder:
             info = encode(implementation_object(self._identity, revision))
             self._server_info = b'"%b":%b' % (SERVER_INFO.encode(), info)
             self._close = b',"resultType":"complete","_meta":{%b}}' % self._server_info
+        self._success = b',"isError":false' + self._close
         # an encoded page is kept for as long as the host lists the page
         self._pages: WeakKeyDictionary[Listing, bytes] = WeakKeyDictionary()
         self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
@@ -126,7 +127,7 @@ class ResultEncoder:
         if content is not None or is_error or meta is not None:
             return self._full_tool_result(outcome)
         if value is None and not structured:
-            return b'{"content":[],"isError":false' + self._close
+            return b'{"content":[]' + self._success
         raw = encode(value)
         text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode_text(raw)
         is_object = isinstance(value, dict)
@@ -138,7 +139,7 @@ class ResultEncoder:
 
     def _text_and_value(self, text: bytes, value: bytes, *, structured: bool, is_object: bool) -> Iterable[bytes]:
         """Return the parts of the result with a text and a value, which may be large."""
-        head, end = b'{"content":[{"type":"text","text":', b',"isError":false' + self._close
+        head, end = b'{"content":[{"type":"text","text":', self._success
         if not (structured and self._structured):
             return head, text, b"}]", end
         if is_object or not self.wraps_results:

@@ -131,7 +131,7 @@ class StreamableHttp:
         if not client.revision == named in STATELESS_REVISIONS:
             check_revision(request.headers, client.revision)
             require_served(client)
-        check_mirrored(request.headers, method, params, service.name_parameter(method))
+        check_mirrored(request.headers, method, params, service.name_parameter)
         if method == "server/discover":
             return Response(body=service.discovery(request_id))
         if method == "subscriptions/listen":
