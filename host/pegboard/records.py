@@ -26,10 +26,12 @@ else:
             return tuple.__new__(cls, values)
 
         def _replace(self, /, **changes: Any) -> Self:
-            changed = self._make(map(changes.pop, self._fields, self))
-            if changes:
-                raise TypeError(f"{type(self).__name__} has no field {', '.join(changes)}")
-            return changed
+            values, fields = list(self), self._fields
+            for name, value in changes.items():
+                if name not in fields:
+                    raise TypeError(f"{type(self).__name__} has no field {name}")
+                values[fields.index(name)] = value
+            return tuple.__new__(type(self), values)
 
         __replace__ = _replace
 

@@ -112,7 +112,7 @@ class RateLimit(Middleware):
         caller = call.caller
         if caller.service and self._services is None and _is_service(call):
             return False
-        return self._local or not (caller.trusted or _is_loopback(call))
+        return self._local or not (caller.trusted or (call.peer in _LOOPBACK and not caller.is_known))
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Count the call, or refuse it."""
@@ -184,11 +184,6 @@ class Buckets:
 
 def _rate(per_minute: float, burst: int) -> Rate:
     return Rate(60 / per_minute, burst)
-
-
-def _is_loopback(call: Call) -> bool:
-    """Return True if a caller without a token connects from loopback."""
-    return not call.caller.is_known and call.peer in _LOOPBACK
 
 
 def _is_service(call: Call) -> bool:

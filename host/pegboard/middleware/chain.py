@@ -176,7 +176,7 @@ def wrap(
         if time.timer is None:
             time.wake()
         try:
-            outcome = await handle(call, following)
+            outcome = await handle(call, following.run)
         except MCPError:
             raise
         except BaseException as error:
@@ -225,7 +225,8 @@ class _Following:
         self.given: Outcome | None = None
         self.raised: BaseException | None = None
 
-    async def __call__(self, call: Call) -> Outcome:
+    async def run(self, call: Call) -> Outcome:
+        """Run the rest of the chain."""
         if self.given is not None:
             self._refuse_again()
         if type(call) is not Call:
@@ -272,5 +273,5 @@ def _raise_fault(blame: str, error: BaseException) -> NoReturn:
 
 LINK_CODE = next(one for one in wrap.__code__.co_consts if isinstance(one, CodeType))
 """The code that runs a middleware; its variable `blame` names the middleware."""
-CALL_NEXT_CODE = _Following.__call__.__code__
+CALL_NEXT_CODE = _Following.run.__code__
 """The code of `call_next`, which passes a call on."""

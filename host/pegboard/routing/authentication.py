@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from pegboard.plugin.routes import Authenticator, RouteHandler
@@ -40,18 +40,22 @@ class PolicyAuthenticators:
     def __init__(self, authenticators: Sequence[Authenticator]) -> None:
         self._authenticators = authenticators
         self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
+        self._known_to_operator = _known_by_first(self._authenticators)
+        self._known_to_others = _known_by_first(self._for_others)
 
-    def known(self, request: Request) -> Admitted | None:
+    def asked(self, request: Request) -> Sequence[Authenticator]:
+        """Return the authenticators that may admit a request."""
+        return self._authenticators if request.caller.trusted else self._for_others
+
+    def known(self, request: Request) -> Caller | None:
         """Return the caller if the first authenticator recognizes the caller without waiting."""
-        asked = self._authenticators if request.caller.trusted else self._for_others
-        find = getattr(asked[0], "known_caller", None) if asked else None
-        found = find(request) if find is not None else None
-        return None if found is None else Admitted(found, asked[0])
+        known_caller = self._known_to_operator if request.caller.trusted else self._known_to_others
+        return None if known_caller is None else known_caller(request)
 
     async def ask(self, request: Request) -> Admitted | Response:
         """Return the caller, or a refusal."""
         refusals: list[tuple[Response, Authenticator]] = []
-        asked = self._authenticators if request.caller.trusted else self._for_others
+        asked = self.asked(request)
         if not asked:
             proof = proof_of(self._authenticators)
             text = f"Only the operator may use this. To prove that you are the operator, {proof}.\n"
@@ -85,14 +89,18 @@ class GuardedHandler:
         self._handler = handler
         self._authenticators = authenticators
 
-    def __call__(self, request: Request, host: ProtocolContext) -> Answer:
-        known = self._authenticators.known(request)
-        if known is None:
+    def answer(self, request: Request, host: ProtocolContext) -> Answer:
+        """Return the response to a request, or an awaitable for it."""
+        caller = self._authenticators.known(request)
+        if caller is None:
             return self._ask(request, host)
-        answer = self._admit(known.caller, request, host)
+        answer = self._admit(caller, request, host)
+        if type(answer) is Response and answer.status not in _CHALLENGED:
+            return answer  # the common case
+        first = self._authenticators.asked(request)[0]
         if isinstance(answer, Response | EventStream):
-            return self._completed(answer, known.authenticator)
-        return self._awaited(answer, known.authenticator)
+            return self._completed(answer, first)
+        return self._awaited(answer, first)
 
     async def _ask(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         found = await self._authenticators.ask(request)
@@ -115,8 +123,13 @@ class GuardedHandler:
 
     def _completed(self, answer: Response | EventStream, authenticator: Authenticator) -> Response | EventStream:
         if not isinstance(answer, Response) or answer.status not in _CHALLENGED:
-            return answer  # the common case
+            return answer
         return self._authenticators.complete(answer, authenticator)
+
+
+def _known_by_first(authenticators: Sequence[Authenticator]) -> Callable[[Request], Caller | None] | None:
+    """Return `known_caller` of the first authenticator, or None if it has none."""
+    return getattr(authenticators[0], "known_caller", None) if authenticators else None
 
 
 def proof_of(authenticators: Iterable[Authenticator]) -> str:

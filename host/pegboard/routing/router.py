@@ -95,7 +95,7 @@ def protect(route: Route, authenticators: Iterable[Authenticator]) -> Route | No
     """
     own = [one for one in authenticators if one.policy == route.auth]
     if own and route.auth != "public":
-        return route._replace(handler=GuardedHandler(route.handler, PolicyAuthenticators(own)))
+        return route._replace(handler=GuardedHandler(route.handler, PolicyAuthenticators(own)).answer)
     return route if route.auth in OPEN else None
 
 
