@@ -1,4 +1,4 @@
-"""Errors that a model can act on: what it may mend, what it must ask the user, what nobody can help.
+"""Errors that a model can act on: what it may correct, what it must ask the user, what nobody can help.
 
 $ pegboard call --file typed_errors.py mail_send to=ada text=Hello
 pegboard: 'ada' is no address.

@@ -94,10 +94,10 @@ def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
 
     The first adapter that returns an error counts. The order is: the tool's own adapters, those that its provider names
     (`AuthProvider.error_adapters`), those of plugins in `[host] error_adapters`, and those of other plugins by name.
-    Adapters whose attribute `fallback` is true come last: they know libraries on which the libraries of services are
-    built. Errors that authors raise on purpose are not adapted. Exceptions that no adapter knows are masked. An adapter
-    that raises is logged and skipped. `Upstream`, `instance_of`, `error_code` and `retry_after_ms` help to write an
-    adapter.
+    Adapters whose attribute `fallback` is true come last: they know general libraries, such as HTTP clients, that the
+    libraries of services use. Errors that authors raise on purpose are not adapted. Exceptions that no adapter knows
+    are masked. An adapter that raises is logged and skipped. `Upstream`, `instance_of`, `error_code` and
+    `retry_after_ms` help to write an adapter.
     """
     raise NotImplementedError
 
@@ -107,7 +107,8 @@ def register_middleware(context: PluginContext) -> Iterable[Middleware | Middlew
     """Return middleware: objects of `Middleware`, or functions `async (call, call_next) -> Outcome`.
 
     A function runs around every request and notification. `@around("tools/call")` limits it to some methods. `[host]
-    middleware` lists names, outermost first. Other middleware runs inside those, in the order of names.
+    middleware` lists names, outermost first. Middleware that is not listed runs inside the listed middleware, in the
+    order of names.
     """
     raise NotImplementedError
 
@@ -153,8 +154,8 @@ def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     The token of the request itself comes first. Then, at each call, the host asks the plugins in `[host]
     token_sources`, and the others in the order of names. The first token counts. A source that raises, or that does not
     respond within `[host] token_seconds`, is logged and skipped. Without a token the call fails with an
-    `AuthorizationRequiredError`: the first that a source raised, since it may tell the user where to authorize. The
-    host keeps no token.
+    `AuthorizationRequiredError`: the first one that a source raised, because it may tell the user where to
+    authorize. The host keeps no token.
 
     A source that reads a secret of the host may name it with a method `secret`. If all sources name secrets that are
     not set, the host warns the operator at the start, and this machine's user at the call.
@@ -189,7 +190,8 @@ def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
     """Return stores of secrets. The first store that has a secret supplies it.
 
     The host asks the plugins in `[host] secret_stores` first, then the others in the order of names. A store that
-    raises is reported and skipped. The report contains the exception's message, so this must not contain a secret.
+    raises is reported and skipped. The report contains the exception's message, so the message must not contain a
+    secret.
     """
     raise NotImplementedError
 

@@ -159,7 +159,7 @@ class Host:
         return self.assembly.contributed
 
     def hears(self, method: str) -> bool:
-        """Return True if a handler or middleware receives notifications named `method`. Requests never count."""
+        """Return True if a handler or middleware receives notifications named `method`. Return False for requests."""
         return method.startswith("notifications/") and method in self._methods
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
@@ -217,7 +217,7 @@ class Host:
         self._offered |= offered(assembly)
 
     def _page(self, kind: ListKind, call: Call) -> Awaitable[Outcome]:
-        """Return a page of the list that is served once middleware has let the call run."""
+        """Return a page of the current list. Middleware runs before, and may change the list meanwhile."""
         assert self._lists is not None
         return self._lists.method(kind)(call)
 
@@ -286,7 +286,7 @@ class Host:
         """Leave the lifespans in reverse order and stop the threads. If a lifespan fails, the others are still left.
 
         Raises:
-            asyncio.CancelledError: the task was cancelled. Everything that needs no waiting has been left.
+            asyncio.CancelledError: the task was cancelled. Lifespans that end without waiting have been left.
         """
         self._late.close()
         cancelled = await leave_all(self._entered)

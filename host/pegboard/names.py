@@ -78,7 +78,7 @@ def _squashed(name: str) -> str:
 
 
 def spellings(toolkit: str, tool: str) -> frozenset[str]:
-    """Return all normal forms of the name of a tool. A tool without a prefix has the toolkit ""."""
+    """Return all normal forms of the name of a tool. Pass "" as the toolkit of a tool without a prefix."""
     own = toolkit_spellings(tool)
     if not toolkit:
         return own

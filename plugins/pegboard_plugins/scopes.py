@@ -218,7 +218,7 @@ class ScopeGate(Gate):
         return InsufficientScopeError(needed.union(self._methods.get(call.method, ())))
 
     async def guard(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse a call of a method without the scopes of the method."""
+        """Refuse a call if the caller lacks the scopes of the method."""
         scopes = self._methods[call.method]
         if call.allows(scopes):
             return await call_next(call)

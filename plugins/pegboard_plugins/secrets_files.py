@@ -114,7 +114,7 @@ class FileStore:
             raise ValueError("there is no folder of secrets: name one in [plugins.secrets_files] directory")
         path = self._directory / name
         if not name.isprintable() or Path(name).name != name or path.is_symlink():
-            raise ValueError("the name is not that of a file in the folder of secrets")
+            raise ValueError("no file in the folder of secrets can have this name")
         return path
 
     def _find_in_folder(self, name: str) -> Path | None:

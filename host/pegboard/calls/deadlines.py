@@ -1,7 +1,7 @@
 """Time limits of functions. Calls with the same limit share one timer.
 
 Calls with the same limit expire in the order in which they began, so they form a queue. The timer waits for the first
-call of the queue. A call without a limit has no deadline, nor has a call that ends without waiting.
+call of the queue. Calls without a limit have no deadline. Calls that end without waiting have none either.
 """
 
 from __future__ import annotations

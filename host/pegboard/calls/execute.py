@@ -186,7 +186,7 @@ async def invoke_within(
 
 
 def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:
-    """Return a coroutine that reads the files in a value, or None if it contains none."""
+    """Return a coroutine that reads the files in a value, or None if the value contains no files."""
     from pegboard.calls.media_results import reading_of  # most hosts send no files
 
     return reading_of(value, bound, runtime.threads.step)

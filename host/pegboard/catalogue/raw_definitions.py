@@ -76,7 +76,7 @@ def raw_signature(definition: ToolDefinition | ResourceDefinition | PromptDefini
 
 @lru_cache(maxsize=8)
 def _signature_of(function: Callable[..., Any]) -> tuple[Signature, str]:
-    """Return the signature of a function with raw. The definitions of a server or toolkit often share one function."""
+    """Return `raw_signature` of a function, cached because the definitions of a server often share one function."""
     context = context_parameter(function)
     others = [one.name for one in parameters_of(function) if one.name != context]
     if len(others) != 1:

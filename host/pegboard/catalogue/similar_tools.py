@@ -56,7 +56,7 @@ async def _names(call: Call, list_tools: CallNext) -> list[str]:
 
 
 def closest_tool(name: str, names: Sequence[str]) -> str | None:
-    """Return the tool whose words are similar to the words of a name, or that only lacks or adds a prefix."""
+    """Return the tool whose words are similar to those of a name, or equal except for a prefix, if there is one."""
     name = name[:MAX_NAME_CHARACTERS]
     wanted = words(name)
     names = nlargest(MAX_SIMILAR_TOOLS, names, key=lambda one: _equal_letters(name.casefold(), one.casefold()))

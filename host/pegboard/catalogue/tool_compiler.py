@@ -169,7 +169,7 @@ def _compile_raw(
 
 
 def _signature(definition: ToolDefinition, references: SchemaReferences, documented: Mapping[str, str]) -> Signature:
-    """Return the signature of a tool, with schemas for clients that read no references, or only some."""
+    """Return the signature of a tool. Its schemas have no references, or none at their root, as `references` says."""
     taken, given, changes = definition.input_schema, definition.output_schema, definition.arguments
     signature = compile_signature(
         definition.function, taken, given, strict=definition.strict, changes=changes, documented=documented
@@ -240,7 +240,7 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
 
 
 def described(definition: ToolDefinition | PromptDefinition) -> tuple[str, Mapping[str, str]]:
-    """Return the description, and the descriptions of parameters in the docstring. Models choose an item by the first.
+    """Return the description by which models choose an item, and the descriptions of parameters in the docstring.
 
     Raises:
         ToolDefinitionError: the definition has no description.

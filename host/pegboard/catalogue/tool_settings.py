@@ -122,7 +122,7 @@ def _options(settings: ToolSettings) -> dict[str, Any]:
 
 
 def _culprit(definition: ToolDefinition, options: Mapping[str, Any], bind: Bind, message: str) -> tuple[str, ...]:
-    """Return the path of the setting that alone has the same error, or an empty path for several settings."""
+    """Return the path of the setting that causes an error by itself, or an empty path if several settings cause it."""
     alone: dict[tuple[str, ...], Any] = {(key,): {key: value} for key, value in options.items() if key != "arguments"}
     for key, change in options.get("arguments", {}).items():
         alone["arguments", key] = {"arguments": {key: change}}

@@ -19,12 +19,12 @@ logger = logging.getLogger("pegboard")
 
 
 class WatchedPlaces(NamedTuple):
-    """The files whose changes count.
+    """The files whose changes are reported.
 
     Attributes:
-        folders: folders whose Python files count.
+        folders: folders, for their Python files.
         files: other files.
-        installed: folders of the module path, whose distributions count.
+        installed: folders of the module path, for their distributions.
     """
 
     folders: Collection[str]
@@ -32,7 +32,7 @@ class WatchedPlaces(NamedTuple):
     installed: Collection[str] = frozenset()
 
     def has(self, path: str) -> bool:
-        """Return True if a change of a path counts."""
+        """Return True if changes of a path are reported."""
         folder, name = os.path.split(path)
         if name.endswith(".py"):
             return folder in self.folders

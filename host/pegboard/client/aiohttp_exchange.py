@@ -39,7 +39,7 @@ class AiohttpExchange:
     """
 
     def __init__(self, *, public_only: bool = False) -> None:
-        # a standing stream and each call in flight have a connection
+        # a standalone stream and each call in flight have a connection
         make_socket = _public_socket if public_only else _lasting_socket
         self._connector = aiohttp.TCPConnector(limit=0, socket_factory=make_socket)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=MAX_CONNECT_SECONDS)
@@ -72,7 +72,7 @@ class AiohttpExchange:
 
 
 def _lasting_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """Return a socket that notices a vanished peer, because a standing stream may carry nothing for hours."""
+    """Return a socket that notices a vanished peer, because an event stream may carry nothing for hours."""
     made = socket.socket(*address[:3])
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE.items():

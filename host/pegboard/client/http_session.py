@@ -58,7 +58,7 @@ class SessionHttp:
         self._renew = renew
         self._missed = missed
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._standing: asyncio.Task[None] | None = None
+        self._standalone: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
 
     async def exchange(self, flight: InFlight) -> Message:
@@ -104,18 +104,18 @@ class SessionHttp:
         """
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
-            self._standing = self._begin(self._stand(self._opened))
+            self._standalone = self._begin(self._keep_standalone(self._opened))
         return self._opened
 
     @property
     def is_listening(self) -> bool:
-        """True if the standing stream is open, or will be opened again."""
-        return self._standing is not None and not self._standing.done()
+        """True if the standalone stream is open, or will be opened again."""
+        return self._standalone is not None and not self._standalone.done()
 
     async def close(self) -> None:
         """End the session."""
-        if self._standing is not None:
-            self._standing.cancel()
+        if self._standalone is not None:
+            self._standalone.cancel()
         with suppress(TimeoutError, MCPError):
             async with asyncio.timeout(MAX_GOODBYE_SECONDS):
                 if self._tasks:
@@ -185,8 +185,8 @@ class SessionHttp:
                 failures = 0
         raise ConnectionLostError(f"{self._endpoint.label}: the stream ended before the response")
 
-    async def _stand(self, opened: asyncio.Future[None]) -> None:
-        """Keep the standing stream open until the server refuses it.
+    async def _keep_standalone(self, opened: asyncio.Future[None]) -> None:
+        """Keep the standalone stream open until the server refuses it.
 
         If the server requires a login, wait until it accepts a request.
         """
@@ -195,7 +195,7 @@ class SessionHttp:
         while True:
             used, before, began, is_refused = self.id, reading.events, now(), False
             try:
-                if not await self._stand_once(reading, opened):
+                if not await self._read_standalone(reading, opened):
                     return
                 was_useful = reading.events > before or now() - began > MAX_RECONNECT_SECONDS
                 failures, is_told = 0 if was_useful else failures + 1, False
@@ -217,8 +217,8 @@ class SessionHttp:
                 await self._endpoint.accepts()
             await asyncio.sleep(_delay(reading, failures))
 
-    async def _stand_once(self, reading: StreamReading, opened: asyncio.Future[None]) -> bool:
-        """Open the standing stream and read it to its end. Return False if the server does not offer it.
+    async def _read_standalone(self, reading: StreamReading, opened: asyncio.Future[None]) -> bool:
+        """Open the standalone stream and read it to its end. Return False if the server does not offer it.
 
         Raises:
             TransportError: the connection was lost, or the server refuses the stream for the moment.

@@ -104,7 +104,7 @@ class InFlight:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pause the time limit, but not the limit of the total time. The last pause restarts it at its end."""
+        """Pause the time limit, but not the limit of the total time. The time limit starts again after all pauses."""
         self._pauses += 1
         self.due = self._ends
         try:

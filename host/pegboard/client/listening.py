@@ -26,7 +26,7 @@ class Connected(Protocol):
 
     uris: set[str]
 
-    def standing_flight(self, method: str, params: Message) -> InFlight: ...
+    def open_ended_flight(self, method: str, params: Message) -> InFlight: ...
     async def send(self, flight: InFlight) -> Message: ...
     async def accepts(self) -> None: ...
     async def in_time(self, waiting: Awaitable[None], what: str) -> None: ...
@@ -46,7 +46,7 @@ class Listening:
     def __init__(self, connection: Connected) -> None:
         self.lists = False
         self._connection = connection
-        self._standing: asyncio.Task[None] | None = None
+        self._open_request: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._updating = asyncio.Lock()
 
@@ -73,8 +73,8 @@ class Listening:
             ServerTimeoutError: the server did not acknowledge them in time.
         """
         async with self._updating:
-            previous = self._standing
-            self._standing = await self._opened() if self.lists or self._connection.uris else None
+            previous = self._open_request
+            self._open_request = await self._opened() if self.lists or self._connection.uris else None
             if previous is not None:
                 previous.cancel()
 
@@ -89,7 +89,7 @@ class Listening:
         """Return the task of a request that the server has acknowledged."""
         loop = asyncio.get_running_loop()
         acknowledged: asyncio.Future[None] = loop.create_future()
-        task = loop.create_task(self._stand(self._filter(), acknowledged))
+        task = loop.create_task(self._keep_open(self._filter(), acknowledged))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: _give_up(acknowledged))
@@ -104,14 +104,14 @@ class Listening:
         wanted: Message = dict.fromkeys(LIST_CHANGES, True) if self.lists else {}
         return {**wanted, "resourceSubscriptions": sorted(self._connection.uris)} if self._connection.uris else wanted
 
-    async def _stand(self, wanted: Message, acknowledged: asyncio.Future[None]) -> None:
+    async def _keep_open(self, wanted: Message, acknowledged: asyncio.Future[None]) -> None:
         """Keep the request open. Repeat it when its stream is lost.
 
         If the server requires a login, wait until it accepts another request.
         """
         failures, is_told = 0, False
         while True:
-            flight = self._connection.standing_flight("subscriptions/listen", {"notifications": wanted})
+            flight = self._connection.open_ended_flight("subscriptions/listen", {"notifications": wanted})
             heard = asyncio.get_running_loop().create_future()
             flight.may_log_in = not acknowledged.done()
             flight.acknowledged = _acknowledge(heard, acknowledged, self._connection.report_changes)

@@ -16,7 +16,7 @@ _GUARD = 'read -r _ || { sleep 1; kill -s KILL -- "-$1"; }'
 
 
 class ProcessGroup:
-    """The group of one process, which is its leader.
+    """The process group of a child process, which leads the group.
 
     A shell guards the group. It waits for the end of the client, and then kills the server and the server's children,
     even if the client was killed. On systems without process groups, only the process itself is ended.

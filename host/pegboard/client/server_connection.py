@@ -172,7 +172,7 @@ class ServerConnection:
             ask,
         )
 
-    def standing_flight(self, method: str, params: Message) -> InFlight:
+    def open_ended_flight(self, method: str, params: Message) -> InFlight:
         """Return a request without a time limit."""
         params = {**params, "_meta": self._meta({})}
         return InFlight(next(self._ids), method, params, inf, inf, self._time_limits)
@@ -350,10 +350,10 @@ class ServerConnection:
     # --- changes ---
 
     async def listen(self) -> bool:
-        """Wait until the standing stream of a session is open. Return False if the server has refused it."""
+        """Wait until the standalone stream of a session is open. Return False if the server has refused it."""
         if self._session is None:
             return True
-        await self.in_time(asyncio.shield(self._session.listen()), "the request for its standing stream")
+        await self.in_time(asyncio.shield(self._session.listen()), "the request for its standalone stream")
         return self._session.is_listening
 
     def report_changes(self) -> None:

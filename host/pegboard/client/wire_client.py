@@ -239,7 +239,7 @@ class Client:
         """Receive changes of lists. After a reconnect, every list is reported as changed.
 
         Returns:
-            False if the server has refused the standing stream of a session, so that changes cannot be received.
+            False if the server has refused the standalone stream of a session, so that changes cannot be received.
 
         Raises:
             ProtocolError: the server refused (2026-07-28).

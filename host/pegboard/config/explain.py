@@ -174,7 +174,7 @@ def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
 
 
 def _types(annotation: Any, way: KeyPath) -> list[Any]:
-    """Return all types that the value at a path may have. For a container, the path continues with its items' types."""
+    """Return all types that the value at a path may have. The keys of a container have the types of its items."""
     here = list(_flat(annotation))
     for part in way:
         models = [one for one in here if is_model(one)]

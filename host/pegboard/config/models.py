@@ -100,14 +100,15 @@ class HostSection(PluginConfig):
             one of several plugins with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
             the toolkit may receive to these names or globs, and `providers = ["github"]` the tokens. A tool that
-            requires another one is not served. Without a limit a toolkit receives all that its tools require.
+            requires any other secret or token is not served. Without a limit a toolkit receives all that its tools
+            require.
         autoload: True to enable installed toolkits that the configuration does not name.
         missing_secrets: the effect of a missing secret: "warn" serves the tool and logs a warning, "hide" does not
             serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
         schema_references: "inline" puts definitions in place of references in the schemas of types, for clients that
             do not read `$ref`, unless a schema would become more than twice as large; "keep" keeps the references.
-            Recursive definitions and schemas that authors wrote always keep theirs.
+            References in recursive definitions and in schemas by authors are always kept.
         page_size: the number of items in one page of a list, 1 to 10,000.
         max_result_bytes: the maximum size of a tool's result, in bytes of JSON, and of a resource's content; 0 for no
             limit. A larger result becomes an error that tells the model to request less. A tool's own `max_result`

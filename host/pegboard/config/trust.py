@@ -75,7 +75,7 @@ def select_file(
 def check_trust(
     content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path
 ) -> Untrusted | None:
-    """Return None if the file has a pin with its current content, otherwise the problem."""
+    """Return None if the file is trusted with its current content, otherwise the problem."""
     if isinstance(content, ConfigProblem):
         return Untrusted(None, content)
     shown = files.display_path(content.path, directory)

@@ -63,7 +63,7 @@ def _texts_for_booleans(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[
 
 
 def _is_variable(source: Source) -> bool:
-    """Return True for text without types: variables and the command line."""
+    """Return True if a value comes from a variable or the command line, as text without a type."""
     return source.kind in ("environment", "command line")
 
 

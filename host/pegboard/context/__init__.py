@@ -373,12 +373,12 @@ class Context(Generic[ConfigT, StateT]):
             InteractionError: the function runs without a host.
         """
         if self._bound.owner.catalogue is None:
-            raise InteractionError("This tool uses its host, but runs without one.")
+            raise InteractionError("This tool uses its host, but runs without a host.")
         return self._bound.owner.catalogue
 
     @property
     def notifications(self) -> Notifications:
-        """Change notifications to all clients."""
+        """Notifications of changes, for all clients."""
         from pegboard.context.host_calls import Notifications, ignore_change
 
         return Notifications(ignore_change if self._host is None else self._host.emit)

@@ -210,7 +210,7 @@ class Notifications:
 
 def no_host(call: Call) -> Awaitable[Outcome]:
     """Raise an error, because the function runs without a host."""
-    raise InteractionError("This tool uses its host, but runs without one.")
+    raise InteractionError("This tool uses its host, but runs without a host.")
 
 
 def ignore_change(change: Change) -> None:

@@ -34,13 +34,13 @@ logger = logging.getLogger("pegboard.loading.loader")
 
 
 def set_handler(number: int, handler: Any) -> None:
-    """Set the handler of a signal for the program. It may do this while a plugin is loaded, because a signal came."""
+    """Set the handler of a signal for the program, which may change its handlers while a plugin is loaded."""
     _of_program.setdefault(number, []).append(handler)
     signal.signal(number, handler)
 
 
 def _handler(number: int) -> Any:
-    """Return the handler of a signal, or None for any of the program."""
+    """Return the handler of a signal, or None if the program has set the handler."""
     handler = signal.getsignal(number)
     return None if handler in _of_program.get(number, ()) else handler
 

@@ -9,7 +9,7 @@ from pegboard.messages.texts import complaints
 
 
 def with_hidden_text(lock: CatalogueLock) -> CatalogueLock:
-    """Return the lock of only those definitions that have invisible characters."""
+    """Return a lock with only the definitions that have invisible characters."""
     owners = {name: _refused(owner) for name, owner in lock.owners.items()}
     return CatalogueLock({name: one for name, one in owners.items() if any(map(one.items, LOCKED_KINDS))})
 

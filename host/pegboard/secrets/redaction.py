@@ -260,7 +260,7 @@ _PLAIN = r"[A-Za-z0-9_.~-]*"
 
 @lru_cache(256)
 def _written(char: str) -> str:
-    """Return a pattern for a character, plain and URL-quoted, because URL libraries quote different characters."""
+    """Return a pattern for all written forms of a character. URL libraries differ in the characters that they quote."""
     if re.fullmatch(_PLAIN, char):
         return re.escape(char)
     import json

@@ -102,7 +102,7 @@ class ArcadeCloudPlugin(Plugin):
 
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
-        """Return the source of the tokens in the cloud."""
+        """Return the source of tokens from the cloud."""
         return [self._tokens()]
 
     @hookimpl

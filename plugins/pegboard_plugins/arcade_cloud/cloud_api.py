@@ -57,7 +57,7 @@ class CloudApi:
     async def authorize(
         self, user: str, scopes: Sequence[str], name: str, *, is_own: bool
     ) -> CloudAuthorization | None:
-        """Return the authorization of a user, which may wait for the user. None if the provider is unknown.
+        """Return the authorization of a user, which may be pending. Return None if the provider is unknown.
 
         Args:
             user: the user's id in the cloud.

@@ -139,7 +139,7 @@ class _LateImport:
         self._begun = self._ended = 0.0
 
     def is_due(self) -> bool:
-        """Return True if the host serves the definitions of the lock, and so must import the toolkit."""
+        """Return True if the toolkit must be imported: the host still serves the definitions of the lock."""
         return self._toolkit.finish is not None
 
     async def result(self, seconds: float) -> Rejections:

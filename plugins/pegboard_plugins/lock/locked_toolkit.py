@@ -119,7 +119,7 @@ def _tags(locked: LockedDefinition) -> Sequence[str]:
 
 
 def _authorization(given: Mapping[str, Any] | None) -> ToolAuthorization | None:
-    """Return the required token as a class. The toolkit's own class replaces it after the import."""
+    """Return the authorization that a locked tool requires. The import replaces it by the toolkit's own object."""
     if given is None:
         return None
     name = given.get("provider")

@@ -182,7 +182,9 @@ class AuthorizationPages:
         asked = tuple(dict.fromkeys(query.get("scope", "").split()))
         known = tuple(scope for scope in asked if scope in self._config.scopes)
         if asked and not known:
-            raise GrantRefusedError("invalid_scope", "None of these scopes exists: request scopes in the metadata.")
+            raise GrantRefusedError(
+                "invalid_scope", "None of these scopes exists: request scopes that the metadata lists."
+            )
         return known or self._config.challenge_scopes
 
     def _to_client(

@@ -130,7 +130,7 @@ class GrantStore:
                 with _opened(path) as file:
                     return use(file)
             except (OSError, sqlite3.Error) as error:
-                raise LoginStateError(f"the file {path} of the logins cannot be used: {error}") from error
+                raise LoginStateError(f"the file of logins {path} cannot be used: {error}") from error
 
         return await asyncio.to_thread(run)
 

@@ -106,7 +106,7 @@ class LoginClients:
         return LoginClient(client_id, claims["name"], tuple(filter(self._allows, claims["uris"])))
 
     def knows(self, client_id: str) -> bool:
-        """Return True if an id belongs to a registration, or may be the URL of a document."""
+        """Return True if a client id is a registration, or may be the URL of a metadata document."""
         return names_document(client_id) or self._signer.read(CLIENT_KIND, client_id) is not None
 
     async def register(self, request: Request, host: ProtocolContext) -> Response:

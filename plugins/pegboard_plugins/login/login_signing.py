@@ -57,7 +57,7 @@ class LoginSigner:
         try:
             key = create_state(KEY_NAME, token_hex(SECRET_BYTES).encode(), os.environ)
         except OSError as error:
-            raise LoginStateError(f"the key of the logins cannot be used: {error}") from error
+            raise LoginStateError(f"the key that signs logins cannot be used: {error}") from error
         if is_weak_secret(key.decode("utf-8", "replace")):
             raise LoginStateError(f"the file {KEY_NAME} in the state directory is damaged: remove it")
         return [key]

@@ -73,7 +73,7 @@ class ProfileHost:
         return self.host.tool(name, caller) if self._profile.has("tools", name) else None
 
     def subscribe(self, uri: str, call: Call) -> MCPError | None:
-        """Notify a resource of a subscription. Return the error of a gate, or of a resource outside the profile."""
+        """Notify a resource of a subscription. Return an error if a gate or the profile excludes the resource."""
         if self._profile.has("resources", uri):
             return self.host.subscribe(uri, call)
         return Gate().refusal("resources", uri, call)

@@ -1,4 +1,4 @@
-"""Durations, counted in buckets. `Histogram` of the SDK takes several times as long for each value."""
+"""Durations, counted in buckets. The SDK's `Histogram` takes several times as long to record a value."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class HostCollector(Collector):
         self._state = state
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics. The method runs in the thread of the port, while the host counts."""
+        """Yield all metrics. The method runs in the thread of the port. The host may change the counts meanwhile."""
         calls, state = self._calls, self._state
         yield _histogram("call_duration_seconds", "Durations of requests.", _CALLS, calls.durations)
         yield _counter("call_errors", "Failed requests.", (*_CALLS, "kind"), calls.errors)

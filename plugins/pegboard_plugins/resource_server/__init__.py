@@ -136,7 +136,7 @@ class ResourceServerConfig(PluginConfig):
         return self
 
     def of_other(self, url: str) -> ResourceServerConfig:
-        """Return the settings for another resource. Audiences that servers name belong to the first resource."""
+        """Return the settings for another resource, without `audiences`, which apply to the first resource only."""
         servers = tuple(server.model_copy(update={"audiences": ()}) for server in self.authorization_servers)
         return self.model_copy(update={"resource": url, "authorization_servers": servers})
 

@@ -1,6 +1,6 @@
 """Messages read from a descriptor of any kind, one per line, without a thread where the event loop can watch it.
 
-It knows lines. Of JSON-RPC it knows the error for a line that is too long.
+The module reads lines. It knows nothing of JSON-RPC except the error for a line that is too long.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _is_whole(line: bytes) -> bool:
 class PolledReader(MessageReader):
     """A reader of a pipe, a socket or a terminal.
 
-    The descriptor stays blocking, because other processes may share it. It is read once per readiness.
+    The descriptor stays blocking, because other processes may share it. Each time it is ready, it is read once.
     """
 
     def __init__(self, descriptor: int, connection: StdioConnection, limit: int) -> None:

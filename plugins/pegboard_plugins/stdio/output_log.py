@@ -143,7 +143,7 @@ class OutputLog:
     def _has_room(self) -> bool:
         """Wait until standard error, the usual place of logs, takes data. Return False if there is no more time.
 
-        A thread that is blocked in a write when the interpreter exits makes it abort.
+        The interpreter aborts if a thread is blocked in a write when it exits.
         """
         if sys.__stderr__ is None or not CAN_POLL:
             return True

@@ -80,7 +80,7 @@ class ParkedCall:
             del self._open[key]
 
     async def wait(self) -> Questions | dict[str, Any]:
-        """Wait for questions or the result. Return the questions; an empty object means that `result` has it."""
+        """Wait for questions or the result. Return the questions, or an empty object if `result` has the result."""
         while True:
             try:
                 await self._asked.wait()

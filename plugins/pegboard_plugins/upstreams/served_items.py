@@ -191,7 +191,7 @@ class ServedItems:
             self._register(key, ServedItem(raw, shown))
 
     def _register(self, key: ItemKey, item: ServedItem | None) -> None:
-        """Note how an item is served; None if it is not served."""
+        """Record how an item is served. Pass None for an item that is no longer served."""
         if (before := self._served.pop(key, None)) is not None:
             place = LISTED_AS[key.kind], before.shown
             if self._shown.get(place) == key:

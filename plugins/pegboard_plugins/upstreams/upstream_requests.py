@@ -82,7 +82,7 @@ class UpstreamRequests(Middleware):
         return await call_next(call)
 
     async def _settle(self, call: Call, servers: Sequence[UpstreamServer]) -> bool:
-        """Wait until each of these servers has connected or failed, or the time is up. Return True if any has."""
+        """Wait until each of these servers has connected or failed, or the time is up. Return True if one has."""
         waiting = [one for one in servers if not one.is_settled(call, self._seconds)]
         if not waiting:
             return False

@@ -322,7 +322,7 @@ class ProviderClient:
 
 
 def _with_settings(facts: NamedProvider, settings: ProviderSettings) -> NamedProvider:
-    """Return the facts with the addresses of the settings.
+    """Return the description of a provider with the addresses of the settings.
 
     Tokens of a server with another address must not be sent to the named provider.
     """
@@ -351,7 +351,7 @@ def _without(text: str, secrets: Iterable[str]) -> str:
 
 
 def _account(id_token: object) -> str:
-    """Return the user that an ID token names. It comes from the token endpoint, so its signature is not needed."""
+    """Return the user that an ID token of the token endpoint names. TLS replaces the check of its signature."""
     if not isinstance(id_token, str) or id_token.count(".") != 2:
         return ""
     body = id_token.split(".")[1]

@@ -111,7 +111,7 @@ async def test_requests_wait_for_the_renewal_of_a_session(held: str) -> None:
 
 
 @pytest.mark.parametrize("status", [409, 429, 503])
-async def test_a_standing_stream_that_is_refused_for_now_is_opened_later(
+async def test_a_standalone_stream_that_is_refused_for_now_is_opened_later(
     status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[int] = []

@@ -182,7 +182,7 @@ async def test_a_stream_without_ids_that_ends_early_fails_the_request() -> None:
             await client.call("x")
 
 
-async def test_the_standing_stream_is_opened_again_and_changes_may_have_been_missed() -> None:
+async def test_the_standalone_stream_is_opened_again_and_changes_may_have_been_missed() -> None:
     told: list[str] = []
     opened = 0
 
@@ -199,7 +199,7 @@ async def test_the_standing_stream_is_opened_again_and_changes_may_have_been_mis
     assert set(told) == {"notifications/tools/list_changed"}
 
 
-async def test_questions_on_the_standing_stream_belong_to_the_only_request_with_a_function() -> None:
+async def test_questions_on_the_standalone_stream_belong_to_the_only_request_with_a_function() -> None:
     called, answered = asyncio.Event(), asyncio.Event()
     responses: list[Any] = []
 

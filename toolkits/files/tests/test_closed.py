@@ -24,7 +24,7 @@ def test_credentials_are_closed_at_any_depth_in_upper_and_lower_case(roots: Root
         for spelt in (path, path.upper(), path.swapcase()):
             with pytest.raises(FileProblem, match="is closed to these tools") as caught:
                 roots.locate(below + spelt)
-            assert not caught.value.mendable
+            assert not caught.value.correctable
 
 
 def test_similar_names_are_open(roots: Roots) -> None:

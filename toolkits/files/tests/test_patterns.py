@@ -52,7 +52,7 @@ def test_a_wrong_pattern_is_explained_in_one_line(pattern: str, reason: str) -> 
     with pytest.raises(FileProblem, match=reason) as caught:
         compile_regex(pattern)
     assert "\n" not in caught.value.message
-    assert caught.value.mendable
+    assert caught.value.correctable
 
 
 def test_case_is_ignored_when_asked() -> None:

@@ -63,7 +63,7 @@ def test_an_absolute_path_out_of_the_root_is_rejected(root: Path, roots: Roots, 
         with pytest.raises(FileProblem, match="outside the directories") as caught:
             roots.locate(path)
         assert str(root) in caught.value.message
-        assert caught.value.mendable
+        assert caught.value.correctable
 
 
 def test_a_message_repeats_no_control_characters_and_no_long_path(roots: Roots) -> None:
@@ -123,7 +123,7 @@ def test_a_root_that_became_a_link_is_rejected_until_it_is_a_directory_again(
     root.symlink_to(outside)
     with pytest.raises(FileProblem, match="can no longer be opened") as caught:
         text(roots, "secret.txt")
-    assert not caught.value.mendable
+    assert not caught.value.correctable
     root.unlink()
     root.mkdir()
     (root / "file.txt").write_text("new")
@@ -184,7 +184,7 @@ def test_denied_paths_are_closed_and_protected_ones_are_read_only(root: Path) ->
     for path in ("mine", "a/mine", "MINE", "mine.local", "keys/x", "a/b/private.txt", "a/b/private.txt/x"):
         with pytest.raises(FileProblem, match="closed to these tools") as caught:
             roots.locate(path)
-        assert not caught.value.mendable
+        assert not caught.value.correctable
     for path in ("ine", "a/keys", "my.mine", "private.txt", ".git/HEAD"):
         roots.locate(path)
     with pytest.raises(FileProblem, match="protected"):

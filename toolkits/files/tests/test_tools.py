@@ -94,9 +94,9 @@ async def test_every_tool_returns_its_result(root: Path) -> None:
         assert (await files.call("info", path="logo.png"))["binary"] is True
         for path, message in (("logo.png", "not text"), ("d", "'d' does not exist")):
             assert message in await files.refusal("search", text="x", path=path)
-        mendable = (await files.client.call("read", path="mian.py")).error
-        assert mendable.can_retry
-        assert mendable.message == "'mian.py' does not exist. Did you mean 'main.py'?"
+        correctable = (await files.client.call("read", path="mian.py")).error
+        assert correctable.can_retry
+        assert correctable.message == "'mian.py' does not exist. Did you mean 'main.py'?"
         assert "becomes too large" in await files.refusal("search", text=r"\w{100}", regex=True)
 
 

@@ -102,7 +102,7 @@ def test_a_failure_while_overwriting_leaves_the_old_file(
     failing(monkeypatch, call, code)
     with pytest.raises(FileProblem, match=reason) as caught:
         write(roots.locate("a"), "new", "overwrite", "")
-    assert not caught.value.mendable
+    assert not caught.value.correctable
     monkeypatch.undo()
     assert (root / "a").read_text() == "old"
     assert os.listdir(root) == ["a"]

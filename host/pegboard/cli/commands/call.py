@@ -14,7 +14,7 @@ from typing import Any
 from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.command_failures import failure
 from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.inspection.tool_lookup import adding_later, find_tool
+from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
 from pegboard.cli.output import (
     clear_progress,
     diverted,
@@ -77,7 +77,7 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         try:
             tool = find_tool(host.assembly, name).tool
         except NotFoundError:
-            later = adding_later(host)
+            later = plugins_adding_later(host)
             if later and not _is_unknown(outcome := await call(name), host, name):
                 return outcome
             await host.dispatch(Call("tools/list"))  # middleware may complete the catalogue before the first list

@@ -26,12 +26,12 @@ def run_doctor(options: Namespace) -> int:
     with diverted():
         host.load()
         found = [(check, finding) for check in CHECKS for finding in check.run(host)]
-    fixed = [_mended(finding) if options.fix and finding.mend else "" for _, finding in found]
+    fixed = [_repaired(finding) if options.fix and finding.repair else "" for _, finding in found]
     left = [finding for (_, finding), done in zip(found, fixed, strict=True) if not done]
     code = CANNOT_START if any(finding.level == "error" for finding in left) else OK
     if options.json:
         rows = [
-            {"check": check.name, **finding.fields(), "fixable": finding.mend is not None, "fixed": done}
+            {"check": check.name, **finding.fields(), "fixable": finding.repair is not None, "fixed": done}
             for (check, finding), done in zip(found, fixed, strict=True)
         ]
         file = str(host.config.file) if host.config.file else None
@@ -41,11 +41,11 @@ def run_doctor(options: Namespace) -> int:
     return code
 
 
-def _mended(finding: Finding) -> str:
+def _repaired(finding: Finding) -> str:
     """Fix a problem. Return a sentence about the change, or "" if it failed."""
-    assert finding.mend is not None
+    assert finding.repair is not None
     try:
-        return finding.mend()
+        return finding.repair()
     except OSError:
         return ""
 
@@ -66,7 +66,7 @@ def _report(host: Host, found: list[tuple[Check, Finding]], fixed: list[str]) ->
             yield from fitted(f"{'fixed' if done[id(finding)] else finding.level:8} {check.name}: {finding.message}", 9)
             for advice in _advice(finding, done[id(finding)]):
                 yield from fitted(f"         {advice}", 9)
-    if any(finding.mend and not done[id(finding)] for _, finding in found):
+    if any(finding.repair and not done[id(finding)] for _, finding in found):
         yield from fitted("`pegboard doctor --fix` corrects file modes and creates the state directory")
 
 

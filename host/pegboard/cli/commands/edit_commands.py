@@ -73,7 +73,7 @@ def _path(key: str) -> KeyPath:
 
 
 def _items(text: str) -> Iterator[Item]:
-    """Yield the possible meanings of a value: TOML, then a string, which a key may require."""
+    """Yield the possible meanings of a value: TOML, then a string, for keys that require a string."""
     value = literal(text)
     if value != text or isinstance(value, bool):
         yield tomlkit.value(text)

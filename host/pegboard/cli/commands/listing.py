@@ -1,4 +1,4 @@
-"""`pegboard list`, `show` and `plugins`. They start the host only if its plugins add tools while it runs."""
+"""`pegboard list`, `show` and `plugins`. These commands start the host only if a plugin adds tools at run time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pegboard.catalogue.lists import needed_scopes
 from pegboard.cli import OK
 from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.inspection.secret_report import received_secrets, required_tokens
-from pegboard.cli.inspection.tool_lookup import complete, find_tool
+from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
 from pegboard.cli.output import first_line, flush, print_json, print_lines, print_table, print_text, say
 from pegboard.cli.output.fitted_lines import fitted
 from pegboard.errors import NotFoundError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def run_list(options: Namespace) -> int:
     """List the tools that are served."""
     host = loaded_host(options, (), can_start=True)
-    later = complete(host)
+    later = let_plugins_add_tools(host)
     assembly = host.assembly
     tools = [bound.tool for bound in assembly.tools.values()]
     if options.json:
@@ -61,7 +61,7 @@ def run_show(options: Namespace) -> int:
     try:
         bound = find_tool(host.assembly, options.tool)
     except NotFoundError:
-        later = complete(host)
+        later = let_plugins_add_tools(host)
         bound = find_tool(host.assembly, options.tool, later)
     assembly = host.assembly
     scopes = sorted(needed_scopes(assembly, bound))

@@ -92,7 +92,7 @@ def _refused(options: Namespace) -> CatalogueLock:
 
 
 def _running(host: Host) -> set[str]:
-    """Return the plugins and toolkits that have started, in the form of owners."""
+    """Return the names of the plugins and toolkits that have started, such as `toolkit:files`."""
     failed = {one.origin for one in host.report.problems if one.stage == "lifespan"}
     started = (one.origin for one in host.report.plugins if one.origin not in failed)
     return {f"{origin.kind}:{origin.name}" for origin in started}

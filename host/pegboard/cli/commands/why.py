@@ -11,7 +11,7 @@ from pegboard.cli import OK
 from pegboard.cli.commands.listing import plugin_detail
 from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.inspection.secret_report import received_secrets
-from pegboard.cli.inspection.tool_lookup import adding_later, complete, find_tool, find_unserved
+from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_plugins_add_tools, plugins_adding_later
 from pegboard.cli.output import print_json, print_text
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
@@ -27,7 +27,7 @@ def run_why(options: Namespace) -> int:
     stories += _secret_stories(host, options.name)
     if not stories:
         stories = list(_absent_stories(host, options.name))
-    if not stories and complete(host):
+    if not stories and let_plugins_add_tools(host):
         stories = list(_tool_stories(host, options.name))
     if not stories:
         raise _unknown(host, options.name)
@@ -119,6 +119,6 @@ def _unknown(host: Host, name: str) -> NotFoundError:
     names = [choice.origin.name for choice in host.report.choices] + list(host.assembly.tools)
     close = nearest(name, names)
     hint = f"; did you mean {close!r}?" if close else "; --file FILE adds the tools of a file"
-    later = ", ".join(adding_later(host))
+    later = ", ".join(plugins_adding_later(host))
     added = f"; tools of {later} are added while the host runs" if later else ""
     return NotFoundError(f"{name!r} is not installed{hint}{added}", data={"suggestion": close})

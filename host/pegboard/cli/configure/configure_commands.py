@@ -210,7 +210,7 @@ def _rows(client: McpClient) -> Iterator[dict[str, str]]:
 
 
 def _described(entry: ServerEntry) -> dict[str, str]:
-    """Return the address and the state of an entry. Arguments and queries may contain secrets."""
+    """Return the address and the state of an entry, without arguments and queries, because they may contain secrets."""
     if entry.url:
         from pegboard.client import Endpoint
 

@@ -256,7 +256,7 @@ def _ends_in_line_comment(trivia: str) -> bool:
 
 
 def _is_on_lines(text: str, node: Node) -> bool:
-    """Return True if the members of an object are on lines of their own, or it has none."""
+    """Return True if an object has no members, or if its first member begins on a new line."""
     return not node.members or "\n" in text[node.start : node.members[0].start]
 
 

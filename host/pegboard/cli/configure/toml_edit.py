@@ -99,7 +99,7 @@ def _check(text: str, changed: str, path: Sequence[str], table: dict[str, Any] |
 
 
 def _without_empty(document: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """Return a document without the table of the first key if that table is empty. Such a table has no lines."""
+    """Return a document without the table of the first key if the table is empty: it may have no line of its own."""
     return {key: value for key, value in document.items() if key != path[0] or value != {}}
 
 

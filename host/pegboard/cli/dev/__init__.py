@@ -1,1 +1,1 @@
-"""`pegboard dev`: the tools of a file at a prompt. A save starts a new version of the file."""
+"""`pegboard dev`: a prompt that calls the tools of a file. Each save of the file starts a new version."""

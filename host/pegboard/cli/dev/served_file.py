@@ -106,7 +106,7 @@ class ServedFile:
     async def _load(self) -> None:
         """Start a version. If it works, replace the last one, which ends after its running call.
 
-        Only `follow` cancels this, and starts the next version at once. Commands wait for that one.
+        Only `follow` cancels this, and starts the next version at once. Commands then wait for the next version.
         """
         self._loaded.clear()
         try:

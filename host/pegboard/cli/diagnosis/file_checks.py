@@ -35,7 +35,7 @@ def check_state_directory(host: Host) -> Iterator[Finding]:
     elif not folder.exists():
         nearest = next(path for path in folder.parents if path.exists())
         if nearest.is_dir() and os.access(nearest, os.W_OK):
-            yield Finding("warning", f"the state directory {folder} does not exist", mend=partial(_make, folder))
+            yield Finding("warning", f"the state directory {folder} does not exist", repair=partial(_make, folder))
         else:
             yield Finding("warning", f"the state directory {folder} cannot be created", _OTHER_STATE)
     elif not os.access(folder, os.W_OK | os.X_OK):
@@ -57,7 +57,7 @@ def check_file_modes(host: Host) -> Iterator[Finding]:
         mode = _mode(file)
         if mode is not None and mode & _WRITABLE_BY_OTHERS:
             message = f"other users can change the configuration {file} (mode {mode:04o})"
-            yield Finding("error", message, mend=partial(_change, file, mode & ~_WRITABLE_BY_OTHERS))
+            yield Finding("error", message, repair=partial(_change, file, mode & ~_WRITABLE_BY_OTHERS))
     yield from _lock_file(host)
 
 
@@ -93,7 +93,7 @@ def _private(file: Path, label: str, wanted: int) -> Iterator[Finding]:
     mode = _mode(file)
     if mode is not None and mode & _OF_OTHERS:
         message = f"other users can read or change {label} {file} (mode {mode:04o})"
-        yield Finding("warning", message, f"chmod {wanted:04o} {file}", mend=partial(_change, file, wanted))
+        yield Finding("warning", message, f"chmod {wanted:04o} {file}", repair=partial(_change, file, wanted))
 
 
 def _mode(file: Path) -> int | None:

@@ -20,7 +20,7 @@ class Finding(NamedTuple):
         fix: advice for the operator, or "" if the message has it.
         source: the documentation of the rule, or "" if the rule is pegboard's own.
         problem: the record with the problem's file, line and key, if any.
-        mend: fixes the problem, for `--fix`; None if only the operator can. It returns what it has done.
+        repair: fixes the problem, for `--fix`; None if only the operator can. It returns what it has done.
     """
 
     level: FindingLevel
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
     fix: str = ""
     source: str = ""
     problem: object = None
-    mend: Callable[[], str] | None = None
+    repair: Callable[[], str] | None = None
 
     def fields(self) -> dict[str, Any]:
         """Return the finding as JSON."""

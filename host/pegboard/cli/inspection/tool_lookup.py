@@ -54,18 +54,18 @@ def _hint(assembly: Assembly, name: str) -> str:
     return f"; did you mean {close!r}?" + ("" if is_of_toolkit or has_file else " Tools of a file need --file FILE")
 
 
-def adding_later(host: Host) -> list[str]:
+def plugins_adding_later(host: Host) -> list[str]:
     """Return the names of the plugins that add tools while the host runs."""
     return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
 
 
-def complete(host: Host) -> list[str]:
+def let_plugins_add_tools(host: Host) -> list[str]:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Print a failed start.
 
     Returns:
         The names of the plugins that add tools while the host runs. Without them the host is not started.
     """
-    later = adding_later(host)
+    later = plugins_adding_later(host)
     if later and not any(problem.fatal for problem in host.problems):
         try:
             with diverted():

@@ -34,13 +34,13 @@ FILE_KEY = ("plugins", "logging", "file")
 def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
     """Set up logging without secrets.
 
-    A command logs warnings and above, or less as `[host] log_level` says; the command line may ask for more.
+    A command logs warnings and errors. `[host] log_level` may allow fewer, and the command line more.
 
     Args:
         config: the configuration.
         verbose: how often `-v` was given.
-        serving: use `[plugins.logging]`, and `[host] log_level` whatever it is.
-        safe: ignore that section.
+        serving: True for a server, which follows `[plugins.logging]` and every `[host] log_level`.
+        safe: True to ignore `[plugins.logging]`.
 
     Raises:
         ConfigError: the log file cannot be written.

@@ -206,7 +206,7 @@ def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, re
 
 
 def _shared_options(*, defaults: bool = True) -> _Parser:
-    """Return a parser of the options of all commands. The help of a command uses one without defaults."""
+    """Return a parser of the options of all commands. Without defaults, it can be a parent of other parsers."""
     shared = _Parser(
         prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
     )
@@ -238,7 +238,7 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
 
 
 def server_options(**defaults: Any) -> _Parser:
-    """Return a parser of the options for another MCP server. The help of a command uses one without defaults."""
+    """Return a parser of the options for another MCP server. Without defaults, it can be a parent of other parsers."""
     parser = _Parser(
         prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
     )

@@ -51,8 +51,8 @@ def access_of_file(config: HostConfig) -> list[AccessSetting]:
 def known_models(config: HostConfig) -> dict[str, dict[str, Any]]:
     """Return the models of installed plugins and toolkits, or None for those without settings.
 
-    Code that the configuration does not enable is not imported, except built-in plugins. Its model is an empty one that
-    accepts every key.
+    Code that the configuration does not enable is not imported, except built-in plugins. The model of code that
+    is not imported is empty, and accepts every key.
     """
     from pegboard.config.file_schema import AnySettings  # starting servers do not need it
 

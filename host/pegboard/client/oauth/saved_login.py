@@ -11,7 +11,7 @@ from pegboard.records import NamedTuple
 
 
 class TokenStore(Protocol):
-    """Keeps logins between starts of a program. They are secret: only their owner may read them."""
+    """Keeps logins between starts of a program. Logins are secret: only their owner may read them."""
 
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server as it was saved, or None if there is none.
@@ -56,7 +56,7 @@ def to_json(login: Login, *, is_registered: bool) -> dict[str, Any]:
 
     Args:
         login: the login.
-        is_registered: True if the program supplies the credentials of the client. They are not saved.
+        is_registered: True if the program supplies the credentials of the client. Such credentials are not saved.
     """
     client = login.client._replace(client_secret=None, private_key=None) if is_registered else login.client
     return login._asdict() | {"client": client._asdict(), "token": login.token._asdict()}

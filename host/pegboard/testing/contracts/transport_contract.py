@@ -141,7 +141,7 @@ class TransportContract(Contract[Transport]):
     async def test_it_announces_its_address(self, transport: Transport) -> None:
         """It announces its address once, when clients can connect."""
         if not self.announces:
-            raise SkipTest("it is open from the start")
+            raise SkipTest("it announces no address")
         async with self._running(transport) as host:
             assert len(host.addresses) == 1, f"it announced {len(host.addresses)} addresses"
             assert host.addresses[0].strip(), "the address is empty"

@@ -59,7 +59,7 @@ class ResourceParts(list[ResourcePart]):
 
     @property
     def contents(self) -> list[ResourcePart]:
-        """The parts."""
+        """The parts of the resource."""
         return self
 
 

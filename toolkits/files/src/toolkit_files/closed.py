@@ -1,7 +1,7 @@
 """Files that contain credentials, and the rule that closes entries to every tool. The module reads no files.
 
-A glob without a `/` closes matching names at any depth. A glob with a `/` closes paths below a root. Paths are also
-compared from the top of the disk, too, as the root itself may be one of the directories that a glob names.
+A glob without a `/` closes matching names at any depth. A glob with a `/` closes paths below a root. Globs are
+also compared with absolute paths, because a root may itself be below a closed directory.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from toolkit_files.patterns import Globs
 
-__all__ = ["CLOSED", "OPEN", "Closed", "Views"]
+__all__ = ["CLOSED", "OPEN", "ClosedEntries", "Views"]
 
 _KEYS = (
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "id_xmss*"),
@@ -55,7 +55,7 @@ _PATHS = (
 _HISTORIES = (".*_history", ".history", "fish_history", ".histfile", ".lesshst", ".viminfo", ".Xauthority")
 
 CLOSED = _KEYS + _SETTINGS + _DIRECTORIES + _PATHS + _HISTORIES
-"""Closed entries. `deny` adds to them, and `allow` reopens some."""
+"""The globs of closed entries. `deny` adds to them, and `allow` reopens some."""
 
 OPEN = ("id_*.pub", ".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
 """Entries that match `CLOSED` but contain no secrets."""
@@ -68,11 +68,12 @@ class Views(NamedTuple):
     whole: tuple[str, ...]
 
 
-class Closed:
-    """The rule. Immutable.
+class ClosedEntries:
+    """The rule that decides which entries are closed. Immutable.
 
-    An entry is closed when a glob of `deny` or of the default matches it or a directory above it, and no glob of
-    `allow` matches the entry, or something on the way from that directory to it.
+    Globs of `deny` and of the defaults close an entry and everything below it. Globs of `allow` open these again.
+    If globs match several directories on the path of an entry, the match nearest to the entry decides. If both kinds
+    match the same directory, `allow` decides.
     """
 
     def __init__(self, deny: Sequence[str] = (), allow: Sequence[str] = ()) -> None:

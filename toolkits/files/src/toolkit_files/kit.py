@@ -77,7 +77,7 @@ def _answers(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except FileProblem as problem:
-            kind = RetryableToolError if problem.mendable else ToolExecutionError
+            kind = RetryableToolError if problem.correctable else ToolExecutionError
             raise kind(problem.message) from None
 
     return answering

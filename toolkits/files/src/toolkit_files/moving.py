@@ -32,16 +32,16 @@ def _nothing_closed_below(roots: Roots, place: Place, watch: Watch) -> None:
         if roots.protects_last(entry.place.above, entry.names):
             raise FileProblem(
                 f"{quoted(place.shown)} contains {quoted(entry.place.shown)}, which the host's settings protect.",
-                mendable=False,
+                correctable=False,
             )
     if walk.closed:
         raise FileProblem(
-            f"{quoted(place.shown)} contains entries that the host's settings close to these tools.", mendable=False
+            f"{quoted(place.shown)} contains entries that the host's settings close to these tools.", correctable=False
         )
     if walk.unreadable or walk.too_deep:
         raise FileProblem(
             f"{quoted(place.shown)} contains unreadable directories or is nested too deeply.",
-            mendable=False,
+            correctable=False,
         )
 
 
@@ -136,7 +136,7 @@ class _Gone:
             problem = explain(error, place.shown)
             if self.count:
                 part = f"{quoted(self._place.shown)} was deleted only in part, {self.count} entries of it."
-                problem = FileProblem(f"{part} {problem.message}", mendable=problem.mendable)
+                problem = FileProblem(f"{part} {problem.message}", correctable=problem.correctable)
             raise problem from None
         self.count += 1
 

@@ -1,11 +1,10 @@
 """Regular expressions and globs that cannot hang the host.
 
-Python's `re` goes back and tries again, so `(a+)+$` on forty characters never ends, and nothing can interrupt it: it
-keeps the interpreter's lock while it works. The engine used here is the one that pydantic brings (the Rust crate
-`regex`): its time is linear in the text for every pattern, at the price of look-around and back-references, which it
-refuses. Counted repeats can still make it slow, by a constant factor: `a[ab]{1000}c` takes 20 microseconds for each
-character of a text made for it. `regex_size` bounds them, and a search gives it a few thousand characters at a time.
-Patterns of callers are compiled and matched one at a time.
+Python's `re` may take exponential time: `(a+)+$` on forty characters never ends. Nothing can interrupt `re`, because it
+holds the interpreter's lock. This module uses the engine of pydantic (the Rust crate `regex`), which takes linear time
+for every pattern and rejects look-around and back-references. Counted repeats are slow in this engine, too:
+`a[ab]{1000}c` may take 20 microseconds for each character. `regex_size` limits counted repeats, and a search passes a
+few thousand characters at a time. Patterns of callers are compiled and matched one at a time.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -67,7 +66,7 @@ def compile_regex(pattern: str, *, ignore_case: bool = False, lines: bool = Fals
 
 
 def compile_text(text: str) -> Matcher:
-    """Compile a literal string that matches in upper or lower case. Raise FileProblem if it is too long."""
+    """Compile a literal string, ignoring case. Raise FileProblem if the string is too long."""
     if len(text) > MAX_PATTERN:
         raise FileProblem(f"A case-insensitive search string must have at most {MAX_PATTERN} characters.")
     return _one_at_a_time("(?i)" + _escaped(text))

@@ -1,8 +1,8 @@
 """Problems with files, in sentences for the caller.
 
 FileProblem             its message goes to clients: it names paths below the roots, or the caller's own text
-│   mendable=True       another argument would help
-│   mendable=False      only the operator can help
+│   correctable=True    another argument would help
+│   correctable=False   only the operator can help
 └── Cancelled           the call was cancelled
 """
 
@@ -10,7 +10,7 @@ import errno
 
 __all__ = ["Cancelled", "FileProblem", "explain", "printable", "quoted"]
 
-_MENDABLE = {
+_CORRECTABLE = {
     errno.ENOENT: "{path} is not there any more.",
     errno.EEXIST: "{path} already exists.",
     errno.ENOTDIR: "{path} is not a directory.",
@@ -36,13 +36,13 @@ _FINAL = {
 
 
 class FileProblem(Exception):
-    """A problem whose message is sent to the caller. `mendable` means that different arguments would help."""
+    """A problem whose message is sent to the caller. `correctable` means that different arguments would help."""
 
-    def __init__(self, message: str, *, mendable: bool = True) -> None:
+    def __init__(self, message: str, *, correctable: bool = True) -> None:
         """Store the message for the caller."""
         super().__init__(message)
         self.message = message
-        self.mendable = mendable
+        self.correctable = correctable
 
 
 class Cancelled(FileProblem):
@@ -50,17 +50,17 @@ class Cancelled(FileProblem):
 
     def __init__(self) -> None:
         """Set the message."""
-        super().__init__("The call was cancelled.", mendable=False)
+        super().__init__("The call was cancelled.", correctable=False)
 
 
 def explain(error: OSError, path: str) -> FileProblem:
     """Convert an error of the operating system into a FileProblem about `path`."""
     code = error.errno or 0
-    known = _MENDABLE.get(code) or _FINAL.get(code)
+    known = _CORRECTABLE.get(code) or _FINAL.get(code)
     sentence = (
         known or "{path} could not be used: the system answered " + errno.errorcode.get(code, "an unknown error") + "."
     )
-    return FileProblem(sentence.format(path=quoted(path)), mendable=code in _MENDABLE)
+    return FileProblem(sentence.format(path=quoted(path)), correctable=code in _CORRECTABLE)
 
 
 def printable(name: str) -> str:

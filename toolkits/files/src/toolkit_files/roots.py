@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
-from toolkit_files.closed import Closed, Views
+from toolkit_files.closed import ClosedEntries, Views
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem, explain, printable, quoted
 
@@ -94,7 +94,7 @@ class Roots:
             found.setdefault(parts, Root(parts, _components(spelt), first=not found, closes=self.closes))
         self.all = tuple(found.values())
         self._tops = {parts: _printed(parts) for parts in found}
-        self._closed = Closed(deny, allow)
+        self._closed = ClosedEntries(deny, allow)
         self._protected = Globs(protect)
 
     def locate(self, path: str) -> Place:
@@ -117,7 +117,7 @@ class Roots:
         if self.protects(place):
             raise FileProblem(
                 f"{quoted(place.shown)} is protected by the host's settings: it can be read but not changed.",
-                mendable=False,
+                correctable=False,
             )
         return place
 
@@ -127,7 +127,7 @@ class Roots:
             raise FileProblem(
                 f"{quoted(place.shown)} is closed to these tools by the host's settings; "
                 "the operator can reopen it with `allow` in [toolkits.files].",
-                mendable=False,
+                correctable=False,
             )
 
     def closes(self, place: Place) -> bool:
@@ -247,7 +247,9 @@ def _open_root(root: Root) -> int:
             fd = step
     except OSError:
         os.close(fd)
-        raise FileProblem(f"The root {quoted(printable(root.path))} can no longer be opened.", mendable=False) from None
+        raise FileProblem(
+            f"The root {quoted(printable(root.path))} can no longer be opened.", correctable=False
+        ) from None
     return fd
 
 

@@ -207,7 +207,7 @@ class Search:
                 self._found.append(around.match(entry.place.shown, number, _excerpt(line, self._needle)))
                 self._budget -= len(self._found[-1]["text"])
             else:
-                self._budget -= around.other(line)
+                self._budget -= around.other_line(line)
             if self._watch.late:
                 if number <= done:
                     self._stop_before(entry)
@@ -232,7 +232,7 @@ class _Around:
             self._before.clear()
         return self._match
 
-    def other(self, line: str) -> int:
+    def other_line(self, line: str) -> int:
         """Handle a line that does not match. Return the number of characters added to the last match."""
         if not self._count:
             return 0
