@@ -217,7 +217,7 @@ the first error that a retry cannot fix, else the one with the longest delay. A 
 unexpected.
 
 The worker protocol ([worker](worker.md)) responds to tool errors with status 200, `"success": false` and an
-`output.error` with the kind and the members as in sessions. JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
+`output.error` with the same kind and members as in a session. JSON-RPC errors have the kind `TOOL_RUNTIME_FATAL` there.
 
 For an unexpected exception in a tool, resource, prompt or completion, the first matching adapter ([error
 adapters](error-adapters.md)) creates a typed error.

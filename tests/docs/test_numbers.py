@@ -29,10 +29,10 @@ TEXTS = {
         f"`[host] blocked_loop_seconds`, {HOST['blocked_loop_seconds']} unless set",
     ],
     "http-authentication": [
-        f"asked {MAX_CONCURRENT} questions at once, {MAX_CONCURRENT_PER_PEER} of them for one peer",
+        f"at most {MAX_CONCURRENT} requests at once, {MAX_CONCURRENT_PER_PEER} of them for one peer",
         f"Up to {MAX_ASKED} tokens wait, {MAX_ASKED_PER_PEER} of one peer",
         f"a refusal for {REFUSED_SECONDS:g} seconds at most",
-        f"lane with {MAX_CONCURRENT} places",
+        f"{MAX_CONCURRENT} more requests may run at once",
         f"no more than {MAX_LINES} lines a minute",
         f"shorter than {SECRET_BYTES} characters",
         *(
