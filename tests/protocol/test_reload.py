@@ -6,16 +6,17 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 
 import pytest
 
 from tests.plugins.worker.conftest import SECRET, Engine, token
 from tests.support.distributions import make_distribution
-from tests.support.http import Served, http_config
+from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
 from tests.support.peer import WAIT
-from tests.support.pool import CONFIG
+from tests.support.pool import CONFIG, make_fixture_site
 from tests.support.wire import PEGBOARD, Wire, client_environment, naming_config
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -126,3 +127,31 @@ async def test_settings_that_others_can_change_are_not_applied(tmp_path: Path) -
         file.chmod(0o600)
         assert await reload_command(served, tmp_path) == (0, ["reloaded"])
         assert await listed() == []
+
+
+async def test_a_withdrawn_token_is_refused_at_the_next_request(tmp_path: Path) -> None:
+    """Also on a connection whose caller was known. A call that waits is completed."""
+    ann, bob = token_urlsafe(32), token_urlsafe(32)
+    kept = f"[plugins.auth_token.callers.bob]\ntoken = '{bob}'\n"
+    config = http_config(more=f"{kept}[plugins.auth_token.callers.ann]\ntoken = '{ann}'\n")
+
+    async def send(line: Line, tool: str, bearer: str) -> None:
+        one = modern(call(tool))
+        await line.ask(
+            "POST", "/mcp", [*mirrored(one), ("Authorization", f"Bearer {bearer}")], json.dumps(one).encode()
+        )
+
+    async def status(line: Line, bearer: str) -> int:
+        await send(line, "fixture_nothing", bearer)
+        return (await line.answer()).status
+
+    async with Served(make_fixture_site(tmp_path), config) as served:
+        line, waiting = [await served.connect() for _ in range(2)]
+        assert [await status(line, ann) for _ in range(2)] == [200, 200]
+        await send(waiting, "fixture_wait", ann)
+        (served.cwd / "hostconfig.toml").write_text(http_config(more=kept))
+        assert await reload_command(served, tmp_path) == (0, ["reloaded"])
+        assert [await status(line, bearer) for bearer in (ann, bob)] == [401, 200]
+        await send(line, "fixture_release", bob)
+        assert (await waiting.answer()).status == 200
+        assert await status(waiting, ann) == 401
