@@ -334,8 +334,9 @@ def _result(bound: BoundTool, value: Any) -> Any:
         ResultTooLargeError: the result exceeds the size limit.
     """
     limit = bound.max_result_bytes
-    if type(value) is list and (output := bound.signature.output) is not None and output.rows is not None:
-        written = output.rows.encoded(value, limit or inf)
+    output = bound.signature.output
+    if output is not None and output.encode_long is not None:
+        written = output.encode_long(value, limit or inf)
         if written is not None:
             return EncodedResult.of(written, structured=True)
     try:

@@ -17,8 +17,8 @@ from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidat
 from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING
+from pegboard.schemas.long_lists import long_list_encoder
 from pegboard.schemas.plain_types import NotPlainError
-from pegboard.schemas.rows import Rows, rows_of
 from pegboard.types.calls import MEDIA_TYPES, ToolResult
 from pegboard.wire.codec import encode_finite, finite_json, with_base64
 from pegboard.wire.columns import kinds_of
@@ -64,14 +64,14 @@ class Output(NamedTuple):
         conversion: returns the conversion of all other values.
         sound: values of exactly this type are valid without validation.
         fits: returns True for JSON-ready values that are valid. It takes less time than `plain`, which copies values.
-        rows: encodes long lists of simple objects, if the type is such a list.
+        encode_long: encodes results with long lists of simple types. See `long_list_encoder`.
     """
 
     plain: SchemaValidator | None
     conversion: Callable[[], Conversion]
     sound: type | None = None
     fits: Callable[[Any], bool] | None = None
-    rows: Rows | None = None
+    encode_long: Callable[[Any, float], bytes | None] | None = None
 
     def encoded(self, value: Any, is_json: bool) -> bytes:
         """Validate a result and return it as JSON.
@@ -112,7 +112,8 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
         core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
         fits = _are_dicts if core == _OBJECTS else None
-        output = Output(SchemaValidator(core), cache(partial(_compiled, annotation)), sound, fits, rows_of(core))
+        convert = cache(partial(_compiled, annotation))
+        output = Output(SchemaValidator(core), convert, sound, fits, long_list_encoder(core))
     except (NotPlainError, SchemaError):
         conversion, schema = _compile(annotation)
         output = Output(None, lambda: conversion)

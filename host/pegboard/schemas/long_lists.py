@@ -1,0 +1,181 @@
+"""Results with long lists, checked column by column, and encoded without the copy that a validator makes.
+
+A column has the values of one member in all objects of a list. The types of a column are compared at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from gc import get_referents
+from itertools import chain
+from typing import Any, TypeAlias
+
+from pegboard.wire.codec import encode_finite
+from pegboard.wire.columns import kinds_of
+
+_KINDS: Mapping[str, frozenset[type[Any]]] = {
+    "str": frozenset((str,)),
+    "int": frozenset((int,)),
+    "float": frozenset((float,)),  # an int would be written as a float
+    "bool": frozenset((bool,)),
+    "none": frozenset((type(None),)),
+}
+"""The types of values that are valid for a core schema without a conversion."""
+_HARMLESS = frozenset(("type", "allow_inf_nan"))
+_DICT = frozenset((dict,))
+_LIST = frozenset((list,))
+_MANY = 100
+"""The number of items from which the check of columns saves time."""
+
+Check: TypeAlias = Callable[[list[Any], float], int]
+"""Checks the values of a column, and returns a lower bound of the size of their JSON.
+
+It raises `_MisfitError` if a value may not fit its declaration, or has more items than the size limit in bytes.
+"""
+
+
+class _MisfitError(Exception):
+    """A value may not fit its declaration, or is too large."""
+
+
+class _UnsupportedError(Exception):
+    """A check of columns does not decide which values of a type are valid."""
+
+
+def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
+    """Return an encoder of results with long lists, or None for types that have none, or that need a validator.
+
+    The encoder has two arguments: the result, and its size limit in bytes. It returns None for results without long
+    lists, and for results that do not surely fit their declaration and the limit.
+
+    Args:
+        core: the core schema of the result.
+    """
+    fields = core.get("fields", {}).items()
+    lists = [name for name, field in fields if field["schema"]["type"] == "list"]
+    if core["type"] != "list" and not lists:
+        return None
+    try:
+        check = _check(core)
+    except _UnsupportedError:
+        return None
+
+    def encoded(value: Any, limit: float) -> bytes | None:
+        candidates = map(value.get, lists) if type(value) is dict else (value,)
+        if not any(type(one) is list and len(one) >= _MANY for one in candidates):
+            return None
+        try:
+            written = encode_finite(value) if check([value], limit) <= limit else None
+        except (_MisfitError, ValueError):
+            return None
+        return written if written is not None and len(written) <= limit else None
+
+    return encoded
+
+
+def _check(core: Any) -> Check:
+    """Return the check of values of a type.
+
+    Raises:
+        _UnsupportedError: the type needs a validator.
+    """
+    kind = core["type"]
+    if kind == "typed-dict":
+        fields = core["fields"]
+        required = {name for name, field in fields.items() if field["required"]}
+        return _objects({name: _check(field["schema"]) for name, field in fields.items()}, required)
+    if kind == "nullable":
+        inner = core["schema"]
+        return _atoms(_atom(inner) | _KINDS["none"]) if inner["type"] in _KINDS else _nullable(_check(inner))
+    if kind == "list" and core.keys() == {"type", "items_schema"}:
+        return _lists(_check(core["items_schema"]))
+    if kind == "dict":
+        return _dicts(_check(core["values_schema"]))
+    return _literals(core["expected"]) if kind == "literal" else _atoms(_atom(core))
+
+
+def _atom(core: Any) -> frozenset[type[Any]]:
+    if core["type"] not in _KINDS or not core.keys() <= _HARMLESS:
+        raise _UnsupportedError
+    return _KINDS[core["type"]]
+
+
+def _atoms(kinds: frozenset[type[Any]]) -> Check:
+    def check(column: list[Any], limit: float) -> int:
+        found = kinds_of(column)
+        _require(found <= kinds)
+        if str not in found:
+            return len(column)
+        return sum(map(len, column if len(found) == 1 else filter(None, column)))
+
+    return check
+
+
+def _literals(choices: Iterable[str]) -> Check:
+    known = frozenset(choices)
+
+    def check(column: list[Any], limit: float) -> int:
+        _require(kinds_of(column) <= _KINDS["str"] and known.issuperset(column))
+        return len(column)
+
+    return check
+
+
+def _nullable(inner: Check) -> Check:
+    return lambda column, limit: inner([one for one in column if one is not None], limit)
+
+
+def _lists(items: Check) -> Check:
+    def check(column: list[Any], limit: float) -> int:
+        size = _length(column, _LIST, limit)
+        return size + items(get_referents(*column), limit)
+
+    return check
+
+
+def _dicts(values: Check) -> Check:
+    names = _atoms(_KINDS["str"])
+
+    def check(column: list[Any], limit: float) -> int:
+        _length(column, _DICT, limit)
+        return names([*chain.from_iterable(column)], limit) + values(_values(column), limit)
+
+    return check
+
+
+def _objects(members: Mapping[str, Check], required: set[str]) -> Check:
+    names = list(members)
+    checks = members.values()
+
+    def check(column: list[Any], limit: float) -> int:
+        size = _length(column, _DICT, limit)
+        if size == len(names) * len(column) and list(chain.from_iterable(column)) == names * len(column):
+            values = _values(column)
+            columns = [values[start :: len(names)] for start in range(len(names))]
+        else:
+            _require(len(required) < len(names) and all(map(fits, set(map(tuple, column)))))
+            columns = [[one[name] for one in column if name in required or name in one] for name in names]
+        return size + sum(one(values, limit) for one, values in zip(checks, columns, strict=True))
+
+    def fits(found: tuple[Any, ...]) -> bool:
+        """Return True if an object has the required members, and its members have the declared order."""
+        return required.issubset(found) and list(found) == [name for name in names if name in found]
+
+    return check
+
+
+def _length(column: list[Any], kind: frozenset[type[Any]], limit: float) -> int:
+    """Return the number of items in lists or dicts, before a list of all items is made."""
+    _require(kinds_of(column) <= kind)
+    size = sum(map(len, column))
+    _require(size <= limit)
+    return size
+
+
+def _values(column: list[Any]) -> list[Any]:
+    return list(chain.from_iterable(map(dict.values, column)))
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise _MisfitError
