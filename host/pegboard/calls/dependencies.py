@@ -115,7 +115,7 @@ class _InThread(AbstractAsyncContextManager[Any]):
         self._manager = manager
         self._host = host
         self._name = name
-        self._variables = contextvars.copy_context()  # the same for both, so that a token can be reset
+        self._variables = contextvars.copy_context()  # for entering and leaving: a variable can then be reset
 
     async def __aenter__(self) -> Any:
         return await self._host.in_thread(partial(self._variables.run, self._manager.__enter__), self._name)
@@ -174,7 +174,7 @@ class _HostValue(AbstractAsyncContextManager["_HostValue"]):
         self._entry = (f"the dependency {dependency.name!r}", self)
         host.values[dependency.function] = self
         host.entered.append(self._entry)
-        # without the variables of the call, which is not the owner
+        # without the variables of this call, because the value outlives the call
         self._task = loop.create_task(self._live(keywords), context=contextvars.Context())
 
     async def _live(self, keywords: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
         try:
             said = [str(one) for one in link.middleware.assembled(inventory)]
         except Exception as error:  # noqa: BLE001 - a plugin's exception
-            # it may enforce access rules, so the host must not run without it
+            # the middleware may enforce access rules, so the host must not run without it
             message = f"{link.blame('assembled')} raised {describe_error(error)}"
             problems.append(LoadProblem("assemble", message, fatal=True))
             continue

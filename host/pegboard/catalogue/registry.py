@@ -234,7 +234,7 @@ class Registry:
             self._exchange(fresh, late)
             raise
         with self._lock:
-            if fresh in self._plugins:  # otherwise a reload has served the late toolkit again
+            if fresh in self._plugins:  # if not, a reload serves the definitions again
                 toolkit.finish = None
         return rejected
 

@@ -80,7 +80,7 @@ async def watch_sources(find: Callable[[], WatchedPlaces], changed: Callable[[],
     loop = asyncio.get_running_loop()
     while True:
         places = await asyncio.to_thread(find)
-        loop.call_soon(changed)  # it runs when the watch has begun, so that no change is missed
+        loop.call_soon(changed)  # called after the watch has begun, so that no change is missed
         try:
             async with aclosing(
                 awatch(

@@ -109,7 +109,7 @@ class ChildProcess:
                 self._group.terminate()
                 await self._exits()
         finally:
-            self._group.kill()  # also the children that the process has left
+            self._group.kill()  # also kills children of the process
         await self._exits()
         await asyncio.wait((discarding, self._draining), timeout=MAX_EXIT_SECONDS)
         discarding.cancel()

@@ -34,7 +34,7 @@ class PostTarget:
         self._loop = asyncio.get_running_loop()
         self._connector = connector
         self._timeout = timeout
-        # the connector finds a connection by its attributes; it is never sent
+        # never sent: the connector finds a connection by the attributes of this request
         self._model = aiohttp.ClientRequest(hdrs.METH_POST, url, headers=headers, loop=self._loop)
         self._request_line = f"{hdrs.METH_POST} {url.raw_path_qs} HTTP/1.1"
 

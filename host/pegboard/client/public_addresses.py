@@ -11,7 +11,7 @@ _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 
 
 def is_public(address: str) -> bool:
-    """Return True if an IP address is public. For an IPv6 address that contains an IPv4 address, check the latter."""
+    """Return True if an IP address is public. An IPv4 address inside an IPv6 address decides."""
     found = ip_address(address.partition("%")[0])
     if isinstance(found, IPv6Address):
         if found in _LOCAL_NAT64:

@@ -141,7 +141,7 @@ class Rounds:
 
     async def _refuse_late(self) -> None:
         if self._ended:
-            await asyncio.sleep(0)  # a loop that catches this and asks again must not block other tasks
+            await asyncio.sleep(0)  # a function that catches this and asks again must not block other tasks
             raise asyncio.CancelledError
 
     def _key(self, question: Question, path: CallPath, name: str | None) -> str:

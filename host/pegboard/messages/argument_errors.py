@@ -84,7 +84,7 @@ def _problems(
     unions: dict[FieldPath, dict[str, list[_Problem]]] = {}
     details = error.errors(include_url=False)
     found = list(_found(details[:MAX_ERRORS], value, schema))
-    refused = {one.path for one in found if one.hint == got(True)}  # by pydantic, for example in strict mode
+    refused = {one.path for one in found if one.hint == got(True)}  # pydantic rejects these booleans itself
     booleans = {path: text for path, text in booleans.items() if path not in refused}
     for one in found:
         if one.path in booleans:  # pydantic names another problem of the number

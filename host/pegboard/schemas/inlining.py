@@ -60,7 +60,7 @@ class _Inliner:
         order = TopologicalSorter({name: uses[name] - recursive for name in uses.keys() - recursive})
         self._inlined: JsonObject = {}
         for name in order.static_order():
-            # checked one by one: definitions that use each other twice grow exponentially
+            # check each one: definitions that use each other twice grow exponentially
             self._inlined[name] = self._checked(self._with_definitions(definitions[name]))
         # a schema with its own base URI keeps its references
         kept = recursive | {_name(one.schema.get("$ref")) for one in subschemas(schema) if one.base}

@@ -216,7 +216,7 @@ def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
     found: list[Place] | None = None  # until the host's own lines are passed
     waits: Any = None if task is None else task.get_coro()
     while waits is not None:
-        if isinstance(waits, GeneratorType):  # of the host, which runs the function step by step
+        if isinstance(waits, GeneratorType):  # a generator of the host runs the function step by step
             waits = getgeneratorlocals(waits).get("function")
             continue
         frame = getattr(waits, "cr_frame", None)

@@ -64,7 +64,7 @@ class ConnectionWriter:
             return
         written = self._due.pop(queue)
         if (message := queue.pop()) is not None:
-            self._due[queue] = written  # behind the others, so that no queue waits for one that is never empty
+            self._due[queue] = written  # last, so that a queue that is never empty does not delay others
             self._connection.send(message)
         elif written is not None:
             written()

@@ -93,7 +93,7 @@ class KeptTokens:
     async def _use_refresh_token(self, key: TokenKey, token: VaultToken) -> VaultToken | None:
         if token.refresh_token is None:
             return None
-        if not await self._replace(key, token, token):  # fails if the next token could not be kept
+        if not await self._replace(key, token, token):  # raises if the store cannot be written
             return await self.load(key)
         try:
             fresh = await self._clients[key.provider].refresh(token)

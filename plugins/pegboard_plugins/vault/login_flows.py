@@ -119,7 +119,7 @@ class LoginFlows:
             earlier = await self.tokens.load(key)
             flow = LoginFlow(key, client.wanted([*(earlier.scopes if earlier else ()), *scopes]))
             is_on_device = client.settings.device if device is None else device
-            if is_on_device and not key.issuer:  # its page proves nothing about callers from the network
+            if is_on_device and not key.issuer:  # a device login does not prove who the caller is
                 await self._start_on_device(flow, client)
             else:
                 await self._start_in_browser(flow, client)

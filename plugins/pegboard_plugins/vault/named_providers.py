@@ -233,7 +233,7 @@ NAMED_PROVIDERS: dict[str, NamedProvider] = {
         parameters=(("duration", "permanent"),),
         auth_method=_BASIC,
         pkce=False,
-        headers=(("User-Agent", "pegboard"),),  # it limits the names that libraries send
+        headers=(("User-Agent", "pegboard"),),  # Reddit limits the names that libraries send
     ),
     "slack": NamedProvider(
         "Slack",

@@ -117,7 +117,7 @@ async def _entered(found: Any) -> AsyncIterator[Any]:
         async with found as value:
             yield value
     elif isinstance(found, _GeneratorContextManager):
-        variables = copy_context()  # the same for both, so that a token can be reset
+        variables = copy_context()  # for entering and leaving: a variable can then be reset
         value = await asyncio.to_thread(variables.run, found.__enter__)
         error: BaseException | None = None
         try:

@@ -162,7 +162,7 @@ class SessionStream:
             return None
         async with self._lock:
             if number == self._number - 1:
-                return ()  # no message was missed, whatever is stored
+                return ()  # no message was missed
             return await self.retention.store.after(self.session_id, self.id, number)
 
     async def is_answered(self, missed: Missed, number: int) -> bool:

@@ -28,7 +28,7 @@ _PART = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COSTS = {r"\w": 100, r"\W": 100, r"\p": 100, r"\P": 100, r"\d": 15, r"\D": 15, r"\s": 5, r"\S": 5, ".": 5}
-_CODE_POINTS_PER_COST = 800  # of a range in which case is ignored, which a flag inside of the pattern may ask for
+_CODE_POINTS_PER_COST = 800  # for a range that ignores case, as a flag inside the pattern may request
 _IN_CHARACTER = re.compile(r"\\[xuU]\{?([0-9A-Fa-f]{1,8})\}?|\\?(.)", re.DOTALL)
 
 

@@ -25,10 +25,10 @@ __all__ = ["Needle", "Search"]
 
 MAX_LINE = 400
 _REGEX_PIECE = 8 << 10
-_MANY_STATES = 100  # more take tens of milliseconds for a piece of full size
+_MANY_STATES = 100  # with more, a piece of full size takes tens of milliseconds
 _TEXT_PIECE = 128 << 10
 _LONGEST_LINE = 16 << 20
-_ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # what means something else in a block than in a line
+_ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # anchors and flags that differ for a block and a line
 
 
 class Needle(NamedTuple):

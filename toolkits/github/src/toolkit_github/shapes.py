@@ -41,7 +41,7 @@ def one(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T
         try:
             return trim(answer.data)
         except (KeyError, TypeError, ValueError, AttributeError):
-            pass  # said below, without the answer's content
+            pass  # the error below does not contain the response
     raise not_understood(answer.label, changes=changes)
 
 

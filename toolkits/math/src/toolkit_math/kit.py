@@ -73,5 +73,5 @@ def _plain(number: Decimal) -> Decimal:
         return Decimal(0)
     stripped = number.normalize(_EXACT)
     exponent = stripped.as_tuple().exponent
-    assert isinstance(exponent, int)  # neither infinite nor none: those are refused
+    assert isinstance(exponent, int)  # infinity and NaN are refused earlier
     return stripped.quantize(Decimal(1), context=_EXACT) if 0 < exponent <= DIGITS else stripped
