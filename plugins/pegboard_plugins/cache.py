@@ -69,8 +69,8 @@ class Entry(NamedTuple):
 class ResultCache(Middleware):
     """Middleware that returns the result of an equal call of the same caller.
 
-    Equal calls that run at once run the tool once. Errors are not cached, nor results of calls that sent notifications,
-    such as progress, or asked the client.
+    Equal calls that run at once run the tool once. Errors are not cached. Neither are results of calls that sent
+    notifications, such as progress, or asked the client.
 
     Args:
         config: the settings.

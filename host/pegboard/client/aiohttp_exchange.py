@@ -121,7 +121,7 @@ def _reason(error: Exception) -> str:
     """Return the reason of a failure without URLs and without bytes of the response. They may contain secrets."""
     text = str(error)
     if isinstance(error, aiohttp.ServerDisconnectedError):
-        text = "Server disconnected"  # its message may be the begin of the response
+        text = "Server disconnected"  # its message may contain the beginning of the response
     elif isinstance(error, aiohttp.ClientResponseError):
         text = f"{error.status} {error.message}"
     elif isinstance(error, HttpProcessingError):

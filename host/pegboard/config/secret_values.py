@@ -54,7 +54,7 @@ def masked(value: Any, path: KeyPath) -> Any:
 def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
     """Yield the secret strings in a value: values of references, and values of keys with secret names.
 
-    The path of an existing file is not secret, nor is a path with a suffix such as `.pem`.
+    Paths of existing files and paths with a suffix such as `.pem` are not secret.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():

@@ -77,7 +77,7 @@ class ToolOptions(CommonOptions, total=False):
         input_schema: JSON Schema of the arguments instead of the types, listed unchanged (2020-12, or draft-07 by
             `$schema`). The function takes them by name, as `**arguments`, or as one dict.
             `input_schema={"type": "object", "properties": {"sides": {"type": "integer"}}}`
-        output_schema: JSON Schema of the result, likewise.
+        output_schema: JSON Schema of the result, listed unchanged like `input_schema`.
             `output_schema={"type": "array", "items": {"type": "integer"}}`
         ui: the `ui://` resource in which clients show its results, or a `ToolUi` (MCP Apps).
             `ui="ui://dice/table.html"`

@@ -143,7 +143,7 @@ class _LateImport:
         return self._toolkit.finish is not None
 
     async def result(self, seconds: float) -> Rejections:
-        """Return the rejected items of the toolkit. Wait until `seconds` after the begin of the import.
+        """Return the rejected items of the toolkit. Wait until `seconds` after the import began.
 
         Raises:
             ToolkitLoadError: the import failed, or takes longer.

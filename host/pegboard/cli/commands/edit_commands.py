@@ -110,7 +110,7 @@ def _switch(options: Namespace, *, on: bool) -> int:
 
 
 def _with_next_step(problem: ConfigProblem | LoadProblem) -> ConfigProblem | LoadProblem:
-    """Return the problem of a missing key with the command that sets the key and thereby enables the plugin."""
+    """Return the problem of a missing key, with the command that sets the key. Setting it enables the plugin."""
     origin = problem.cause if isinstance(problem, LoadProblem) else problem
     if origin is None or origin.message != MISSING:
         return problem

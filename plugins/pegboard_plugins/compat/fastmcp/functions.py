@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _EMPTY = inspect.Parameter.empty
 _OPEN = (_EMPTY, None, Any, list, list[Any], tuple, tuple[Any, ...])
-"""The types of results that may contain content, and thus have no schema."""
+"""The types of results that may contain content. They have no schema."""
 
 
 def adapted(
