@@ -21,6 +21,7 @@ from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
 
+OK_HEAD: Final = Response()
 SESSION_DELETED: Final = "The session was deleted."
 
 _AUDIT = RefusalLog()
@@ -40,9 +41,9 @@ def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Re
 def response_head(call: Call, outcome: Outcome) -> Response:
     """Return the head of a call's response: 403 and a challenge if the caller's token lacks scopes."""
     if not (isinstance(outcome, Failure) and isinstance(outcome.error, InsufficientScopeError)):
-        return Response()
+        return OK_HEAD
     if call.caller.trusted or not call.caller.is_known:
-        return Response()  # there is no token to replace
+        return OK_HEAD  # there is no token to replace
     of = call.params.get("name") or call.params.get("uri")
     facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
     _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)

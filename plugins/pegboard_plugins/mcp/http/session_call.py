@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
 from pegboard.types import EventStream, RequestId, Response
-from pegboard_plugins.mcp.http.error_responses import SESSION_DELETED, error_response
+from pegboard_plugins.mcp.http.error_responses import OK_HEAD, SESSION_DELETED, error_response
 from pegboard_plugins.mcp.http.http_session import HttpSession
 from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.session_stream import (
@@ -57,7 +57,7 @@ class SessionCall:
 
     def __init__(self, request_id: RequestId, session: HttpSession, sessions: HttpSessions) -> None:
         self.request_id = request_id
-        self.head = Response()
+        self.head = OK_HEAD
         self.progress: ProgressReports | None = None
         self._session = session
         self._sessions = sessions
@@ -162,7 +162,10 @@ class SessionCall:
             events: the client accepts an event stream.
         """
         self._in_events = not json
-        await self._first(events=events)
+        if self._task is None:
+            await self._run()
+        else:
+            await self._first(events=events)
         if not self._streamed and (self.head.status != 200 or (json and self._queue.empty)):
             return self._alone()
         self._streamed = True
@@ -179,8 +182,6 @@ class SessionCall:
 
     async def _first(self, *, events: bool) -> None:
         """Wait until the call sends a message, ends, or takes so long that a stream is required."""
-        if self._task is None:
-            return await self._run()
         await asyncio.sleep(0)  # most calls have ended after this turn
         timer = None
         if events and self.open:

@@ -113,7 +113,10 @@ class SessionEndpoint:
             return session
         try:
             if kind == "request":
-                return await self._request(message, session, takes, request, service)
+                started = self._started(message, session, takes, request, service)
+                if isinstance(started, Response):
+                    return started
+                return await started.respond(json=takes.json, events=takes.events)
             if kind == "notification":
                 _notification(session, message["method"], message.get("params"), service)
             elif not self._settle(session, message, request):
@@ -132,17 +135,15 @@ class SessionEndpoint:
         session.requests.settle(message)
         return True
 
-    async def _request(
+    def _started(
         self, message: dict[str, Any], session: HttpSession, takes: Accepted, request: Request, service: McpService
-    ) -> Response | EventStream:
+    ) -> Response | SessionCall:
+        """Return the response to a request, or the started call. A rejected request has an error response."""
         try:
-            started = self._start(message, session, service, request, tells=takes.events)
+            return self._start(message, session, service, request, tells=takes.events)
         except MCPError as error:
             # inside a session the status is 200: clients take any other status for the end of the session
             return protocol_error_response(error, message["id"])._replace(status=200)
-        if isinstance(started, Response):
-            return started
-        return await started.respond(json=takes.json, events=takes.events)
 
     def _start(
         self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
