@@ -191,6 +191,8 @@ class _Assembler:
 
     def without_exposed_secrets(self, found: list[BoundDefinition]) -> list[BoundDefinition]:
         """Remove definitions that would show a secret to clients."""
+        if not self.binder.may_show_secrets(found):
+            return found
         kept = []
         for one in found:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
@@ -134,7 +134,15 @@ class Binder:
         if secrets := self.secrets.known:
             from pegboard.secrets.leaks import check_secrets
 
-            check_secrets(bound.item.tool if isinstance(bound.item, BoundTool) else bound.item[0], secrets)
+            check_secrets(bound.shown, secrets)
+
+    def may_show_secrets(self, found: Iterable[BoundDefinition]) -> bool:
+        """Return False if `check_secrets` accepts all of these definitions."""
+        if not (secrets := self.secrets.known):
+            return False
+        from pegboard.secrets.leaks import may_show
+
+        return may_show((one.shown for one in found), secrets)
 
     def contributed(self) -> Contributions:
         """Return the protocol additions of plugins, without extensions that no definition uses."""

@@ -8,7 +8,7 @@ from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
-from pegboard.types.catalogue import ItemKind
+from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 
 SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
 """The kinds in the order of binding. Resources come first because tools may refer to them."""
@@ -57,6 +57,13 @@ class BoundDefinition(NamedTuple):
     missing: tuple[str, ...] = ()
     where: str = ""
     token_hint: str = ""
+
+    @property
+    def shown(self) -> Tool | Resource | ResourceTemplate | Prompt:
+        """The tool, resource, template or prompt as clients see it."""
+        found: Tool | Resource | ResourceTemplate | Prompt
+        found = self.item.tool if self.field == "tools" else self.item[0]
+        return found
 
 
 BindResult: TypeAlias = BoundDefinition | Unserved

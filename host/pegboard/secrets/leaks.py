@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from pydantic_core import to_json
 
 from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.errors import ToolDefinitionError
@@ -14,6 +16,21 @@ _WORDS = frozenset(("type", "format", "required", "name", "owner", "version", "r
 
 MIN_SUBSTRING_CHARACTERS = 16
 """The minimum length of a secret of only letters that is searched for inside longer strings."""
+
+
+def may_show(shown: Iterable[Any], secrets: Mapping[str, str]) -> bool:
+    """Return False if no definition shows a declared secret. This is faster than `check_secrets` for each.
+
+    Args:
+        shown: tools, resources, templates or prompts as clients see them.
+        secrets: the known values of declared secrets, by name.
+    """
+    sought = [value for value in secrets.values() if len(value) >= MIN_SECRET_CHARACTERS]
+    try:
+        written = to_json([_searched(one) for one in shown], fallback=_fallback) if sought else b""
+        return any(to_json(value)[1:-1] in written for value in sought)
+    except ValueError:  # JSON cannot express one of the strings
+        return True
 
 
 def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
@@ -27,7 +44,7 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
         ToolDefinitionError: a string contains a secret. The message names the secret, not the value.
     """
     for name, value in secrets.items():
-        if len(value) < MIN_SECRET_CHARACTERS or not _may_hold(repr(shown), value):
+        if not may_show((shown,), {name: value}):
             continue
         # a password that is a common word may occur in descriptions by chance
         whole = value.isalpha() and len(value) < MIN_SUBSTRING_CHARACTERS
@@ -40,8 +57,14 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
                 )
 
 
-def _may_hold(written: str, value: str) -> bool:
-    return value in written or repr(value)[1:-1] in written
+def _searched(record: Any) -> list[Any]:
+    """Return the members of a record that are not keywords or names."""
+    return [one for name, one in zip(record._fields, record, strict=True) if name not in _WORDS]
+
+
+def _fallback(value: object) -> Any:
+    """Return a value of a type that JSON does not have as one that it has. Secrets are only in mappings."""
+    return dict(value) if isinstance(value, Mapping) else None
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Annotated
 
 import pytest
@@ -9,6 +10,8 @@ from pydantic import Field
 
 from pegboard import ToolDefinitionError, Toolkit
 from pegboard.plugin import ToolDefinition
+from pegboard.secrets.leaks import may_show
+from pegboard.types import Tool
 from tests.host.context.test_requirements import Store
 from tests.host.hosting import make_host, plugin_of, value
 
@@ -50,3 +53,18 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
         assert f"its {place} shows the value of the secret {name} to clients" in told
     assert SECRET not in told
     assert DATABASE not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "secret", "expected"),
+    [
+        ("the cup", "the token", False),
+        ("the \\ token\n", "\\ token\n", True),
+        ("the tok", "tok", False),  # too short to search for
+        ("the cup", "token\udcff", True),  # JSON cannot express it, so each definition is searched
+    ],
+)
+def test_all_definitions_are_searched_at_once(text: str, secret: str, *, expected: bool) -> None:
+    meta = {"a": MappingProxyType({"b": [text]})}
+    shown = [Tool("cup", "Find a cup.", {}, owner="shop", meta=meta, definition=ToolDefinition(plain))]
+    assert may_show(shown, {"TOKEN": secret}) is expected
