@@ -160,7 +160,9 @@ def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any
     if issubclass(kind, (Iterator, AsyncIterator)):
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
     if hasattr(kind, "__pydantic_extra__"):
-        models = [*map(_MEMBERS, ones), *filter(None, map(_EXTRA_MEMBERS, ones))]
+        models = list(map(_MEMBERS, ones))
+        if kind.model_config.get("extra") == "allow":
+            models += filter(None, map(_EXTRA_MEMBERS, ones))
         containers += models
         return sum(map(len, models))
     contents: list[Collection[Any]] = []

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from gc import get_referents
 from itertools import chain
+from operator import length_hint
 from typing import Any, TypeAlias
 
-from pegboard.wire.codec import encode_finite
-from pegboard.wire.columns import kinds_of
+from pegboard.wire.codec import encode
+from pegboard.wire.columns import are_finite, columns, kinds_of
 
 _KINDS: Mapping[str, frozenset[type[Any]]] = {
     "str": frozenset((str,)),
@@ -21,6 +22,7 @@ _KINDS: Mapping[str, frozenset[type[Any]]] = {
     "none": frozenset((type(None),)),
 }
 """The types of values that are valid for a core schema without a conversion."""
+_ANY_ATOM = frozenset().union(*_KINDS.values())
 _HARMLESS = frozenset(("type", "allow_inf_nan"))
 _DICT = frozenset((dict,))
 _LIST = frozenset((list,))
@@ -65,8 +67,8 @@ def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
         if not any(type(one) is list and len(one) >= _MANY for one in candidates):
             return None
         try:
-            written = encode_finite(value) if check([value], limit) <= limit else None
-        except (_MisfitError, ValueError):
+            written = encode(value) if check([value], limit) <= limit else None
+        except (_MisfitError, TypeError):
             return None
         return written if written is not None and len(written) <= limit else None
 
@@ -90,7 +92,8 @@ def _check(core: Any) -> Check:
     if kind == "list" and core.keys() == {"type", "items_schema"}:
         return _lists(_check(core["items_schema"]))
     if kind == "dict":
-        return _dicts(_check(core["values_schema"]))
+        values = core["values_schema"]
+        return _flat_dicts if values["type"] == "any" else _dicts(_check(values))
     return _literals(core["expected"]) if kind == "literal" else _atoms(_atom(core))
 
 
@@ -103,10 +106,10 @@ def _atom(core: Any) -> frozenset[type[Any]]:
 def _atoms(kinds: frozenset[type[Any]]) -> Check:
     def check(column: list[Any], limit: float) -> int:
         found = kinds_of(column)
-        _require(found <= kinds)
+        _require(found <= kinds and (float not in found or are_finite(column, found)))
         if str not in found:
             return len(column)
-        return sum(map(len, column if len(found) == 1 else filter(None, column)))
+        return sum(map(len, column) if len(found) == 1 else map(length_hint, column))
 
     return check
 
@@ -143,19 +146,30 @@ def _dicts(values: Check) -> Check:
     return check
 
 
-def _objects(members: Mapping[str, Check], required: set[str]) -> Check:
-    names = list(members)
-    checks = members.values()
+def _flat_dicts(column: list[Any], limit: float) -> int:
+    """Check dicts with values of any type, if the values of the first dict are no containers."""
+    size = _length(column, _DICT, limit)
+    first = column[0] if column else {}
+    _require(_ANY_ATOM.issuperset(map(type, first.values())))
+    values = get_referents(*column)
+    _require(len(values) == size)  # names are referents, too, unless all of them are strings
+    check = _atoms(_ANY_ATOM)
+    return size + sum(check(one, limit) for one in columns(values, len(first)))
+
+
+def _objects(fields: Mapping[str, Check], required: set[str]) -> Check:
+    names = list(fields)
+    checks = fields.values()
 
     def check(column: list[Any], limit: float) -> int:
         size = _length(column, _DICT, limit)
         if size == len(names) * len(column) and list(chain.from_iterable(column)) == names * len(column):
             values = _values(column)
-            columns = [values[start :: len(names)] for start in range(len(names))]
+            members = [values[start :: len(names)] for start in range(len(names))]
         else:
             _require(len(required) < len(names) and all(map(fits, set(map(tuple, column)))))
-            columns = [[one[name] for one in column if name in required or name in one] for name in names]
-        return size + sum(one(values, limit) for one, values in zip(checks, columns, strict=True))
+            members = [[one[name] for one in column if name in required or name in one] for name in names]
+        return size + sum(one(values, limit) for one, values in zip(checks, members, strict=True))
 
     def fits(found: tuple[Any, ...]) -> bool:
         """Return True if an object has the required members, and its members have the declared order."""

@@ -70,6 +70,7 @@ def encoded(value: Any, annotation: Any = list[Row]) -> bytes | None:
         (list[Rich], RICHER),
         (Page, {"total": 1, "rows": ROWS}),
         (list[list[float]], [[0.5, 1.5], []] * 200),
+        (list[dict[str, Any]], [*ROWS, {}, {"more": None}]),
     ],
 )
 def test_a_long_list_is_encoded_like_a_validated_one(annotation: Any, long: Any) -> None:
@@ -118,6 +119,12 @@ def test_a_value_inside_an_item_that_may_not_fit_is_left_to_the_validator(change
     assert encoded([*RICHER, {**RICH[0], **change}], list[Rich]) is None
 
 
+@pytest.mark.parametrize("last", [{"id": math.inf}, {"id": [1]}, {"id": b"x"}, {1: 2}, {"id": "x" * LIMIT}, None])
+def test_an_open_dict_that_may_not_fit_is_left_to_the_validator(last: Any) -> None:
+    assert encoded([*ROWS, last], list[dict[str, Any]]) is None
+    assert encoded([last] * 200, list[dict[str, Any]]) is None
+
+
 def test_members_in_another_order_are_left_to_the_validator() -> None:
     assert encoded([*RICHER, dict(reversed(RICHER[-1].items()))], list[Rich]) is None
 
@@ -134,13 +141,13 @@ def test_items_that_many_objects_share_are_not_listed(shared: dict[str, Any], mo
 
 
 def test_a_list_that_shares_a_long_text_is_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("pegboard.schemas.long_lists.encode_finite")
+    monkeypatch.delattr("pegboard.schemas.long_lists.encode")
     rows = [{"id": 1, "name": "x" * 1000, "ratio": 0.5}] * 101
     assert encoded(rows) is None
     assert encoded(ROWS * 200) is None
 
 
-@pytest.mark.parametrize("annotation", [list[Limited], list[Open], list[dict[str, Any]], Row], ids=str)
+@pytest.mark.parametrize("annotation", [list[Limited], list[Open], Row], ids=str)
 def test_a_type_without_lists_or_with_limits_or_any_values_is_left_to_the_validator(annotation: Any) -> None:
     assert output_of(annotation).encode_long is None
 
