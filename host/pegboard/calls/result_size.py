@@ -164,6 +164,8 @@ def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any
         if kind.model_config.get("extra") == "allow":
             models += filter(None, map(_EXTRA_MEMBERS, ones))
         containers += models
+        if kind.__pydantic_root_model__:
+            return -len(ones)  # its value takes the place of the model
         return sum(map(len, models))
     contents: list[Collection[Any]] = []
     if issubclass(kind, Collection):

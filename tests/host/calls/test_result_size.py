@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, RootModel
 from pydantic_core import to_jsonable_python
 
 from pegboard import Toolkit
@@ -57,6 +57,7 @@ FITTING: dict[str, Any] = {
     "names that are not strings": {1: 2, "k" * 50: 3},
     "model": Open.model_validate({"text": "x" * 90, "more": 5}),
     "dataclass": Slotted(date(2026, 1, 1)),
+    "root models": [RootModel[int](1)] * 30,
 }
 
 
