@@ -28,6 +28,12 @@ def http_config(http: str = "port = 0", *, host: str = "", more: str = "") -> st
     return f'{CONFIG}transports = ["http"]\n{host}\n[plugins.http]\n{http}\n{more}\n'
 
 
+def with_tls(folder: Path) -> tuple[str, ssl.SSLContext]:
+    """Return lines of `[plugins.http]` for the certificate in a folder, and the context of a client that trusts it."""
+    lines = f'certificate = "{folder}/cert.pem"\nkey = "{folder}/key.pem"\n'
+    return lines, ssl.create_default_context(cafile=str(folder / "cert.pem"))
+
+
 def without_uvloop(site: Path) -> Path:
     """Hide uvloop from processes that search a folder first."""
     (site / "uvloop.py").write_text("raise ImportError")

@@ -33,7 +33,7 @@ from pegboard_plugins.http.refusal_responses import (
 )
 from pegboard_plugins.http.request_bodies import RequestBodies
 from pegboard_plugins.http.request_guard import RequestGuard
-from pegboard_plugins.http.sending import Pings, SendLimit
+from pegboard_plugins.http.sending import Pings, SendLimit, write_all
 from pegboard_plugins.http.sent_events import close_messages, encode_event
 
 logger = logging.getLogger("pegboard.plugins.http")
@@ -132,11 +132,14 @@ class Handler:
             return False
         if type(answer) is Response and is_plain(answer) and not self._host.stopping:
             head, body = self._head.of(answer.body), answer.body
-            if len(body) > MAX_JOINED_BODY_BYTES:
+            if len(body) <= MAX_JOINED_BODY_BYTES:
+                transport.write(head + body)
+            elif connection.ssl_context is None:
                 transport.write(head)
                 transport.write(body)  # apart from the head, so that it is not copied
             else:
-                transport.write(head + body)
+                self._keep(connection, answer)  # it is written in parts
+                return False
             waits: bool = connection.writing_paused
             if not waits:
                 return True
@@ -303,7 +306,7 @@ class Handler:
         if len(body) > MAX_JOINED_BODY_BYTES:
             with self._sends.sending(request):
                 await request.writer.write(head)
-                await request.writer.write(body)  # apart from the head, so that it is not copied
+                await write_all(request, body)  # apart from the head, so that it is not copied
                 await request.writer.drain()
             return
         await request.writer.write(head + body)
@@ -317,7 +320,11 @@ class Handler:
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response. Abort the connection if the peer stops reading."""
         with self._sends.sending(request):
+            body = response.body
             await response.prepare(request)
+            if isinstance(body, bytes) and request.method != hdrs.METH_HEAD and response.status not in (204, 304):
+                await write_all(request, body)
+                response.body = None
             await response.write_eof()
 
     async def _stream(
@@ -371,4 +378,4 @@ class Handler:
 
     async def _write(self, request: web.BaseRequest, event: bytes) -> None:
         with self._sends.sending(request):
-            await request.writer.write(event)
+            await write_all(request, event)

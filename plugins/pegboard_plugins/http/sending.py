@@ -13,6 +13,22 @@ from aiohttp.base_protocol import BaseProtocol
 
 from pegboard_plugins.http.sent_events import PING
 
+_PART_BYTES = 64 * 1024
+"""The size of the parts of large data over TLS."""
+
+
+async def write_all(request: web.BaseRequest, data: bytes) -> None:
+    """Write data. Wait while the peer does not read.
+
+    A transport with TLS encrypts data of any size at once, and lets the writer wait only before the next write.
+    """
+    if len(data) <= _PART_BYTES or request.protocol.ssl_context is None:
+        await request.writer.write(data)
+        return
+    parts = memoryview(data)
+    for start in range(0, len(data), _PART_BYTES):
+        await request.writer.write(parts[start : start + _PART_BYTES])
+
 
 class _Send:
     """A write that has not ended.

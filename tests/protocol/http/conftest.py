@@ -5,6 +5,7 @@ They run on asyncio's own event loop, except `strict`; the tests of both transpo
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -93,3 +94,16 @@ def vault(tmp_path: Path) -> Path:
     )
     make_distribution(tmp_path, "vault", "1", {"pegboard.toolkits": {"vault": "vault_kit:kit"}}, {"vault_kit.py": text})
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a certificate for localhost, its key, and the same key behind a passphrase."""
+    folder = tmp_path_factory.mktemp("tls")
+    make = "openssl req -x509 -newkey rsa:2048 -days 2 -subj /CN=localhost -nodes -keyout key.pem -out cert.pem"
+    for command in (
+        f"{make} -addext subjectAltName=DNS:localhost",
+        "openssl rsa -aes256 -passout pass:secret -in key.pem -out locked.pem",
+    ):
+        subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder

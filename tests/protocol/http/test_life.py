@@ -8,15 +8,13 @@ import os
 import re
 import signal
 import socket
-import ssl
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.support import unruly_kit
-from tests.support.http import OPEN_MCP, Line, Served, http_config
+from tests.support.http import OPEN_MCP, Line, Served, http_config, with_tls
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 from tests.support.peer import LIMIT
 from tests.support.pool import make_site
@@ -93,15 +91,19 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
         assert "Traceback" not in served.stderr
 
 
-@pytest.mark.parametrize("streams", [False, True])
-async def test_a_response_that_is_being_read_arrives_whole(fixture_site: Path, streams: bool) -> None:
-    config = http_config(host='grace_seconds = 30\nlog_level = "info"')
-    async with Served(fixture_site, config) as served, await served.connect() as line:
+@pytest.mark.parametrize(("streams", "encrypts"), [(False, False), (True, False), (False, True)])
+async def test_a_response_that_is_being_read_arrives_whole(
+    fixture_site: Path, certificate: Path, streams: bool, encrypts: bool
+) -> None:
+    tls, context = with_tls(certificate) if encrypts else ("", None)
+    config = http_config(f"port = 0\n{tls}", host='grace_seconds = 30\nlog_level = "info"')
+    async with Served(fixture_site, config) as served, await served.connect(tls=context) as line:
+        probe = await served.connect(tls=context)
         line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is the transport of a socket
         one = modern(call("fixture_large", {"size": 9_000_000}, token="p" if streams else None))
         fields = mirrored(one, Accept="text/event-stream") if streams else mirrored(one)
         await line.ask("POST", "/mcp", fields, json.dumps(one).encode())
-        await ask(served, LIST)
+        await probe.request("GET", "/healthz")
         served.signal(signal.SIGTERM)
         await served.said("until clients have read their responses")
         line.writer.transport.resume_reading()  # type: ignore[attr-defined]
@@ -250,24 +252,10 @@ async def test_a_proxy_behind_a_unix_socket_is_trusted_where_configured(
             assert (await line.request("GET", "/healthz", fields)).status == expected, forwarded
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a certificate for localhost, its key, and the same key behind a passphrase."""
-    folder = tmp_path_factory.mktemp("tls")
-    make = "openssl req -x509 -newkey rsa:2048 -days 2 -subj /CN=localhost -nodes -keyout key.pem -out cert.pem"
-    for command in (
-        f"{make} -addext subjectAltName=DNS:localhost",
-        "openssl rsa -aes256 -passout pass:secret -in key.pem -out locked.pem",
-    ):
-        subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
-    return folder
-
-
 async def test_tls(fixture_site: Path, certificate: Path) -> None:
-    config = f'port = 0\ncertificate = "{certificate}/cert.pem"\nkey = "{certificate}/key.pem"\nheader_seconds = 0.3'
-    async with Served(fixture_site, http_config(config)) as served:
+    tls, context = with_tls(certificate)
+    async with Served(fixture_site, http_config(f"port = 0\nheader_seconds = 0.3\n{tls}")) as served:
         assert served.url.startswith("https://127.0.0.1:")
-        context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
         async with await served.connect(tls=context) as line:
             assert (await line.request("GET", "/healthz")).text == "ok\n"
         async with await served.connect() as plain:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.http import Line, Served, http_config, request_bytes
+from tests.support.http import Line, Served, http_config, request_bytes, with_tls
 from tests.support.http_mcp import Session, ask, call, mirrored, modern, stream
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -29,9 +30,9 @@ async def cancelled(served: Served, label: str) -> None:
             pass
 
 
-async def fewer_descriptors(served: Served, many: int) -> None:
+async def fewer_descriptors(served: Served, many: int, *, tls: ssl.SSLContext | None = None) -> None:
     """Wait until the server has closed a connection."""
-    probe = await served.connect()
+    probe = await served.connect(tls=tls)
     await probe.request("GET", "/healthz")  # earlier connections are accepted
     async with asyncio.timeout(30):
         while served.descriptors() > many + 1:
@@ -147,3 +148,23 @@ async def test_a_client_that_does_not_read_is_disconnected_and_a_slow_one_is_not
             done = await ask(served, call("fixture_large", {"size": 20 * 2**20}), Accept=accept)
             assert done.streamed == (accept == "text/event-stream")
             assert len(done.result["content"][0]["text"]) == 20 * 2**20
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"Accept": "text/event-stream"}, {"Connection": "close"}], ids=["fast", "stream", "closing"]
+)
+async def test_a_client_over_tls_that_does_not_read_is_disconnected(
+    fixture_site: Path, certificate: Path, fields: dict[str, str]
+) -> None:
+    tls, context = with_tls(certificate)
+    large = modern(call("fixture_large", {"size": 20 * 2**20}))
+    body = json.dumps(large).encode()
+    async with Served(fixture_site, http_config(f"port = 0\nsend_seconds = 0.2\n{tls}", host=UNLIMITED)) as served:
+        whole = await served.connect(tls=context)
+        assert (await whole.request("GET", "/healthz")).status == 200
+        before = served.descriptors()
+        line = await served.connect(tls=context)
+        stop_reading(line)
+        await line.ask("POST", "/mcp", mirrored(large, **fields), body)
+        await fewer_descriptors(served, before, tls=context)
+        assert len((await whole.request("POST", "/mcp", mirrored(large, **fields), body)).body) > 20 * 2**20
