@@ -48,7 +48,7 @@ class ClassBody:
         name: the name of the class.
         members: its members; calls of pydantic are recorded.
         names: the names of its module.
-        texts: the annotation of each field.
+        annotations: the annotation of each field, a string.
         methods: its members without the fields.
         field_validators: the validators of fields, in the order of their definition.
         model_validators: the validators of the whole model.
@@ -58,8 +58,8 @@ class ClassBody:
         self.name = name
         self.members = members
         self.names = names
-        self.texts: Mapping[str, str] = members.get("__annotations__", {})
-        others = {key: one for key, one in members.items() if key not in self.texts}
+        self.annotations: Mapping[str, str] = members.get("__annotations__", {})
+        others = {key: one for key, one in members.items() if key not in self.annotations}
         recorded = [one for one in others.values() if isinstance(one, Recorded)]
         self.methods = {key: one.method if isinstance(one, Recorded) else one for key, one in others.items()}
         self.field_validators = [one for one in recorded if one.name == "field_validator"]
@@ -67,7 +67,7 @@ class ClassBody:
 
     def is_deferrable(self) -> bool:
         """Return True if pydantic need not see a field or method before it validates a value."""
-        fields = (not name.startswith("_") and not _is_constant(text) for name, text in self.texts.items())
+        fields = (not name.startswith("_") and not _is_constant(text) for name, text in self.annotations.items())
         return all(fields) and all(_is_deferrable_member(name, self.members[name]) for name in self.methods)
 
     def is_readable(self) -> bool:
@@ -80,8 +80,8 @@ class ClassBody:
     @cached_property
     def fields(self) -> Mapping[str, DeferredField]:
         """The fields of a class that is readable."""
-        annotations = self._annotations(pydantic=PydanticInAnnotations())
-        return {name: _field(annotation, self.members.get(name, ...)) for name, annotation in annotations.items()}
+        kinds = self._evaluated(pydantic=PydanticInAnnotations())
+        return {name: _field(kind, self.members.get(name, ...)) for name, kind in kinds.items()}
 
     @cached_property
     def model(self) -> type[BaseModel]:
@@ -95,13 +95,13 @@ class ClassBody:
         """Let pydantic make a model with these base classes and options."""
         members = {key: one.result() if isinstance(one, Recorded) else one for key, one in self.members.items()}
         with suppress(NameError):  # pydantic reports a missing name
-            members["__annotations__"] = self._annotations()
+            members["__annotations__"] = self._evaluated()
         model: type[BaseModel] = new_class(self.name, bases, options, lambda namespace: namespace.update(members))
         return model
 
-    def _annotations(self, **replaced: Any) -> dict[str, Any]:
+    def _evaluated(self, **replaced: Any) -> dict[str, Any]:
         names = {**self.names, **self.methods, **replaced}
-        return {name: eval(text, names) for name, text in self.texts.items()}  # noqa: S307 - code of the class
+        return {name: eval(text, names) for name, text in self.annotations.items()}  # noqa: S307 - code of the class
 
 
 def _field(annotation: Any, value: Any) -> DeferredField:

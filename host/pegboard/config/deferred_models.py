@@ -1,8 +1,9 @@
 """Classes of settings that become pydantic models on first need.
 
 Importing pydantic takes a quarter of the start of a host, and most settings keep their defaults. A class statement with
-`PluginConfig` makes a model if pydantic is imported already. Otherwise it makes a deferred class: its body is recorded
-(`class_body.py`), its model is made when a value needs validation, and plain values never do (`plain_values.py`).
+`PluginConfig` makes a model if pydantic is imported already. Otherwise it makes a deferred class, which keeps its body
+(`class_body.py`). Plain values make settings of this class (`plain_values.py`). For other values, and for everything
+but attributes and methods of the settings, pydantic makes a model of the body.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class DeferredSettings(metaclass=DeferredModel):
 
     def __model_object__(self) -> BaseModel:
         """Return the same settings as an object of the model."""
-        fields = {name: vars(self)[name] for name in type(self).__deferred__.texts}
+        fields = {name: vars(self)[name] for name in type(self).__deferred__.annotations}
         settings: BaseModel = model_of(type(self)).model_construct(set(self.__given__), **fields)
         return settings
 
@@ -117,18 +118,19 @@ class SettingsBase:
 
     A module with `from __future__ import annotations` may use `from pegboard.plugin import pydantic` and
     `pydantic.Field`, `pydantic.field_validator` and `pydantic.model_validator`, instead of importing pydantic. The host
-    then imports pydantic only for values that need it, and starts faster. The settings work in the same way, with three
+    then imports pydantic only for values that need it, and starts faster. The settings work in the same way, with four
     exceptions. `issubclass(Config, pydantic.BaseModel)` is False. A validator that rejects a value runs twice. Methods
-    that pydantic has deprecated, such as `dict`, may be missing.
+    that pydantic has deprecated, such as `dict`, may be missing. A mistake in the class may be reported late, when a
+    value needs pydantic.
     """
 
     # a class statement replaces this object by a model or by the base of deferred classes
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type]:
         code = sys._getframe(1).f_code
-        has_texts = code.co_flags & __future__.annotations.compiler_flag
+        has_strings = code.co_flags & __future__.annotations.compiler_flag  # as annotations
         # types of an enclosing function could not be found later
-        is_deferrable = has_texts and code.co_name == "<module>" and not is_pydantic_imported()
+        is_deferrable = has_strings and code.co_name == "<module>" and not is_pydantic_imported()
         return (DeferredSettings if is_deferrable else _plugin_config(),)
 
     def __getattr__(self, name: str) -> Any:
