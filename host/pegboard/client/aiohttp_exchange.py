@@ -27,8 +27,8 @@ MAX_CONNECT_SECONDS = 30
 _HEADERS = {"Accept-Encoding": "identity"}
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """After 60 seconds of silence the system asks the peer, and gives up 60 seconds later."""
-_quotation = re.compile(r"( when reading|:?\n|: <|:? b['\"]).*", re.DOTALL)
-"""The part of an error message of aiohttp that may quote the response."""
+_quotation = re.compile(r"( when reading| for https?://|:?\n|: <|:? b['\"]).*", re.DOTALL)
+"""The part of an error message of aiohttp that may quote the response or a URL."""
 
 
 class AiohttpExchange:

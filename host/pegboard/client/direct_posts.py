@@ -15,6 +15,8 @@ from aiohttp import hdrs
 from aiohttp.http import StreamWriter
 from yarl import URL
 
+MAX_INTERIM_RESPONSES = 100
+"""The maximum number of interim responses (RFC 9110, section 15.2) before a response."""
 _SCHEMES = ("http", "https")
 
 
@@ -42,7 +44,8 @@ class PostTarget:
         """Send one request, and return the response when its headers have arrived.
 
         Raises:
-            aiohttp.ClientError: the server cannot be reached, or the connection was lost.
+            aiohttp.ClientError: the server cannot be reached, the connection was lost, or there are too many interim
+                responses.
             aiohttp.http_exceptions.HttpProcessingError: the response is not valid HTTP.
             TimeoutError: the server did not accept the connection in time.
             ValueError: a header contains a line break.
@@ -58,10 +61,11 @@ class PostTarget:
             writer = StreamWriter(protocol, self._loop)
             await writer.write_headers(self._request_line, sent)
             await writer.write(body, drain=False)  # a server may answer before it has read a large body
-            while True:
+            for _ in range(MAX_INTERIM_RESPONSES + 1):
                 message, content = await protocol.read()
                 if not 100 <= message.code <= 199 or message.code == HTTPStatus.SWITCHING_PROTOCOLS:
                     return DirectResponse(connection, message.code, message.headers, content)
+            raise aiohttp.ClientConnectionError(f"the server sent more than {MAX_INTERIM_RESPONSES} interim responses")
         except BaseException:
             connection.close()
             raise

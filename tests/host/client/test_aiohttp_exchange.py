@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 
+import aiohttp
 import pytest
 
 from pegboard.client import AiohttpExchange, UnreachableError, aiohttp_exchange
@@ -36,6 +37,14 @@ async def test_interim_responses_are_skipped(exchange: AiohttpExchange, method: 
         assert (reply.status, [chunk async for chunk in reply.chunks]) == (200, [b"yes"])
     sent = got[0].headers
     assert (sent["x-own"], sent["accept-encoding"], sent["host"]) == ("1", "identity", url.split("/")[2])
+
+
+async def test_a_flood_of_interim_responses_is_refused(exchange: AiohttpExchange) -> None:
+    flood = b"HTTP/1.1 100 Continue\r\n\r\n" * 101
+    async with scripted_http(lambda _: flood + whole(200, b"late")) as (url, _):
+        with pytest.raises(ConnectionLostError, match="more than 100 interim responses"):
+            async with exchange("POST", url, {}, BODY):
+                raise AssertionError
 
 
 @pytest.mark.parametrize(("reads", "connections"), [(True, 1), (False, 3)])
@@ -119,6 +128,20 @@ async def test_a_fault_is_described_without_bytes_of_the_response(
         with pytest.raises(ConnectionLostError, match=reason) as caught:
             await read(url)
     assert not [word for word in ("canary", "<", "b'") if word in str(caught.value)]
+
+
+async def test_a_lost_request_is_described_without_its_url(
+    exchange: AiohttpExchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://mcp.invalid/?key=canary"
+
+    async def lost(*_: object, **options: object) -> None:
+        raise aiohttp.ClientOSError(None, f"Can not write request body for {url}")  # the words of aiohttp
+
+    monkeypatch.setattr(aiohttp.ClientSession, "request", lost)
+    with pytest.raises(ConnectionLostError, match=r"no response: .*Can not write request body$"):
+        async with exchange("GET", url, {}, None):
+            raise AssertionError
 
 
 @both
