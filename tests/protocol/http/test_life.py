@@ -16,8 +16,9 @@ import pytest
 from tests.support import unruly_kit
 from tests.support.http import OPEN_MCP, Line, Served, http_config, with_tls
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
-from tests.support.peer import LIMIT
+from tests.support.peer import LIMIT, WAIT
 from tests.support.pool import make_site
+from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -270,3 +271,27 @@ async def test_tls(fixture_site: Path, certificate: Path) -> None:
             assert await served.wait() == 5
             assert str(certificate / key) in served.stderr
             assert "Traceback" not in served.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "is_trusted", "told"),
+    [
+        ("localhost", True, "fixture_echo"),
+        ("127.0.0.1", True, "certificate is not valid for '127.0.0.1'"),
+        ("localhost", False, "self-signed certificate"),
+    ],
+)
+async def test_a_client_checks_the_certificate(
+    fixture_site: Path, certificate: Path, name: str, is_trusted: bool, told: str
+) -> None:
+    tls, _ = with_tls(certificate)
+    async with Served(fixture_site, http_config(f"port = 0\n{tls}")) as served:
+        trusted = {"SSL_CERT_FILE": str(certificate / "cert.pem")} if is_trusted else {}
+        listing = await asyncio.create_subprocess_exec(
+            *(PEGBOARD, "list", "--url", f"https://{name}:{served.port}/mcp"),
+            env=client_environment(served.home, trusted),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await asyncio.wait_for(listing.communicate(), WAIT)
+        assert told in " ".join(output.decode().split())
