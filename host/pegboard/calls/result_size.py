@@ -59,8 +59,7 @@ def within(limit: int, value: Any, convert: Callable[[Any, bool], Any]) -> Any:
         limit: the size limit in bytes; 0 for no limit.
         value: the value that a function returned.
         convert: returns the JSON-ready form of the value, or an `EncodedResult`. Its second argument is True if the
-            value is JSON-ready: it consists only of dicts, lists, strings, numbers, booleans and None, and the names of
-            all members are strings.
+            value is JSON-ready: it consists only of dicts, lists, strings, numbers, booleans and None.
 
     Raises:
         TooLarge: the JSON exceeds the limit.
@@ -96,14 +95,13 @@ def _is_json(value: Any, limit: float) -> bool:
             until they are converted, so they do not count.
         ToolOutputError: the value contains an iterator.
     """
+    is_json = True
     level = _first_level(value, limit)
-    is_json = type(value) not in _CONTAINERS or len(level) == len(value)
     size = 2 * len(level) - 1  # items, and the commas between them
     width = 1
     for _ in range(_MAX_DEPTH):
         containers: list[Any] = []
         following: list[Iterable[Any]] = []
-        items = 0
         for column in columns(level, width) if width > 1 else (level,):
             kinds = kinds_of(column)
             if kinds <= _SCALARS:
@@ -114,16 +112,12 @@ def _is_json(value: Any, limit: float) -> bool:
                 is_json = False
                 size += sum(_unpack(_of_types({kind}, column, kinds), containers, following) for kind in kinds - _JSON)
                 column = _of_types(kinds & _JSON, column, kinds)
-            lengths = sum(map(len, column) if len(kinds) == 1 else map(length_hint, column))
-            size += lengths
+            size += sum(map(len if len(kinds) == 1 else length_hint, column))
             if dict in kinds or list in kinds:
-                found = _of_types(kinds & _CONTAINERS, column, kinds)
-                items += lengths if found is column else sum(map(len, found))
-                containers += found
+                containers += column
         if size > limit:
             raise TooLarge(size)
         level = get_referents(*containers)
-        is_json = is_json and len(level) == items  # names are referents, too, unless all of them are strings
         if following:
             level += chain.from_iterable(following)
         if not level:

@@ -63,8 +63,10 @@ def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
         return None
 
     def encoded(value: Any, limit: float) -> bytes | None:
-        candidates = map(value.get, lists) if type(value) is dict else (value,)
-        if not any(type(one) is list and len(one) >= _MANY for one in candidates):
+        if type(value) is list:
+            if len(value) < _MANY:
+                return None
+        elif type(value) is not dict or not any(map(_is_long, map(value.get, lists))):
             return None
         try:
             written = encode(value) if check([value], limit) <= limit else None
@@ -73,6 +75,10 @@ def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
         return written if written is not None and len(written) <= limit else None
 
     return encoded
+
+
+def _is_long(value: Any) -> bool:
+    return type(value) is list and len(value) >= _MANY
 
 
 def _check(core: Any) -> Check:

@@ -18,10 +18,10 @@ from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING
 from pegboard.schemas.long_lists import long_list_encoder
+from pegboard.schemas.plain_objects import are_objects
 from pegboard.schemas.plain_types import NotPlainError
 from pegboard.types.calls import MEDIA_TYPES, ToolResult
 from pegboard.wire.codec import encode_finite, finite_json, with_base64
-from pegboard.wire.columns import kinds_of
 
 _CONTENT = "pegboard.types.content"
 """The module of the content types. It is imported only when a tool returns content."""
@@ -78,7 +78,7 @@ class Output(NamedTuple):
 
         Args:
             value: the result.
-            is_json: True if the value is known to be JSON-ready, with names that are strings.
+            is_json: True if the value is known to be JSON-ready.
 
         Raises:
             ValidationError, ValueError: the result is invalid.
@@ -111,7 +111,7 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
     try:
         core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
-        fits = _are_dicts if core == _OBJECTS else None
+        fits = are_objects if core == _OBJECTS else None
         convert = cache(partial(_compiled, annotation))
         output = Output(SchemaValidator(core), convert, sound, fits, long_list_encoder(core))
     except (NotPlainError, SchemaError):
@@ -159,10 +159,6 @@ def _is_open_list(annotation: Any) -> bool:
         annotation = get_args(annotation)[0]
     items = get_args(annotation)
     return (get_origin(annotation) or annotation) in _LISTS and all(one in (Any, object, ...) for one in items)
-
-
-def _are_dicts(value: Any) -> bool:
-    return type(value) is list and kinds_of(value) <= {dict}
 
 
 def is_open_object(promised: Mapping[str, Any]) -> bool:

@@ -108,20 +108,6 @@ def test_an_iterator_is_found_in_any_place(hide: Any) -> None:
             within(1000, hide(iterator), never)
 
 
-@pytest.mark.parametrize(
-    ("given", "is_ready"),
-    [
-        ([{"a": [1, None]}, {}, []], True),
-        ({1: "x"}, False),
-        ({"a": ["x", {"b": 1}, {None: "x"}]}, False),
-        ([*[{"a": 1}] * 500, {"a": 1, 2: 3}], False),
-        ([*[{"a": 1}] * 500, {"a": ()}], False),
-    ],
-)
-def test_a_value_is_ready_if_json_has_its_types_and_names(given: Any, is_ready: bool) -> None:
-    assert within(10_000, given, lambda value, is_json: is_json) is is_ready
-
-
 def test_each_member_of_many_objects_is_examined() -> None:
     rows: list[Any] = [{"a": number, "b": "x", "c": None} for number in range(1000)]
     with pytest.raises(TooLarge):

@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field, field_serializer
 from typing_extensions import TypedDict
 
 from pegboard import ToolResult
-from pegboard.calls.result_size import within
 from pegboard.plugin import ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
@@ -115,7 +114,7 @@ def test_a_string_describes_a_result(annotation: Any, schema: dict[str, Any]) ->
 )
 def test_plain_objects_of_a_declared_list_are_checked(returned: Any, detail: str) -> None:
     with pytest.raises(ToolOutputError) as caught:
-        within(10_000, returned, giving(list[dict[str, Any]]).result)
+        giving(list[dict[str, Any]]).result(returned, is_json=True)
     assert caught.value.developer_message == detail
 
 
