@@ -5,6 +5,7 @@ The module depends on request and response objects, not on an HTTP server.
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
@@ -92,13 +93,15 @@ class StreamableHttp:
             if type(message) is list:
                 await in_task()
                 return await self._session_endpoint.batch(message, request, self._service(host))
-            return await self._message(message, message_type(message), takes, request, self._service(host))
+            answer = self._message(message, message_type(message), takes, request, self._service(host))
+            return answer if isinstance(answer, Response) else await answer
         except MCPError as error:
             return protocol_error_response(error, readable_id(message))
 
-    async def _message(
+    def _message(
         self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
-    ) -> Response | EventStream:
+    ) -> Response | Coroutine[Any, Any, Response | EventStream]:
+        """Return the response to a message, or a coroutine that returns it."""
         params = message.get("params", EMPTY)
         revision = named_revision(request.headers)
         is_stateless_request = type(params) is dict and is_stateless(params)
@@ -106,15 +109,14 @@ class StreamableHttp:
             if kind == "request":
                 if not (is_stateless_request or revision in STATELESS_REVISIONS):
                     return unsupported_revision(str(revision), message["id"], INVALID_PARAMS)
-                return await self._stateless(message, revision, takes, request, service)
+                return self._stateless(message, revision, takes, request, service)
             answer = _without_answer(kind, revision)
             if answer is ACCEPTED:
                 service.dispatch_notification(message["method"], params, request.caller)
             return answer
         if kind == "request" and message["method"] == "initialize":
-            await in_task()
-            return await self._session_endpoint.initialize(message["id"], params_of(message), request, service)
-        return await self._session_endpoint.message(message, kind, takes, request, service)
+            return self._session_endpoint.initialize(message["id"], params_of(message), request, service)
+        return self._session_endpoint.message(message, kind, takes, request, service)
 
     # --- 2026-07-28 ---
 

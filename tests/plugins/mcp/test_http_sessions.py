@@ -63,10 +63,11 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         return b"{}"
 
     call.start(answer(), is_immediate=False)
-    begun = asyncio.create_task(call.respond(json=json, events=True))
+    ready = asyncio.create_task(call.until_ready(json=json, events=True))
     await asyncio.sleep(0)
     may_end.set()
-    found = await begun
+    await ready
+    found = call.ready_response(json=json)
     if isinstance(found, EventStream):
         assert [one.data async for one in found.messages if isinstance(one, ServerSentEvent) and one.data] == [b"{}"]
     else:

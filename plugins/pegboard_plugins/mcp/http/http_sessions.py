@@ -92,12 +92,19 @@ class HttpSessions:
         """
         if session_id.rpartition(".")[0] != self._profile:
             return None
-        live = self._live.get(session_id)
-        if live is None:
+        if (session := self.live(session_id, caller)) is not None:
+            return session
+        foreign = self._live.get(session_id)
+        if foreign is None:
             return await self._look_up(session_id, caller, changes, peer)
-        if live.caller != caller and live.caller != caller.identity:  # most callers are their own identity
-            _log_foreign_session(session_id, live.caller, caller, peer)
-            return None
+        _log_foreign_session(session_id, foreign.caller, caller, peer)
+        return None
+
+    def live(self, session_id: str, caller: Caller) -> HttpSession | None:
+        """Return a session of this caller that is in use, held until it is released. Return None for others."""
+        live = self._live.get(session_id)
+        if live is None or (live.caller != caller and live.caller != caller.identity):
+            return None  # the first comparison is faster: most callers are their own identity
         live.held += 1
         return live
 
@@ -145,13 +152,18 @@ class HttpSessions:
 
     async def release(self, session: HttpSession) -> None:
         """Release a session after a request."""
+        if self.let_go(session):
+            await self.settle(session)
+
+    def let_go(self, session: HttpSession) -> bool:
+        """Release a session after a request. Return True if the caller must settle it."""
         session.held -= 1
         if session.unsaved:
-            await self.settle(session)
-        elif session.idle:
+            return True
+        if session.idle:
             self._settle_later(session)
-        elif asyncio.get_running_loop().time() - session.kept_at >= STORE_INTERVAL_SECONDS:
-            await self.settle(session)
+            return False
+        return asyncio.get_running_loop().time() - session.kept_at >= STORE_INTERVAL_SECONDS
 
     async def settle(self, session: HttpSession) -> None:
         """Store the record and so restart the idle time. Drop the session object if unused."""

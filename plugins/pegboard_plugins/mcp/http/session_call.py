@@ -154,18 +154,18 @@ class SessionCall:
             self._queue.clear()
         return self._response
 
-    async def respond(self, *, json: bool, events: bool) -> Response | EventStream:
-        """Return the HTTP response.
+    def until_ready(self, *, json: bool, events: bool) -> Coroutine[Any, Any, None]:
+        """Return a coroutine that ends when `ready_response` can return the HTTP response.
 
         Args:
             json: the client accepts JSON.
             events: the client accepts an event stream.
         """
         self._in_events = not json
-        if self._task is None:
-            await self._run()
-        else:
-            await self._first(events=events)
+        return self._run() if self._task is None else self._first(events=events)
+
+    def ready_response(self, *, json: bool) -> Response | EventStream:
+        """Return the HTTP response. The response may be a stream that has only begun."""
         if not self._streamed and (self.head.status != 200 or (json and self._queue.empty)):
             return self._alone()
         self._streamed = True

@@ -8,7 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError, RefusalLog, fingerprint, jsonrpc_error
+from pegboard.plugin import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    ProtocolError,
+    RefusalLog,
+    fingerprint,
+    in_task,
+    jsonrpc_error,
+)
 from pegboard.types import Call, EventStream, Request, RequestId, Response
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.error_responses import (
@@ -65,6 +73,7 @@ class SessionEndpoint:
 
     async def initialize(self, request_id: RequestId, params: Any, request: Request, service: McpService) -> Response:
         """Open a session."""
+        await in_task()
         client = negotiate(params)
         if not await self._sessions.may_open(request.caller, request.peer):
             return self._too_many(request_id)
@@ -102,13 +111,18 @@ class SessionEndpoint:
         session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes, request.peer)
         return session or error_response(404, readable_id(message), INVALID_REQUEST, "There is no such session.")
 
+    def _live(self, request: Request) -> HttpSession | None:
+        """Return the session of a request and hold it, if it is in use. `_find` finds all sessions."""
+        named = request.headers.getall(SESSION_HEADER, ())
+        return self._sessions.live(named[0].strip(" \t"), request.caller) if len(named) == 1 else None
+
     # --- messages ---
 
     async def message(
         self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
     ) -> Response | EventStream:
         """Handle a message."""
-        session = await self._find(request, service, message)
+        session = self._live(request) or await self._find(request, service, message)
         if isinstance(session, Response):
             return session
         try:
@@ -116,14 +130,16 @@ class SessionEndpoint:
                 started = self._started(message, session, takes, request, service)
                 if isinstance(started, Response):
                     return started
-                return await started.respond(json=takes.json, events=takes.events)
+                await started.until_ready(json=takes.json, events=takes.events)
+                return started.ready_response(json=takes.json)
             if kind == "notification":
                 _notification(session, message["method"], message.get("params"), service)
             elif not self._settle(session, message, request):
                 return error_response(404, None, INVALID_REQUEST, _NOT_ASKED)
             return ACCEPTED
         finally:
-            await self._sessions.release(session)
+            if self._sessions.let_go(session):
+                await self._sessions.settle(session)
 
     def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
         """Handle a response of the client. Return False if another process sent the request."""
