@@ -137,7 +137,7 @@ class RateLimit(Middleware):
 
     def _take(self, call: Call, name: str | None, rate: Rate) -> float:
         services = self._services
-        return self._buckets.take((_caller_key(call), name), services if services and _is_service(call) else rate)
+        return self._buckets.take(_bucket_key(call, name), services if services and _is_service(call) else rate)
 
     def _find_rate(self, name: str) -> Rate:
         return next((rate for pattern, rate in self._tools.items() if fnmatchcase(name, pattern)), self._others)
@@ -162,7 +162,9 @@ class Buckets:
     def take(self, key: Hashable, rate: Rate) -> float:
         """Take a token. Return 0, or the seconds until one is available."""
         now = self._clock()
-        full = max(self._full.pop(key, now), now)
+        full = self._full.pop(key, now)
+        if full < now:
+            full = now
         wait = full - now - (rate.burst - 1) * rate.interval
         if wait > 1e-6:  # smaller values are rounding errors
             self._full[key] = full
@@ -191,14 +193,10 @@ def _is_service(call: Call) -> bool:
     return call.caller.service and (call.supplied is None or not call.supplied.user_id)
 
 
-def _caller_key(call: Call) -> Hashable:
-    """Return the key of a caller: a user or a program, and the user it acts for."""
-    caller = call.caller
+def _bucket_key(call: Call, name: str | None) -> Hashable:
+    """Return the key of a bucket: a user or a program, the user it acts for, and the name of a tool."""
+    caller, supplied = call.caller, call.supplied
     program = caller.client_id if caller.subject is None else None
-    user = None if call.supplied is None else call.supplied.user_id
-    return (
-        caller.issuer,
-        caller.subject,
-        program,
-        user and hash(user),
-    )  # a hash, because names may be long and thousands are kept
+    user = None if supplied is None else supplied.user_id
+    # a hash, because names may be long and thousands are kept
+    return caller.issuer, caller.subject, program, user and hash(user), name
