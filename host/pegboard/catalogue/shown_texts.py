@@ -11,8 +11,8 @@ from pegboard.errors import ToolDefinitionError
 
 MAX_PROPERTY_CHARACTERS = 256
 """The maximum length of a parameter's name."""
-_ESCAPES = (b"\\u", b"\\b", b"\\f", b"\x7f")
-"""The escapes of control characters in JSON. Regular expressions may contain some of the same sequences."""
+_ESCAPES = (b"\\u", b"\\b", b"\\f")
+"""The escapes of control characters in JSON. Regular expressions may contain the same sequences."""
 
 
 _is_hidden_text_allowed: ContextVar[bool] = ContextVar("pegboard.is_hidden_text_allowed", default=False)
@@ -64,7 +64,10 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
             raise ToolDefinitionError(
                 f"invalid parameter name {name!r}: use visible characters without tabs and line breaks"
             )
-    if (text.isascii() and not any(escape in text for escape in _ESCAPES)) or _is_hidden_text_allowed.get():
+    is_plain = text.isascii() and b"\x7f" not in text  # DEL has no escape
+    if is_plain and (b"\\" not in text or not any(escape in text for escape in _ESCAPES)):
+        return
+    if _is_hidden_text_allowed.get():
         return
     from pegboard.messages.texts import complaints
 

@@ -71,18 +71,18 @@ class RequirementBinder:
         Raises:
             ToolDefinitionError: no enabled plugin describes the provider of its token.
         """
+        required, scopes = definition.requires_auth, definition.scopes
+        if required is None and not (scopes or definition.requires_secrets or definition.requires_metadata):
+            return _NONE
         declared = ToolRequirements(
-            definition.requires_auth,
-            tuple(definition.scopes),
+            required,
+            tuple(scopes),
             tuple(each_once(definition.requires_secrets)),
             tuple(each_once(map(str.lower, definition.requires_metadata))),
         )
-        if not any(declared):
-            return _NONE
-        required = declared.authorization
         provider, hint = (None, "") if required is None else self._token(required)
         secrets = {name: self._secrets.get(name) for name in declared.secrets}
-        checked = Requirements(secrets, required, frozenset(declared.scopes), self._metadata(definition), hint)
+        checked = Requirements(secrets, required, frozenset(scopes), self._metadata(definition), hint)
         missing = tuple(name for name, value in secrets.items() if not value)
         return BoundRequirements(declared, checked, provider, missing, hint)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.plugin.definition_checks import CatalogueItem
 from pegboard.types.authorization import ToolRequirements
 from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool, ToolAnnotations
-from pegboard.types.content import Annotations, Icon
+
+if TYPE_CHECKING:
+    from pegboard.types.content import Annotations, Icon
 
 _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSchema", "uri", "uriTemplate", "_meta"))
 """The members of another server's object that clients do not receive from it."""

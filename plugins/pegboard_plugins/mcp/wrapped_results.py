@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import map_subschemas
 from pegboard.types import Tool
 from pegboard_plugins.mcp.revisions import STATELESS_REVISIONS, since
 
@@ -32,6 +31,8 @@ def is_wrapped(tool: Tool) -> bool:
 
 
 def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
+    from pegboard.plugin import map_subschemas  # most results are objects
+
     # a schema with its own base URI keeps its definitions and references
     moved = map_subschemas(schema, _moved)
     outer = {key: moved[key] for key in (_ROOT_KEYWORDS[:1] if moved is schema else _ROOT_KEYWORDS) if key in moved}
