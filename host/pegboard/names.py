@@ -87,7 +87,7 @@ def spellings(toolkit: str, tool: str) -> frozenset[str]:
 
 def toolkit_spellings(name: str) -> frozenset[str]:
     """Return all normal forms of the name of a toolkit, or of a tool without a prefix: `my_kit`, `mykit`."""
-    plain = _SEPARATORS.sub("_", name).casefold().strip("_")
+    plain = _separated(name).casefold().strip("_")
     snake = plain if name.islower() else _snake(name)
     return frozenset((snake, snake.replace("_", ""), plain))
 
@@ -194,7 +194,12 @@ def _nearest_glob(stem: str, rest: str, candidates: Iterable[str]) -> str | None
 
 def _snake(name: str) -> str:
     lower = name if name.islower() else re.sub(_HUMPS, "_", name)  # compiling the pattern delays the start
-    return _SEPARATORS.sub("_", lower).casefold().strip("_")
+    return _separated(lower).casefold().strip("_")
+
+
+def _separated(name: str) -> str:
+    """Return a name with one underscore in place of each row of separators."""
+    return name if name.isidentifier() and "__" not in name else _SEPARATORS.sub("_", name)
 
 
 def _pascal(snake: str) -> str:

@@ -298,8 +298,10 @@ class Binder:
         return None
 
     def _why_hidden(self, definition: ToolDefinition) -> str:
+        if self._config.host.missing_secrets != "hide":
+            return ""
         missing = [name for name in each_once(definition.requires_secrets) if not self.secrets.get(name)]
-        return "; ".join(map(self.secrets.missing, missing)) if self._config.host.missing_secrets == "hide" else ""
+        return "; ".join(map(self.secrets.missing, missing))
 
     def _why_filtered(self, plugin: LoadedPlugin, definition: Definition) -> str | None:
         """Return the reason why the toolkit or the tags of an item disable it. Return None if they do not."""

@@ -26,6 +26,8 @@ _OF_HOST = frozenset(("name", "title", "description", "inputSchema", "outputSche
 _NOT_PASSED = frozenset(("execution",))
 """Members of definitions that promise features which the host does not pass on, such as tasks."""
 
+_NOT_TAKEN = _OF_HOST | _NOT_PASSED
+
 _OF_CONNECTION = frozenset((SERVER_INFO, SUBSCRIPTION_ID))
 """The members of `_meta` that belong to the connection with the other server."""
 
@@ -95,11 +97,7 @@ def with_raw_members(known: Mapping[str, Any], raw: Mapping[str, Any], revision:
         revision: the revision of the client.
         kind: "tools", "resources", "templates" or "prompts".
     """
-    passed = {
-        name: one
-        for name, one in raw.items()
-        if name not in _OF_HOST and name not in _NOT_PASSED and _exists(name, revision, kind)
-    }
+    passed = {name: one for name, one in raw.items() if name not in _NOT_TAKEN and _exists(name, revision, kind)}
     return {**known, **passed}
 
 
