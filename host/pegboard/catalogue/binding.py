@@ -111,7 +111,7 @@ class Binder:
             ToolDefinitionError: the definition is invalid.
         """
         if plugin.is_late and isinstance(definition, ToolDefinition):
-            found = self._late(plugin, definition)
+            found = attempt(self._late, plugin, definition)  # a lock may be damaged
             return found if self._checks is None else self._checks.checked(found)
         if definition.raw is not None:
             from pegboard.catalogue.raw_definitions import with_raw_texts

@@ -404,6 +404,19 @@ async def test_hidden_characters_in_the_lock_reach_no_client(site: Path) -> None
         assert any("U+200B" in str(problem) for problem in host.problems)
 
 
+@pytest.mark.parametrize(
+    ("written", "damaged"),
+    [('"SHOP_KEY"', "5"), ('"inputSchema"', '"schema"'), ('"pegboard/tags": [', '"pegboard/tags": [{}, ')],
+    ids=["secret", "schema", "tag"],
+)
+async def test_a_damaged_definition_of_the_lock_disables_only_its_tool(site: Path, written: str, damaged: str) -> None:
+    path = site / LOCK_FILE_NAME
+    path.write_text(path.read_text().replace(written, damaged, 1))
+    async with host_of(site) as host:
+        assert [*host.assembly.tools] == ["shop_twice"]
+        assert "tool 'shop_count'" in str(host.problems[0])
+
+
 async def test_an_import_that_hangs_answers_each_call_with_one_error(site: Path) -> None:
     gate = threading.Event()
     sys.modules["lazy_gate"] = gate  # type: ignore[assignment]  # as above
