@@ -37,6 +37,19 @@ CHUNKS = "_buffer"
 """The parts of a body that have arrived and have not been read."""
 
 
+class PausingConnection(RequestHandler):
+    """A connection that tells when it stops to read."""
+
+    __slots__ = ()
+
+    def _pause_transport_reading(self) -> None:
+        super()._pause_transport_reading()
+        self.reading_paused()
+
+    def reading_paused(self) -> None:
+        """Do nothing. aiohttp has stopped to read because enough requests, or enough of a body, have arrived."""
+
+
 def waiting_requests(connection: object) -> Sequence[tuple[Any, Any]] | None:
     """Return the growing list of requests that wait for a handler, as pairs of head and body.
 

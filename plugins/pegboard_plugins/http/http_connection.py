@@ -16,9 +16,9 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
-from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http.aiohttp_internals import (
+    PausingConnection,
     closes_after_requests,
     has_internals,
     is_idle,
@@ -28,6 +28,7 @@ from pegboard_plugins.http.aiohttp_internals import (
     take_waiter,
     waiting_requests,
 )
+from pegboard_plugins.http.hang_ups import LOOK_SECONDS, has_hung_up
 
 logger = logging.getLogger("pegboard.plugins.http")
 
@@ -58,7 +59,7 @@ MAX_HEADER_FIELDS = 4
 """The limit for all header fields of a request, as a multiple of the limit for one field."""
 
 
-class HttpConnection(RequestHandler):
+class HttpConnection(PausingConnection):
     """A connection that closes if the headers of a request take too long or too many bytes.
 
     Attributes:
@@ -75,6 +76,7 @@ class HttpConnection(RequestHandler):
         "_head_bytes",
         "_header_seconds",
         "_header_timer",
+        "_is_watched",
         "_last_body",
         "_max_head_bytes",
         "_proves",
@@ -110,6 +112,7 @@ class HttpConnection(RequestHandler):
         self._max_head_bytes: int = MAX_HEADER_FIELDS * keywords["max_field_size"]
         self._head_bytes = 0
         self._last_body: Any = None
+        self._is_watched = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer for headers. A connection without any request is closed like a slow request."""
@@ -203,6 +206,22 @@ class HttpConnection(RequestHandler):
         """
         if not self._has_internals or is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
+
+    def reading_paused(self) -> None:
+        """Look from time to time whether the peer has hung up, because its call is cancelled then."""
+        if not self._is_watched:
+            self._is_watched = True
+            self._loop.call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._is_watched = False
+        transport = self.transport
+        if transport is None or transport.is_reading():
+            return
+        if has_hung_up(transport) and not transport.get_write_buffer_size():
+            transport.abort()
+        else:
+            self.reading_paused()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Stop the timer for headers, and the running request."""

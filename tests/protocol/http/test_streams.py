@@ -109,6 +109,25 @@ async def test_leaving_before_the_response_cancels_the_call(served: Served) -> N
         await cancelled(served, label)
 
 
+@pytest.mark.requirement("HTTP-16", "HTTP-17")
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+async def test_leaving_cancels_the_call_while_the_server_reads_no_further(
+    loop: str, served: Served, strict: Served
+) -> None:
+    """Requests, a body and invalid bytes wait behind the call, more than the server reads ahead."""
+    served = {"asyncio": served, "uvloop": strict}[loop]
+    small, large = (as_bytes(modern(call("fixture_echo", {"text": "x" * size}))) for size in (1, 600_000))
+    for label, more in (("many", [small] * 40), ("large", [large]), ("invalid", [b"\0\r\n\r\n"] * 100)):
+        line = await served.connect()
+        await line.send(as_bytes(modern(call("fixture_wait", {"label": f"{loop}-{label}"}))))
+        for sent in more:
+            await ask(served, call("fixture_nothing"))  # the server has read what was sent before
+            await line.send(sent)
+        line.writer.close()
+    for label in ("many", "large", "invalid"):
+        await cancelled(served, f"{loop}-{label}")
+
+
 @pytest.mark.requirement("HTTP-17", "HTTP-18")
 async def test_a_hundred_clients_that_leave_their_streams_leave_nothing_behind(fixture_site: Path) -> None:
     async with Served(fixture_site) as served:
