@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
+from threading import RLock
 from types import FunctionType, new_class
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
@@ -21,6 +22,8 @@ _MEMBERS = {
     *("__orig_bases__", "__qualname__", "__static_attributes__"),
 }
 """The members with two underscores that a class statement makes."""
+_building = RLock()
+"""Held while a model is made. Two models of one class would reject each other's objects."""
 
 
 class DeferredField(NamedTuple):
@@ -52,6 +55,7 @@ class ClassBody:
         methods: its members without the fields.
         field_validators: the validators of fields, in the order of their definition.
         model_validators: the validators of the whole model.
+        made: the model; None if it is not made yet.
     """
 
     def __init__(self, name: str, members: Mapping[str, Any], names: Mapping[str, Any]) -> None:
@@ -64,6 +68,7 @@ class ClassBody:
         self.methods = {key: one.method if isinstance(one, Recorded) else one for key, one in others.items()}
         self.field_validators = [one for one in recorded if one.name == "field_validator"]
         self.model_validators = [one for one in recorded if one.name == "model_validator"]
+        self.made: type[BaseModel] | None = None
 
     def is_deferrable(self) -> bool:
         """Return True if pydantic need not see a field or method before it validates a value."""
@@ -83,13 +88,16 @@ class ClassBody:
         kinds = self._evaluated(pydantic=PydanticInAnnotations())
         return {name: _field(kind, self.members.get(name, ...)) for name, kind in kinds.items()}
 
-    @cached_property
+    @property
     def model(self) -> type[BaseModel]:
         """The model, which pickle finds as an attribute of the deferred class."""
-        from pegboard.config.plugin_config import PluginConfig
+        with _building:
+            if self.made is None:
+                from pegboard.config.plugin_config import PluginConfig
 
-        members = {**self.members, "__qualname__": f"{self.name}.{self.name}"}
-        return ClassBody(self.name, members, self.names).build(PluginConfig)
+                members = {**self.members, "__qualname__": f"{self.name}.{self.name}"}
+                self.made = ClassBody(self.name, members, self.names).build(PluginConfig)
+        return self.made
 
     def build(self, *bases: type, **options: Any) -> type[BaseModel]:
         """Let pydantic make a model with these base classes and options."""
@@ -106,6 +114,8 @@ class ClassBody:
 
 def _field(annotation: Any, value: Any) -> DeferredField:
     kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    if isinstance(kind, str):
+        raise TypeError("pydantic evaluates an annotation in quotes")
     calls = [one for one in (*metadata, value) if isinstance(one, Recorded)]
     options = [pair for call in calls for pair in call.options.items()]
     if any(name not in _OPTIONS for name, _ in options):

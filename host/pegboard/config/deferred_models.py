@@ -55,7 +55,7 @@ class DeferredModel(ABCMeta):  # as the type of models, so that abstract classes
         return issubclass(type(instance), cls)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        own = {cls, vars(cls.__deferred__).get("model")}  # without making it
+        own = {cls, cls.__deferred__.made}
         return not own.isdisjoint(subclass.__mro__)
 
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -149,6 +149,12 @@ SAME = {
         "Port = Annotated[int, pydantic.Field(ge=1)]\nclass Other(PluginConfig):\n    port: Port = 1\n"
         "print(validated({'port': 0}, Other))"
     ),
+    "mark-in-quotes": (
+        "from pegboard.config.widened_access import access_settings\n"
+        "class Other(PluginConfig):\n    write: \"Annotated[bool, WidensAccess('y')]\" = False\n"
+        "config = HostConfig.of({'plugins': {'mine': {'write': True}}})\n"
+        "print(access_settings(config, {'plugins': {'mine': Other}, 'toolkits': {}}))"
+    ),
     "mark-with-another-name": (
         "from pegboard.config import WidensAccess as Widens\n"
         "from pegboard.config.widened_access import access_settings\n"
@@ -173,6 +179,13 @@ SAME = {
     "instance": (
         "s = validated({}); from pydantic import BaseModel, TypeAdapter\n"
         "print(isinstance(s, BaseModel), TypeAdapter(Settings).validate_python(s))"
+    ),
+    "secret-of-a-validator": (
+        "from pegboard.secrets.redaction import Redactor\nfrom pegboard.secrets.secret_lookup import SecretStores\n"
+        "class Other(PluginConfig):\n    line: str = ''\n    @pydantic.field_validator('line')\n    @classmethod\n"
+        "    def _hide(cls, line): return pydantic.SecretStr(line)\n"
+        "redactor = Redactor()\nSecretStores([], [validated({'line': 'abcdefgh'}, Other)], print, redactor)\n"
+        "print([one.texts for one in redactor.forms()] != [])"
     ),
     "shown": "s = validated({}); print(s, repr(s), dict(s))",
     "copied": "import copy, pickle\ns = validated({'count': 4})\n"
@@ -207,6 +220,11 @@ SAME = {
     "pickled-model": (
         "import pickle\ns = validated({'limit': {'size': 2}})\nloaded = pickle.loads(pickle.dumps(s))\n"
         "print(loaded, loaded == s, pickle.loads(pickle.dumps(type(s))) is type(s))"
+    ),
+    "threads": (
+        "from concurrent.futures import ThreadPoolExecutor\nfrom threading import Barrier\nall_wait = Barrier(8)\n"
+        "def make(number):\n    all_wait.wait()\n    return Settings(count=number)\n"
+        "with ThreadPoolExecutor(8) as pool: made = set(map(type, pool.map(make, range(8))))\nprint(len(made))"
     ),
     "pickled-subclass": (
         "import pickle\nclass Other(Settings):\n    size: int = 1\ns = Other(name='a')\n"
