@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
-from gc import get_referents
 from itertools import chain
 from math import inf
 from operator import attrgetter, length_hint
@@ -12,7 +11,7 @@ from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
-from pegboard.wire.columns import columns, kinds_of
+from pegboard.wire.columns import columns, items_of, kinds_of
 from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
@@ -117,7 +116,7 @@ def _is_json(value: Any, limit: float) -> bool:
                 containers += column
         if size > limit:
             raise TooLarge(size)
-        level = get_referents(*containers)
+        level = items_of(containers)
         if following:
             level += chain.from_iterable(following)
         if not level:
@@ -133,7 +132,7 @@ def _first_level(value: Any, limit: float) -> list[Any]:
         return [value]
     if (size := 2 * len(value) - 1) > limit:
         raise TooLarge(size)
-    return get_referents(value)
+    return items_of([value])
 
 
 def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) -> list[Any]:

@@ -35,9 +35,10 @@ def _copied(value: Any, validate: Callable[[Any], Any]) -> Any:
     """Return a copy of objects whose values are strings, finite numbers, booleans and None. Validate other values."""
     if type(value) is not list or len(value) < _MANY or not are_objects(value):
         return validate(value)
-    if not all(map(_are_finite_scalars, columns(get_referents(*value), len(value[0])))):
-        return validate(value)
-    return list(map(dict.copy, value))
+    copied = list(map(dict.copy, value))
+    # in Python 3.13, only a copy of an object's `__dict__` has referents
+    fits = all(map(_are_finite_scalars, columns(get_referents(*copied), len(value[0]))))
+    return copied if fits else validate(value)
 
 
 def _are_finite_scalars(values: list[Any]) -> bool:

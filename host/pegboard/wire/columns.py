@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from gc import get_referents
 from math import isfinite
+from operator import length_hint
 from typing import Any
 
 _MANY = 100
 """The number of objects from which grouping saves time."""
+
+
+class _Sample:
+    def __init__(self) -> None:
+        self.member = None
+        self.has_referents = bool(get_referents(vars(self)))
+
+
+_MEMBERS_ARE_REFERENTS = _Sample().has_referents
+"""False since Python 3.13: the `__dict__` of an object has no referents. Its copy has."""
 
 
 def columns(values: list[Any], width: int) -> list[list[Any]]:
@@ -17,6 +29,17 @@ def columns(values: list[Any], width: int) -> list[list[Any]]:
         width: the number of members of an object. Some objects may have another number.
     """
     return [values[start::width] for start in range(width)] if 1 < width < len(values) / _MANY else [values]
+
+
+def items_of(values: list[Any]) -> list[Any]:
+    """Return the items of the lists and the values of the dicts among JSON-ready values, without a loop over them.
+
+    The names of a dict are among its values, unless all of them are strings.
+    """
+    found = get_referents(*values)
+    if not _MEMBERS_ARE_REFERENTS and len(found) < sum(map(length_hint, values)):
+        return get_referents(*[one.copy() if type(one) is dict else one for one in values])
+    return found
 
 
 def kinds_of(values: list[Any]) -> set[type[Any]]:

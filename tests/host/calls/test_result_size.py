@@ -31,6 +31,19 @@ class Slotted:
     inside: Any
 
 
+class Job:
+    inside: Any
+
+
+JOB = Job()
+
+
+def members_of_job(inside: Any) -> dict[str, Any]:
+    """Return the members of an object that lives on. Python 3.13 keeps them in the object."""
+    JOB.inside = inside
+    return vars(JOB)
+
+
 def plain(value: Any, is_json: bool) -> Any:
     return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
 
@@ -100,6 +113,8 @@ async def generating() -> Any:
         pytest.param(lambda it: Open.model_validate({"more": it}), id="extra"),
         pytest.param(lambda it: Slotted([it]), id="dataclass"),
         pytest.param(lambda it: MappingProxyType({"a": it}), id="mapping"),
+        pytest.param(members_of_job, id="members"),
+        pytest.param(lambda it: [None, [], members_of_job(it)], id="members inside"),
     ],
 )
 def test_an_iterator_is_found_in_any_place(hide: Any) -> None:

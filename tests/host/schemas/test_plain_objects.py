@@ -14,6 +14,13 @@ from pegboard.schemas.signature import compile_signature
 def function(rows: list[dict[str, Any]]) -> None: ...
 
 
+class Sample:
+    value: float
+
+
+SAMPLE = Sample()
+SAMPLE.value = math.nan
+
 ROWS: list[Any] = [{"a": number, "b": "x", "c": 0.5} for number in range(500)]
 
 
@@ -31,7 +38,14 @@ def test_each_object_is_copied(last: dict[str, Any], strict: bool) -> None:
 
 @pytest.mark.parametrize(
     ("last", "path"),
-    [({"c": math.nan}, "rows.500.c"), ({"b": math.inf}, "rows.500.b"), ({1: 2}, "rows.500.1"), (3, "rows.500")],
+    [
+        ({"c": math.nan}, "rows.500.c"),
+        ({"b": math.inf}, "rows.500.b"),
+        ({1: 2}, "rows.500.1"),
+        (3, "rows.500"),
+        (vars(SAMPLE), "rows.500.value"),
+    ],
+    ids=range(5),
 )
 def test_an_object_that_is_not_plain_is_named(last: Any, path: str) -> None:
     with pytest.raises(ToolInputError, match=f"{path}: "):
