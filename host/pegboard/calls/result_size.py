@@ -11,7 +11,7 @@ from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
-from pegboard.wire.columns import columns, items_of, kinds_of
+from pegboard.wire.columns import MANY, columns, items_of, kinds_of
 from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
@@ -114,6 +114,7 @@ def _is_json(value: Any, limit: float) -> bool:
             size += sum(map(len if len(kinds) == 1 else length_hint, column))
             if dict in kinds or list in kinds:
                 containers += column
+                size += _names_size(column, kinds, limit)
         if size > limit:
             raise TooLarge(size)
         level = items_of(containers)
@@ -140,6 +141,23 @@ def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) 
     if chosen == kinds:
         return values
     return [one for one in values if type(one) in chosen] if chosen else []
+
+
+def _names_size(values: list[Any], kinds: set[type[Any]], limit: float) -> int:
+    """Return a lower bound of the size of the names in many dicts. It is 0 if the names of the first dict are short.
+
+    Dicts that share one long name take little memory, but their JSON is very large. They usually share all names.
+    """
+    if len(values) < MANY or dict not in kinds:
+        return 0
+    dicts = _of_types({dict}, values, kinds)
+    if len(dicts) * _length_of_names(dicts[0]) <= limit:
+        return 0
+    return _length_of_names(chain.from_iterable(dicts))
+
+
+def _length_of_names(names: Iterable[Any]) -> int:
+    return sum(len(name) for name in names if type(name) is str)
 
 
 def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any]]) -> int:

@@ -159,6 +159,7 @@ def _flat_dicts(column: list[Any], limit: float) -> int:
     _require(_ANY_ATOM.issuperset(map(type, first.values())))
     values = get_referents(*column)
     _require(len(values) == size)  # names are referents, too, unless all of them are strings
+    _require(len(column) * sum(map(len, first)) <= limit)  # dicts that share long names
     check = _atoms(_ANY_ATOM)
     return size + sum(check(one, limit) for one in columns(values, len(first)))
 

@@ -7,7 +7,7 @@ from math import isfinite
 from operator import length_hint
 from typing import Any
 
-_MANY = 100
+MANY = 100
 """The number of objects from which grouping saves time."""
 
 
@@ -28,7 +28,7 @@ def columns(values: list[Any], width: int) -> list[list[Any]]:
         values: the values of all objects, in the order of the objects.
         width: the number of members of an object. Some objects may have another number.
     """
-    return [values[start::width] for start in range(width)] if 1 < width < len(values) / _MANY else [values]
+    return [values[start::width] for start in range(width)] if 1 < width < len(values) / MANY else [values]
 
 
 def items_of(values: list[Any]) -> list[Any]:
@@ -44,7 +44,7 @@ def items_of(values: list[Any]) -> list[Any]:
 
 def kinds_of(values: list[Any]) -> set[type[Any]]:
     """Return the types of values. Most long columns have one type, which is counted in half the time of a set."""
-    if len(values) < _MANY:
+    if len(values) < MANY:
         return set(map(type, values))
     kinds = list(map(type, values))
     return {kinds[0]} if kinds.count(kinds[0]) == len(kinds) else set(kinds)

@@ -92,6 +92,7 @@ LARGE: dict[str, Any] = {
     "extra members": Open.model_validate({"more": [1] * 501}),
     "dataclass": Slotted(["x" * 1001]),
     "mapping": MappingProxyType({"a": "x" * 1001}),
+    "shared names": {"rows": [None, {"x" * 50: 1}] * 50},
 }
 
 

@@ -140,11 +140,12 @@ def test_items_that_many_objects_share_are_not_listed(shared: dict[str, Any], mo
     assert encoded([{**RICH[0], **shared}] * 200, list[Rich]) is None
 
 
-def test_a_list_that_shares_a_long_text_is_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_shares_a_long_text_or_name_is_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("pegboard.schemas.long_lists.encode")
     rows = [{"id": 1, "name": "x" * 1000, "ratio": 0.5}] * 101
     assert encoded(rows) is None
     assert encoded(ROWS * 200) is None
+    assert encoded([{"x" * 1000: 1}] * 101, list[dict[str, Any]]) is None
 
 
 @pytest.mark.parametrize("annotation", [list[Limited], list[Open], Row], ids=str)
