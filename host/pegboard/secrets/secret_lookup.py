@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from pegboard.config.deferred_models import is_model
+from pegboard.config.deferred_models import DeferredModel
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.plugin.origin import Origin
@@ -99,7 +99,7 @@ def _hidden(settings: Any) -> Iterator[str]:
     """Yield the secret values in settings: the fields of type `pydantic.SecretStr`."""
     if hasattr(settings, "get_secret_value"):
         yield str(settings.get_secret_value())
-    elif is_model(type(settings)) or hasattr(type(settings), "__pydantic_fields__"):
+    elif isinstance(type(settings), DeferredModel) or hasattr(type(settings), "__pydantic_fields__"):
         for value in vars(settings).values():
             yield from _hidden(value)
     elif isinstance(settings, dict | list | tuple | set | frozenset):
