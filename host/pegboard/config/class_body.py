@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property
 from threading import RLock
 from types import FunctionType, new_class
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, get_args, get_origin
 
 from pegboard.config.lazy_pydantic import PydanticInAnnotations, Recorded
 from pegboard.records import NamedTuple
@@ -114,7 +114,7 @@ class ClassBody:
 
 def _field(annotation: Any, value: Any) -> DeferredField:
     kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
-    if isinstance(kind, str):
+    if isinstance(kind, str | ForwardRef):
         raise TypeError("pydantic evaluates an annotation in quotes")
     calls = [one for one in (*metadata, value) if isinstance(one, Recorded)]
     options = [pair for call in calls for pair in call.options.items()]

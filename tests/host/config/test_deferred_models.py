@@ -151,9 +151,11 @@ SAME = {
     ),
     "mark-in-quotes": (
         "from pegboard.config.widened_access import access_settings\n"
-        "class Other(PluginConfig):\n    write: \"Annotated[bool, WidensAccess('y')]\" = False\n"
+        "Write = Annotated[bool, WidensAccess('y')]\n"
+        "class One(PluginConfig):\n    write: 'Write' = False\n"
+        "class Other(PluginConfig):\n    write: Annotated['Write', 'b'] = False\n"
         "config = HostConfig.of({'plugins': {'mine': {'write': True}}})\n"
-        "print(access_settings(config, {'plugins': {'mine': Other}, 'toolkits': {}}))"
+        "print(*(access_settings(config, {'plugins': {'mine': one}}) for one in (One, Other)))"
     ),
     "mark-with-another-name": (
         "from pegboard.config import WidensAccess as Widens\n"
