@@ -51,7 +51,19 @@ def plain_settings(model: type[_M], data: Mapping[str, Any], context: Mapping[st
     model = model_of(model)
     if not _has_plain_defaults(model) or (data and _validates(model, data)):
         raise NotPlainError
-    return model.model_construct(**{key: _plain(model.model_fields.get(key), value) for key, value in data.items()})
+    fields = model.model_fields
+    values = {name: _own(field.default) for name, field in fields.items() if field.default_factory is None}
+    values |= {key: _plain(fields.get(key), value) for key, value in data.items()}
+    return model.model_construct({*data}, **values)
+
+
+def _own(default: Any) -> Any:
+    """Return a default. Settings share only hashable defaults, as models do."""
+    try:
+        hash(default)
+    except TypeError:
+        return deepcopy(default)
+    return default
 
 
 def _has_plain_defaults(model: type[BaseModel]) -> bool:
@@ -77,7 +89,7 @@ def _deferred_settings(model: type, body: ClassBody, data: Mapping[str, Any], co
     plain = {name: _within_limits(body.fields.get(name), value) for name, value in data.items()}
     values: dict[str, Any] = {}
     for name, field in body.fields.items():
-        value = plain[name] if name in plain else deepcopy(field.default)  # settings do not share a mutable default
+        value = plain[name] if name in plain else _own(field.default)
         if value is ...:
             raise NotPlainError
         for one in body.field_validators if name in plain else ():

@@ -141,6 +141,10 @@ SAME = {
         "    table: dict[str, int] = pydantic.Field({})\n"
         "first = validated({}, Other); first.names[0].append('a'); first.table['b'] = 1; print(validated({}, Other))"
     ),
+    "default-that-cannot-be-copied": (
+        "from threading import Lock\nfrom typing import Any\nlock = Lock()\n"
+        "class Other(PluginConfig):\n    lock: Any = lock\nprint(validated({}, Other).lock is lock)"
+    ),
     "two-limits": (
         "class Other(PluginConfig):\n    size: Annotated[int, pydantic.Field(ge=5)] = pydantic.Field(6, ge=1)\n"
         "print(validated({'size': 2}, Other))"
