@@ -171,13 +171,8 @@ def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any
     if issubclass(kind, (Iterator, AsyncIterator)):
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
     if hasattr(kind, "__pydantic_extra__"):
-        models = list(map(_MEMBERS, ones))
-        if kind.model_config.get("extra") == "allow":
-            models += filter(None, map(_EXTRA_MEMBERS, ones))
-        containers += models
-        if kind.__pydantic_root_model__:
-            return -len(ones)  # its value takes the place of the model
-        return sum(map(len, models))
+        count = _unpack_models(kind, ones, containers)
+        return -len(ones) if kind.__pydantic_root_model__ else count  # a root takes the place of its model
     contents: list[Collection[Any]] = []
     if issubclass(kind, Collection):
         contents = [one.values() for one in ones] if issubclass(kind, Mapping) else ones
@@ -185,3 +180,23 @@ def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any
         contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
     following += contents
     return 2 * sum(map(len, contents))  # an item and a comma
+
+
+def _unpack_models(kind: Any, ones: list[Any], containers: list[Any]) -> int:
+    """Append the dicts of models of one class to `containers`, and return the number of their members.
+
+    Excluded and cached members are not in the JSON. They do not count.
+    """
+    fields = kind.__pydantic_fields__.items()
+    names = [name for name, field in fields if not (field.exclude or getattr(field, "exclude_if", None))]
+    models = list(map(_MEMBERS, ones))
+    count = sum(map(len, models))
+    if count > len(names) * len(models):
+        models = [{name: one[name] for name in names if name in one} for one in models]
+        count = sum(map(len, models))
+    containers += models
+    if kind.model_config.get("extra") == "allow":
+        extras = list(filter(None, map(_EXTRA_MEMBERS, ones)))
+        containers += extras
+        count += sum(map(len, extras))
+    return count

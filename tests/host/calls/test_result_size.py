@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 from pydantic_core import to_jsonable_python
 
 from pegboard import Toolkit
@@ -24,6 +25,15 @@ class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
     text: str = ""
     inside: Any = None
+
+
+class Hiding(BaseModel):
+    shown: str = "x"
+    excluded: Any = Field(default=None, exclude=True)
+
+    @cached_property
+    def cached(self) -> Any:
+        return self.excluded
 
 
 @dataclass(slots=True)
@@ -122,6 +132,13 @@ def test_an_iterator_is_found_in_any_place(hide: Any) -> None:
     for iterator in (itertools.count(), (n for n in [1]), generating()):
         with pytest.raises(ToolOutputError, match="iterator"):
             within(1000, hide(iterator), never)
+
+
+@pytest.mark.parametrize("hidden", ["x" * 1000, itertools.count()], ids=["large", "iterator"])
+def test_members_of_models_that_are_not_sent_do_not_count(hidden: Any) -> None:
+    model = Hiding(excluded=hidden)
+    assert model.cached is hidden
+    assert within(20, [model], plain) == [{"shown": "x"}]
 
 
 def test_each_member_of_many_objects_is_examined() -> None:
