@@ -41,7 +41,7 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
         secrets: the known values of declared secrets, by name.
 
     Raises:
-        ToolDefinitionError: a string contains a secret. The message names the secret, not the value.
+        ToolDefinitionError: a string or number contains a secret. The message names the secret, not the value.
     """
     for name, value in secrets.items():
         if not may_show((shown,), {name: value}):
@@ -68,9 +68,11 @@ def _fallback(value: object) -> Any:
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each string of a JSON value with its path."""
+    """Yield each string and number of a JSON value with its path."""
     if isinstance(value, str):
         yield path, value
+    elif isinstance(value, int | float):
+        yield path, str(value)
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             if not (name in _WORDS and isinstance(inner, str)):

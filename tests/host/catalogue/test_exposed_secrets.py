@@ -17,7 +17,8 @@ from tests.host.hosting import make_host, plugin_of, value
 
 SECRET = "tok-7f3a91\"'\\é"
 DATABASE = "token-of-the-database"
-STORE = {"store": plugin_of(stores=[Store({"TOKEN": SECRET, "DATABASE": DATABASE, "WORD": "string"})])}
+PIN = "7305519"
+STORE = {"store": plugin_of(stores=[Store({"TOKEN": SECRET, "DATABASE": DATABASE, "PIN": PIN, "WORD": "string"})])}
 
 
 def with_default(token: Annotated[str, Field(description="the token")] = SECRET) -> str:
@@ -32,7 +33,7 @@ def plain() -> None:
 async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None:
     kit = Toolkit("x")
 
-    @kit.tool(requires_secrets=["TOKEN", "DATABASE", "WORD"])
+    @kit.tool(requires_secrets=["TOKEN", "DATABASE", "PIN", "WORD"])
     def works(text: str = "") -> str:
         """Say a string of text."""
         return "it works"
@@ -40,9 +41,10 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
     kit.tool(name="a")(with_default)
     kit.tool(name="b", description=f"Use {SECRET}.")(plain)
     kit.tool(name="c", meta={"x.example/a": [SECRET]})(plain)
+    kit.tool(name="e", meta={"x.example/b": int(PIN)})(plain)
     kit.resource(f"db://user:{DATABASE}@host", name="d")(plain)
     shown = [("input_schema.properties.token.default", "TOKEN"), ("description", "TOKEN")]
-    shown += [("meta.x.example/a.0", "TOKEN"), ("uri", "DATABASE")]
+    shown += [("meta.x.example/a.0", "TOKEN"), ("meta.x.example/b", "PIN"), ("uri", "DATABASE")]
     async with make_host(kit, plugins=STORE) as host:
         assert [*host.assembly.tools, *host.assembly.resources] == ["x_works"]
         assert await value(host, "x_works", {"text": "a"}) == "it works"  # "string" is a word of every schema
