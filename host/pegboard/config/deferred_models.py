@@ -13,7 +13,7 @@ import sys
 from abc import ABCMeta
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pegboard.config.class_body import ClassBody, DeferredField
 from pegboard.config.lazy_pydantic import is_pydantic_imported
@@ -190,11 +190,25 @@ def is_model(value: object) -> bool:
     return is_pydantic_imported() and isinstance(value, type) and issubclass(value, sys.modules["pydantic"].BaseModel)
 
 
-def marked_fields(model: type[BaseModel], mark: type[_T]) -> Iterator[tuple[str, FieldInfo | DeferredField, _T]]:
-    """Yield the name of each field that has a mark, the field and the mark."""
+def marked_fields(
+    model: type[BaseModel], mark: type[_T], *, in_parts: bool = False
+) -> Iterator[tuple[str, FieldInfo | DeferredField, _T]]:
+    """Yield the name of each field that has a mark, the field and the mark.
+
+    Args:
+        model: the class of settings.
+        mark: the class of the mark.
+        in_parts: True to find also marks of parts of a type, such as that of `Marked` in `Marked | None`.
+    """
     body = deferred_body(model)
     fields: Mapping[str, Any] = model.model_fields if body is None else body.fields
     for name, field in fields.items():
-        for one in field.metadata:
+        for one in (*field.metadata, *(_metadata_of_parts(field.annotation) if in_parts else ())):
             if isinstance(one, mark):
                 yield name, field, one
+
+
+def _metadata_of_parts(annotation: Any) -> Iterator[Any]:
+    for part in get_args(annotation):
+        yield from getattr(part, "__metadata__", ())
+        yield from _metadata_of_parts(part)

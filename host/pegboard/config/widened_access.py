@@ -69,7 +69,7 @@ def unread_settings(config: HostConfig, name: str) -> Iterator[AccessSetting]:
 def _marked(
     config: HostConfig, path: KeyPath, section: Mapping[str, Any], model: type[BaseModel] | None
 ) -> Iterator[AccessSetting]:
-    for name, field, mark in marked_fields(model, WidensAccess) if model and section else ():
+    for name, field, mark in marked_fields(model, WidensAccess, in_parts=True) if model and section else ():
         key = field.alias or name
         if key not in section or isinstance(section[key], SecretRef):
             continue

@@ -130,6 +130,17 @@ def test_a_variable_that_widens_access_is_listed(run: Run) -> None:
     assert "environment variable WRITE" in run(code)
 
 
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_mark_of_a_part_of_a_type_is_found(run: Run, *, is_imported: bool) -> None:
+    code = (
+        "from pegboard.config.widened_access import access_settings\nMarked = Annotated[str, WidensAccess('opens')]\n"
+    )
+    code += "class Other(PluginConfig):\n    file: Marked | None = None\n    files: tuple[Marked, ...] = ()\n"
+    code += "config = HostConfig.of({'plugins': {'mine': {'file': 'a', 'files': ['b']}}})\n"
+    code += "print(*(one.key for one in access_settings(config, {'plugins': {'mine': Other}})))"
+    assert run(code, is_imported=is_imported).split() == ["plugins.mine.file", "plugins.mine.files"]
+
+
 def test_deferred_settings_equal_those_of_the_model_and_are_immutable(run: Run) -> None:
     code = "s = validated({}); assert s == Settings() and s.model_dump()['count'] == 3 and hash"
     assert "frozen" in run(f"{code}\ntry: s.count = 1\nexcept ValueError as error: print(error)")
