@@ -64,7 +64,7 @@ class Handler:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._bodies = RequestBodies(config)
         self._aborted = False
-        self._sends = SendLimit(config.send_seconds)
+        self.send_limit = SendLimit(config.send_seconds)
         self._pings = Pings(config.stream_ping_seconds)
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
@@ -180,7 +180,7 @@ class Handler:
         self._in_flight.add(task)
         try:
             if isinstance(begun, WrittenResponse):
-                await self._drain(request)
+                await request.writer.drain()
                 return begun
             answer = await self._answer(request, task) if begun is None else begun
             if isinstance(answer, EventStream):
@@ -225,7 +225,7 @@ class Handler:
     def _is_sending(self, server: web.Server) -> bool:
         """Return True if a client has not read everything that was written for it."""
         transports = [connection.transport for connection in server.connections]
-        return self._sends.active or any(one is not None and one.get_write_buffer_size() for one in transports)
+        return any(one is not None and one.get_write_buffer_size() for one in transports)
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers
@@ -304,28 +304,21 @@ class Handler:
         """Write a response. Wait only if the peer does not read it at once."""
         head = self._head.of(body)
         if len(body) > MAX_JOINED_BODY_BYTES:
-            with self._sends.sending(request):
-                await request.writer.write(head)
-                await write_all(request, body)  # apart from the head, so that it is not copied
-                await request.writer.drain()
-            return
-        await request.writer.write(head + body)
+            await request.writer.write(head)
+            await write_all(request, body)  # apart from the head, so that it is not copied
+        else:
+            await request.writer.write(head + body)
         if request.protocol.writing_paused:
-            await self._drain(request)
-
-    async def _drain(self, request: web.BaseRequest) -> None:
-        with self._sends.sending(request):
             await request.writer.drain()
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response. Abort the connection if the peer stops reading."""
-        with self._sends.sending(request):
-            body = response.body
-            await response.prepare(request)
-            if isinstance(body, bytes) and request.method != hdrs.METH_HEAD and response.status not in (204, 304):
-                await write_all(request, body)
-                response.body = None
-            await response.write_eof()
+        body = response.body
+        await response.prepare(request)
+        if isinstance(body, bytes) and request.method != hdrs.METH_HEAD and response.status not in (204, 304):
+            await write_all(request, body)
+            response.body = None
+        await response.write_eof()
 
     async def _stream(
         self, request: web.BaseRequest, answer: EventStream, task: asyncio.Task[Any]
@@ -346,7 +339,7 @@ class Handler:
             try:
                 self._pings.restart(request)
                 async for message in answer.messages:
-                    await self._write(request, encode_event(message))
+                    await write_all(request, encode_event(message))
                     self._pings.restart(request)
             except asyncio.CancelledError:
                 if not self._aborted or request.transport is None:
@@ -357,9 +350,8 @@ class Handler:
                 self._waiting.discard(task)
                 self._pings.end(request)
             if is_cut and answer.cut is not None:
-                await self._write(request, encode_event(answer.cut()))
-            with self._sends.sending(request):
-                await request.writer.write_eof()
+                await write_all(request, encode_event(answer.cut()))
+            await request.writer.write_eof()
         finally:
             self._streaming.discard(task)
             await close_messages(answer.messages)
@@ -372,10 +364,5 @@ class Handler:
         """
         response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
         self._finish(request, response)
-        with self._sends.sending(request):
-            await response.prepare(request)
+        await response.prepare(request)
         return self._written_response if response.keep_alive and not self._keeps_log else response
-
-    async def _write(self, request: web.BaseRequest, event: bytes) -> None:
-        with self._sends.sending(request):
-            await write_all(request, event)

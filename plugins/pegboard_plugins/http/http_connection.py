@@ -29,6 +29,7 @@ from pegboard_plugins.http.aiohttp_internals import (
     waiting_requests,
 )
 from pegboard_plugins.http.hang_ups import LOOK_SECONDS, has_hung_up
+from pegboard_plugins.http.sending import SendLimit
 
 logger = logging.getLogger("pegboard.plugins.http")
 
@@ -79,9 +80,11 @@ class HttpConnection(PausingConnection):
         "_is_watched",
         "_last_body",
         "_max_head_bytes",
+        "_open",
         "_proves",
         "_requests",
         "_running",
+        "_send_limit",
         "begun",
         "is_operator",
         "remote",
@@ -94,6 +97,7 @@ class HttpConnection(PausingConnection):
         proves: IsOperator,
         begin: Begin | None,
         drop: Drop,
+        send_limit: SendLimit,
         **keywords: Any,
     ) -> None:
         super().__init__(*arguments, **keywords)
@@ -102,6 +106,8 @@ class HttpConnection(PausingConnection):
         self._requests = waiting_requests(self)
         self._begin = begin if self._has_internals else None
         self._drop = drop
+        self._open: asyncio.Transport | None = None  # until the connection is lost, unlike `transport`
+        self._send_limit = send_limit
         self.begun: Any = None
         self._running: asyncio.Task[None] | None = None
         self.is_operator = False
@@ -117,10 +123,37 @@ class HttpConnection(PausingConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer for headers. A connection without any request is closed like a slow request."""
         super().connection_made(transport)
+        self._open = self.transport
         self.is_operator = self._proves(transport)
         address = transport.get_extra_info("peername")
         self.remote = str(address[0]) if isinstance(address, tuple) else address
         self._start_clock()
+
+    async def start(self) -> None:
+        """Handle the requests. Limit the time in which the peer reads the last response."""
+        try:
+            await super().start()
+        finally:
+            self._limit_sending()
+
+    def pause_writing(self) -> None:
+        """Limit the time in which the peer reads nothing."""
+        super().pause_writing()
+        self._limit_sending()
+
+    def resume_writing(self) -> None:
+        """End the limit."""
+        super().resume_writing()
+        if self._open is not None:
+            self._send_limit.end(self._open)
+
+    def eof_received(self) -> None:
+        """Limit the time in which the peer reads the last response. The event loop closes the connection then."""
+        self._limit_sending()
+
+    def _limit_sending(self) -> None:
+        if self._open is not None and self._open.get_write_buffer_size():
+            self._send_limit.begin(self._open)
 
     def data_received(self, data: bytes) -> None:
         """Parse requests. Answer them after the event loop has read the other connections.
@@ -226,6 +259,9 @@ class HttpConnection(PausingConnection):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Stop the timer for headers, and the running request."""
         self._stop_clock()
+        if self._open is not None:
+            self._send_limit.end(self._open)
+            self._open = None
         if self._running is not None:
             self._loop.call_soon(self._running.cancel)  # when it has started, because it ends what was begun
         elif self.begun is not None:
@@ -304,6 +340,7 @@ class HttpServer(web.Server):
         proves: IsOperator,
         begin: Begin | None,
         drop: Drop,
+        send_limit: SendLimit,
         **options: Any,
     ) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
@@ -316,6 +353,7 @@ class HttpServer(web.Server):
             proves=proves,
             begin=begin,
             drop=drop,
+            send_limit=send_limit,
             **options,
         )
 

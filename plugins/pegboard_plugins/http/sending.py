@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import takewhile
+from math import inf
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -30,26 +30,11 @@ async def write_all(request: web.BaseRequest, data: bytes) -> None:
         await request.writer.write(parts[start : start + _PART_BYTES])
 
 
-class _Send:
-    """A write that has not ended.
-
-    Attributes:
-        transport: the connection.
-        left: the number of unsent bytes at the last look at the write; None before the first look.
-    """
-
-    __slots__ = ("left", "transport")
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self.transport = transport
-        self.left: int | None = None
-
-
 class SendLimit:
     """Aborts the connection of a peer that reads nothing for between `seconds` and twice `seconds`.
 
     The abort raises an error or a cancellation in every task that waits for the connection. One timer serves all
-    writes.
+    connections.
 
     Args:
         seconds: the time limit.
@@ -57,40 +42,31 @@ class SendLimit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._sends: set[_Send] = set()
+        self._unsent: dict[asyncio.WriteTransport, float] = {}  # the number of bytes at the last look
         self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def active(self) -> bool:
-        """True if a write has not ended."""
-        return bool(self._sends)
-
-    @contextmanager
-    def sending(self, request: web.BaseRequest) -> Iterator[None]:
-        """Limit the time of the writes in this context."""
-        if request.transport is None:
-            yield
-            return
-        send = _Send(request.transport)
-        self._sends.add(send)
+    def begin(self, transport: asyncio.WriteTransport) -> None:
+        """Begin the time limit of a connection with unsent bytes."""
+        self._unsent.setdefault(transport, inf)
         if self._timer is None:
             self._start()
-        try:
-            yield
-        finally:
-            self._sends.discard(send)
+
+    def end(self, transport: asyncio.WriteTransport) -> None:
+        """End the time limit of a connection whose bytes are sent."""
+        self._unsent.pop(transport, None)
 
     def _start(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
 
     def _look(self) -> None:
-        for send in tuple(self._sends):
-            left = send.transport.get_write_buffer_size()
-            if send.left is not None and left >= send.left:
-                send.transport.abort()
-            send.left = left
+        for transport, before in tuple(self._unsent.items()):
+            left = self._unsent[transport] = transport.get_write_buffer_size()
+            if not left or left >= before:
+                self.end(transport)
+            if left >= before:
+                transport.abort()
         self._timer = None
-        if self._sends:
+        if self._unsent:
             self._start()
 
 

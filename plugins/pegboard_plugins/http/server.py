@@ -104,6 +104,7 @@ def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
         proves=_proof(config, loopback),
         begin=handler.begin,
         drop=handler.drop,
+        send_limit=handler.send_limit,
         keepalive_timeout=config.idle_seconds,
         lingering_time=LINGER_SECONDS,
         max_field_size=config.max_header_bytes,

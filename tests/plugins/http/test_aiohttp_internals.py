@@ -12,6 +12,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http import aiohttp_internals
 from pegboard_plugins.http.http_connection import HttpServer
+from pegboard_plugins.http.sending import SendLimit
 from tests.support.peer import WAIT
 
 NAMES = {name: value for name, value in vars(aiohttp_internals).items() if name.isupper()}
@@ -53,6 +54,7 @@ async def test_requests_are_served_without_the_attributes(
         proves=lambda transport: False,
         begin=lambda connection, head, body: False,
         drop=lambda connection: None,
+        send_limit=SendLimit(60),
         max_field_size=1024,
     )
     listener = await asyncio.get_running_loop().create_server(served, "127.0.0.1", 0)

@@ -37,6 +37,7 @@ async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIter
         proves=lambda transport: False,
         begin=handler.begin,
         drop=handler.drop,
+        send_limit=handler.send_limit,
         max_field_size=1024,
     )
     listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
@@ -241,3 +242,34 @@ async def test_a_connection_serves_after_a_request_to_change_its_protocol(protoc
         for _ in range(2):
             fields = [("Connection", "Upgrade"), ("Upgrade", protocol)]
             assert (await line.request("POST", "/", fields, b"{}")).status == 200
+
+
+@pytest.mark.parametrize("end", ["close", "half-close", "idle", "errors"])
+async def test_a_peer_that_does_not_read_the_last_bytes_is_disconnected(end: str) -> None:
+    """Fewer bytes are unsent than let writers wait, except for errors."""
+    begun = asyncio.Event()
+
+    def begin(request: Request) -> Response:
+        begun.set()
+        return Response(404 if end == "errors" else 200, b"x" * int(request.body))
+
+    async with serving(begin, send_seconds=0.01) as (connect, server), await connect() as line:
+        await line.request("POST", "/", body=b"1")
+        (connection,) = server.connections
+        line.writer.transport.pause_reading()  # it is a socket's
+        transport = connection.transport
+        while end != "errors" and not transport.get_write_buffer_size():
+            begun.clear()
+            await line.send(bytes_of(b"50000"))
+            await begun.wait()
+        if end == "close":
+            await line.send(request_bytes("POST", "/", [("Connection", "close")], b"1"))
+        elif end == "half-close":
+            line.writer.write_eof()
+        elif end == "idle":
+            connection.force_close()
+        else:
+            await line.send(bytes_of(b"50000") * 400)
+        while server.connections:  # noqa: ASYNC110 - nothing tells of lost connections
+            await asyncio.sleep(0)
+        assert transport.is_closing()
