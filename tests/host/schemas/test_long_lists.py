@@ -37,6 +37,10 @@ class Limited(TypedDict):
     id: Annotated[int, Field(ge=1)]
 
 
+class Short(TypedDict):
+    tags: Annotated[list[str], Field(max_length=1)]
+
+
 class Open(TypedDict):
     inside: Any
 
@@ -87,11 +91,12 @@ def test_a_long_list_is_encoded_like_a_validated_one(annotation: Any, long: Any)
         {"id": 1, "ratio": 0.5, "name": "x"},
         {"id": 1, "name": "x"},
         {"id": 1, "name": "x", "ratio": 0.5, "more": 1},
+        {"id": 1, "name": "x", "other": 0.5},
         {"id": 1, "name": "x" * LIMIT, "ratio": 0.5},
         {"id": 1, "name": "\0" * (LIMIT // 6), "ratio": 0.5},
         (1, "x", 0.5),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_a_list_that_may_not_fit_is_left_to_the_validator(last: Any) -> None:
     assert encoded([*ROWS, last]) is None
@@ -122,11 +127,15 @@ def test_a_value_inside_an_item_that_may_not_fit_is_left_to_the_validator(change
 @pytest.mark.parametrize("last", [{"id": math.inf}, {"id": [1]}, {"id": b"x"}, {1: 2}, {"id": "x" * LIMIT}, None])
 def test_an_open_dict_that_may_not_fit_is_left_to_the_validator(last: Any) -> None:
     assert encoded([*ROWS, last], list[dict[str, Any]]) is None
+    assert encoded([last, *ROWS], list[dict[str, Any]]) is None
     assert encoded([last] * 200, list[dict[str, Any]]) is None
 
 
-def test_members_in_another_order_are_left_to_the_validator() -> None:
-    assert encoded([*RICHER, dict(reversed(RICHER[-1].items()))], list[Rich]) is None
+@pytest.mark.parametrize(
+    "last", [dict(reversed(RICHER[-1].items())), {"kind": "a"}], ids=["members in another order", "members are missing"]
+)
+def test_an_item_with_other_members_is_left_to_the_validator(last: dict[str, Any]) -> None:
+    assert encoded([*RICHER, last], list[Rich]) is None
 
 
 @pytest.mark.parametrize("shared", [{"counts": {str(n): 1 for n in range(50_000)}}, {"tags": ["x"] * 50_000}], ids=list)
@@ -148,7 +157,7 @@ def test_a_list_that_shares_a_long_text_or_name_is_not_encoded(monkeypatch: pyte
     assert encoded([{"x" * 1000: 1}] * 101, list[dict[str, Any]]) is None
 
 
-@pytest.mark.parametrize("annotation", [list[Limited], list[Open], Row], ids=str)
+@pytest.mark.parametrize("annotation", [list[Limited], list[Short], list[Open], Row], ids=str)
 def test_a_type_without_lists_or_with_limits_or_any_values_is_left_to_the_validator(annotation: Any) -> None:
     assert output_of(annotation).encode_long is None
 
