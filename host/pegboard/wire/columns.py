@@ -37,7 +37,7 @@ def items_of(values: list[Any]) -> list[Any]:
     The names of a dict are among its values, unless all of them are strings.
     """
     found = get_referents(*values)
-    if not _MEMBERS_ARE_REFERENTS and len(found) < sum(map(length_hint, values)):
+    if not _MEMBERS_ARE_REFERENTS and (len(values) < MANY or len(found) != sum(map(length_hint, values))):
         return get_referents(*[one.copy() if type(one) is dict else one for one in values])
     return found
 
