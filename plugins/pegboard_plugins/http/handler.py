@@ -33,7 +33,7 @@ from pegboard_plugins.http.refusal_responses import (
 )
 from pegboard_plugins.http.request_bodies import RequestBodies
 from pegboard_plugins.http.request_guard import RequestGuard
-from pegboard_plugins.http.sending import Pings, SendLimit, write_all
+from pegboard_plugins.http.sending import Pings, SendLimit, unsent_bytes, write_all
 from pegboard_plugins.http.sent_events import close_messages, encode_event
 
 logger = logging.getLogger("pegboard.plugins.http")
@@ -225,7 +225,7 @@ class Handler:
     def _is_sending(self, server: web.Server) -> bool:
         """Return True if a client has not read everything that was written for it."""
         transports = [connection.transport for connection in server.connections]
-        return any(one is not None and one.get_write_buffer_size() for one in transports)
+        return any(one is not None and unsent_bytes(one) for one in transports)
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers

@@ -29,7 +29,7 @@ from pegboard_plugins.http.aiohttp_internals import (
     waiting_requests,
 )
 from pegboard_plugins.http.hang_ups import LOOK_SECONDS, has_hung_up
-from pegboard_plugins.http.sending import SendLimit
+from pegboard_plugins.http.sending import SendLimit, unsent_bytes
 
 logger = logging.getLogger("pegboard.plugins.http")
 
@@ -152,7 +152,7 @@ class HttpConnection(PausingConnection):
         self._limit_sending()
 
     def _limit_sending(self) -> None:
-        if self._open is not None and self._open.get_write_buffer_size():
+        if self._open is not None and unsent_bytes(self._open):
             self._send_limit.begin(self._open)
 
     def data_received(self, data: bytes) -> None:
@@ -249,9 +249,9 @@ class HttpConnection(PausingConnection):
     def _look(self) -> None:
         self._is_watched = False
         transport = self.transport
-        if transport is None or transport.is_reading():
+        if transport is None or transport.is_closing() or transport.is_reading():
             return
-        if has_hung_up(transport) and not transport.get_write_buffer_size():
+        if has_hung_up(transport) and not unsent_bytes(transport):
             transport.abort()
         else:
             self.reading_paused()

@@ -30,6 +30,14 @@ async def write_all(request: web.BaseRequest, data: bytes) -> None:
         await request.writer.write(parts[start : start + _PART_BYTES])
 
 
+def unsent_bytes(transport: asyncio.WriteTransport) -> int:
+    """Return the number of bytes that were written and not sent. Return 0 if the transport has forgotten them."""
+    try:
+        return transport.get_write_buffer_size()
+    except AttributeError:  # asyncio's transport with TLS, after it was closed twice
+        return 0
+
+
 class SendLimit:
     """Aborts the connection of a peer that reads nothing for between `seconds` and twice `seconds`.
 
@@ -60,7 +68,7 @@ class SendLimit:
 
     def _look(self) -> None:
         for transport, before in tuple(self._unsent.items()):
-            left = self._unsent[transport] = transport.get_write_buffer_size()
+            left = self._unsent[transport] = unsent_bytes(transport)
             if not left or left >= before:
                 self.end(transport)
             if left >= before:
