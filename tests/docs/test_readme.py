@@ -101,4 +101,4 @@ def test_the_tables_of_commands_and_exit_codes_are_complete() -> None:
 
 def test_no_command_installs_our_names_from_an_index() -> None:
     for page in (README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))):
-        assert not re.search(r"(install|add|uvx|pipx run) (\S+ )*(pegboard|toolkit-\w+)(\s|$)", page)
+        assert not re.search(r"(install|uv add|uvx|pipx run) (\S+ )*(pegboard|toolkit-\w+)(\s|$)", page)
