@@ -12,7 +12,6 @@ import signal
 import sys
 import warnings
 from _locale import LC_ALL, setlocale  # `locale` itself loads more modules
-from _signal import getsignal  # type: ignore[import-not-found]  # that of `signal` creates an enum member
 from _thread import allocate_lock, start_new_thread
 from asyncio import events
 from collections.abc import Iterator
@@ -42,7 +41,7 @@ def set_handler(number: int, handler: Any) -> None:
 
 def _handler(number: int) -> Any:
     """Return the handler of a signal, or None if the program has set the handler."""
-    handler = getsignal(number)
+    handler = signal.getsignal(number)
     return None if handler in _of_program.get(number, ()) else handler
 
 

@@ -72,12 +72,12 @@ class HttpConnection(PausingConnection):
     __slots__ = (
         "_begin",
         "_drop",
-        "_has_internals",
         "_head_begun",
         "_head_bytes",
         "_header_seconds",
         "_header_timer",
         "_is_watched",
+        "_knows_internals",
         "_last_body",
         "_max_head_bytes",
         "_open",
@@ -98,13 +98,14 @@ class HttpConnection(PausingConnection):
         begin: Begin | None,
         drop: Drop,
         send_limit: SendLimit,
+        knows_internals: bool,
         **keywords: Any,
     ) -> None:
         super().__init__(*arguments, **keywords)
         self._proves = proves
-        self._has_internals = has_internals()
+        self._knows_internals = knows_internals
         self._requests = waiting_requests(self)
-        self._begin = begin if self._has_internals else None
+        self._begin = begin if knows_internals else None
         self._drop = drop
         self._open: asyncio.Transport | None = None  # until the connection is lost, unlike `transport`
         self._send_limit = send_limit
@@ -237,7 +238,7 @@ class HttpConnection(PausingConnection):
 
         aiohttp calls this after every body and would call its parser even if reading was not paused.
         """
-        if not self._has_internals or is_reading_paused(self):
+        if not self._knows_internals or is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
 
     def reading_paused(self) -> None:
@@ -354,6 +355,7 @@ class HttpServer(web.Server):
             begin=begin,
             drop=drop,
             send_limit=send_limit,
+            knows_internals=has_internals(),
             **options,
         )
 
