@@ -56,15 +56,23 @@ def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
         return None
 
 
-def write_state(name: str, content: bytes, environ: Mapping[str, str]) -> Path:
+def write_state(name: str, content: bytes, environ: Mapping[str, str], *, sync: bool = True) -> Path:
     """Replace a state file and return its path. The directory gets mode 0700, the file 0600.
+
+    Args:
+        name: the name of the state file.
+        content: the content.
+        environ: the variables that select the directory.
+        sync: True to wait until the disk has the file (fsync). Otherwise the file may be empty after a power failure.
 
     Raises:
         OSError: the file cannot be written, or the user has no home directory.
     """
-    with _written(name, content, environ) as temporary:
+    with _written(name, content, environ, sync=sync) as temporary:
         target = temporary.parent / name
         os.replace(temporary, target)
+    if sync:
+        _sync_folder(target.parent)
     return target
 
 
@@ -89,7 +97,7 @@ def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes
 
 
 @contextmanager
-def _written(name: str, content: bytes, environ: Mapping[str, str], *, sync: bool = False) -> Iterator[Path]:
+def _written(name: str, content: bytes, environ: Mapping[str, str], *, sync: bool) -> Iterator[Path]:
     """Create a temporary file in the state directory. Remove the file at the end if it still exists.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -47,8 +48,11 @@ def test_of_concurrent_creators_one_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems cannot synchronize folders")
-def test_a_file_is_on_the_disk_before_its_content_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise a power failure could lose a key with which tokens have been encrypted."""
+@pytest.mark.parametrize(("write", "named"), [(create_state, "link"), (write_state, "replace")])
+def test_a_file_is_on_the_disk_before_it_gets_its_name(
+    write: Callable[..., Any], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a power failure could leave an empty file, and lose a key with which tokens have been encrypted."""
     done: list[str] = []
 
     def recorded(name: str, tell: Any) -> None:
@@ -61,6 +65,7 @@ def test_a_file_is_on_the_disk_before_its_content_is_used(tmp_path: Path, monkey
         monkeypatch.setattr(os, name, record)
 
     recorded("fsync", lambda handle: "folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
-    recorded("link", lambda source, _: f"link to {len(Path(source).read_bytes())} bytes")
-    assert create_state("token", b"key", {"PEGBOARD_STATE_DIR": str(tmp_path)}) == b"key"
-    assert done == ["file", "link to 3 bytes", "folder"]
+    recorded(named, lambda source, _: f"{len(Path(source).read_bytes())} bytes")
+    write("token", b"key", {"PEGBOARD_STATE_DIR": str(tmp_path)})
+    assert (tmp_path / "token").read_bytes() == b"key"
+    assert done == ["file", "3 bytes", "folder"]

@@ -78,7 +78,7 @@ class RunningHost(AbstractContextManager["RunningHost"]):
             "results": [one._asdict() for one in results],
         }
         try:
-            write_state(self._name, encode(record), self._environ)
+            write_state(self._name, encode(record), self._environ, sync=False)  # a power failure ends the host
         except OSError as error:
             logger.debug("the record of the host cannot be written: %s", error)
 
