@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import from_json
-
 from pegboard.errors import PluginError
 from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind
@@ -77,61 +75,3 @@ class CatalogueLock(NamedTuple):
 
     owners: Mapping[str, LockedOwner]
     host_digest: str = ""
-
-
-def parse_lock(data: bytes) -> CatalogueLock:
-    """Return the content of a lock file.
-
-    Raises:
-        LockFileError: the text is not the text of a lock file, or has another format.
-    """
-    try:
-        tree = from_json(data)
-    except ValueError as error:
-        raise LockFileError(f"is not JSON: {error}") from None
-    if not isinstance(tree, dict) or "format" not in tree:
-        raise LockFileError('is not a lock file: it has no member "format"')
-    versions = tree["format"], tree.get("canonical_form")
-    if versions != (LOCK_FORMAT, CANONICAL_FORM):
-        raise LockFileError(
-            f"has format {versions[0]!r} and canonical form {versions[1]!r}; "
-            f"this host reads format {LOCK_FORMAT} and canonical form {CANONICAL_FORM}"
-        )
-    try:
-        owners = {str(name): _owner(one) for name, one in tree["owners"].items()}
-        return CatalogueLock(owners, str(tree.get("host_digest", "")))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise LockFileError(f"is damaged: {type(error).__name__}: {error}") from None
-
-
-def _owner(tree: dict[str, Any]) -> LockedOwner:
-    schema = tree.get("settings_schema")
-    if not isinstance(schema, dict | None):
-        raise TypeError("settings_schema must be an object")
-    return LockedOwner(
-        distribution=_text(tree.get("distribution", "")),
-        version=_text(tree.get("version", "")),
-        description=_text(tree.get("description", "")),
-        hooks=tuple(map(_text, tree.get("hooks", ()))),
-        settings_schema=schema,
-        settings_digest=_text(tree.get("settings_digest", "")),
-        tools=_items(tree.get("tools", {})),
-        resources=_items(tree.get("resources", {})),
-        prompts=_items(tree.get("prompts", {})),
-    )
-
-
-def _items(tree: dict[str, Any]) -> dict[str, LockedDefinition]:
-    return {name: LockedDefinition(_text(one["digest"]), _object(one["definition"])) for name, one in tree.items()}
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} must be a string")
-    return value
-
-
-def _object(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError(f"{value!r:.60} must be an object")
-    return value

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pegboard.config import ConfigProblem, files
-from pegboard.lockfile.catalogue_lock import CatalogueLock, LockFileError, parse_lock
+from pegboard.lockfile.catalogue_lock import CatalogueLock, LockFileError
+from pegboard.lockfile.lock_parsing import parse_lock
 
 LOCK_FILE_NAME = "pegboard.lock"
 MAX_LOCK_BYTES = 64 * 1024 * 1024

@@ -20,6 +20,7 @@ from pegboard.plugin import (
     ToolDefinition,
 )
 from pegboard.types import AuthProvider, ToolAuthorization
+from pegboard_plugins.lock.definition_damage import damage
 
 _VERSION = "pegboard/version"
 _TAGS = "pegboard/tags"
@@ -40,6 +41,8 @@ def reason_to_import(lock: CatalogueLock, toolkit: FoundToolkit) -> str | None:
         return "[host.tools] changes tools"
     if toolkit.host_digest != lock.host_digest or toolkit.settings_digest != owner.settings_digest:
         return "its settings differ from those of pegboard.lock"
+    if wrong := damage(owner):
+        return f"pegboard.lock is damaged: {wrong}; restore the file, or remove it and run `pegboard lock`"
     return None
 
 
@@ -123,7 +126,7 @@ def _authorization(given: Mapping[str, Any] | None) -> ToolAuthorization | None:
     if given is None:
         return None
     name = given.get("provider")
-    required = _class_of(AuthProvider(name, name or given.get("id", ""), type=given["type"]))
+    required = _class_of(AuthProvider(name, name or given.get("id", ""), type=given.get("type", "")))
     return required(id=given.get("id"), scopes=given.get("scopes"))
 
 

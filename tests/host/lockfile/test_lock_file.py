@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from pegboard.config.problems import dotted
 from pegboard.lockfile.canonical import canonical_json, digest_of
-from pegboard.lockfile.catalogue_lock import CatalogueLock, LockedOwner, parse_lock
+from pegboard.lockfile.catalogue_lock import CatalogueLock, LockedOwner, LockFileError
 from pegboard.lockfile.differences import Difference, lock_differences
+from pegboard.lockfile.lock_parsing import parse_lock
 from pegboard.lockfile.lock_text import lock_text, locked_definition, with_former_definitions, wrong_digests
 from pegboard.lockfile.verification import unlocked_reason
 from pegboard.plugin.definition_checks import CheckedDefinition
@@ -122,3 +124,30 @@ def test_only_equal_json_is_accepted(value: object, *, is_accepted: bool) -> Non
     tool = Tool(name="find", description="Find a cup.", input_schema=SCHEMA, meta={"a": value})
     checked = CheckedDefinition("tools", "find", tool, "toolkit:shop", "dist", "1.0")
     assert (unlocked_reason(lock_of(find=TOOL | {"_meta": {"a": 1}}), checked) is None) is is_accepted
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        (("host_digest",), "must be a string"),
+        (("owners",), "must be an object"),
+        (("owners", "toolkit:shop"), "must be an object"),
+        (("owners", "toolkit:shop", "version"), "must be a string"),
+        (("owners", "toolkit:shop", "hooks"), "must be a list of strings"),
+        (("owners", "toolkit:shop", "settings_schema"), "must be an object"),
+        (("owners", "toolkit:shop", "tools"), "must be an object"),
+        (("owners", "toolkit:shop", "tools", "find"), "must be an object"),
+        (("owners", "toolkit:shop", "tools", "find", "digest"), "must be a string"),
+        (("owners", "toolkit:shop", "tools", "find", "definition"), "must be an object"),
+    ],
+)
+@pytest.mark.parametrize("value", [0, True, [1]])
+def test_a_member_of_another_type_is_named(path: tuple[str, ...], problem: str, value: object) -> None:
+    tree = json.loads(lock_text(lock_of(find=TOOL)))
+    inner = tree
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = value
+    with pytest.raises(LockFileError) as caught:
+        parse_lock(json.dumps(tree).encode())
+    assert str(caught.value) == f"is damaged: {dotted(path)} {problem}"

@@ -405,16 +405,32 @@ async def test_hidden_characters_in_the_lock_reach_no_client(site: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("written", "damaged"),
-    [('"SHOP_KEY"', "5"), ('"inputSchema"', '"schema"'), ('"pegboard/tags": [', '"pegboard/tags": [{}, ')],
-    ids=["secret", "schema", "tag"],
+    ("written", "damaged", "problem"),
+    [
+        ('"SHOP_KEY"', "5", "shop_count: requires.secrets must be a list of strings"),
+        ('"inputSchema"', '"schema"', "shop_count: inputSchema must be an object"),
+        ('"inputSchema": {', '"inputSchema": {"required": "a", ', "inputSchema.required must be a list of strings"),
+        ('"pegboard/tags": [', '"pegboard/tags": [{}, ', "shop_count: _meta.pegboard/tags must be a list of strings"),
+        ('"requires": {', '"requires": {"authorization": {"scopes": 1, "type": {}}, ', "authorization.type must be a"),
+        ('"requires": {', '"requires": {"authorization": {"scopes": "repo"}, ', "authorization.scopes must be a list"),
+        ('"requires": {', '"requires": [], "a": {', "shop_count: requires must be an object"),
+        ('"title": "Cup"', '"_meta": null', "shop://{name}/cup: _meta must be an object"),
+    ],
 )
-async def test_a_damaged_definition_of_the_lock_disables_only_its_tool(site: Path, written: str, damaged: str) -> None:
+@pytest.mark.parametrize("locked", [False, True])
+async def test_a_toolkit_with_a_damaged_definition_is_not_lazy(
+    site: Path, written: str, damaged: str, problem: str, *, locked: bool
+) -> None:
     path = site / LOCK_FILE_NAME
     path.write_text(path.read_text().replace(written, damaged, 1))
-    async with host_of(site) as host:
-        assert [*host.assembly.tools] == ["shop_twice"]
-        assert "tool 'shop_count'" in str(host.problems[0])
+    async with host_of(site, locked=locked) as host:
+        (remark,) = remarks(host)
+        assert problem in remark
+        assert "restore the file, or remove it and run `pegboard lock`" in remark
+        assert len([*host.assembly.tools, *host.assembly.resources]) == 3 - locked
+        refused = [str(one) for one in host.problems]
+        assert len(refused) == locked
+        assert all("its digest in pegboard.lock does not match its definition there" in one for one in refused)
 
 
 async def test_an_import_that_hangs_answers_each_call_with_one_error(site: Path) -> None:
