@@ -78,7 +78,7 @@ bench: install  ## measure beside other frameworks and a bare floor; benchmarks/
 
 results: install  ## measure again for docs/results.md, and draw its pictures; continues a run that was interrupted
 	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.1 --output benchmarks/.cache/page.json \
-		--only start,memory,call,http-call,http-list,http-memory,http-size \
+		--only start,memory,call,http-call,http-list,http-memory,http-size,data \
 		--contenders pegboard,pegboard+files,pegboard+uvloop,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+uvloop \
 		$(if $(OVERRIDES),--overrides $(OVERRIDES))
 	cp benchmarks/.cache/page.json benchmarks/results.json

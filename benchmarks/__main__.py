@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import calls, client_calls, imports, lazy, lists, locked, machine, memory, promises, report, start
+from benchmarks import calls, client_calls, data, imports, lazy, lists, locked, machine, memory, promises, report, start
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.document import Document, revision, text
@@ -41,6 +41,7 @@ SCENARIOS = {
         http_sizes,
         client_calls,
         mounted_calls,
+        data,
     )
 }
 _SHOWN_VERSIONS = (

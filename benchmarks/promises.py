@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from benchmarks import calls, client_calls, lazy, lists, locked, memory, start
+from benchmarks import calls, client_calls, data, lazy, lists, locked, memory, start
 from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
 from benchmarks.http import mounted_calls
 from benchmarks.http import promises as http_promises
@@ -18,8 +18,8 @@ _START: Final = 1.35
 
 def lines(results: Results) -> list[str]:
     """Return a line for each promise that was measured."""
-    found = [*http_promises.lines(results), *mounted_calls.promises(results)]
-    http = [f"{_kept(kept)} {promise}" for kept, promise in found]
+    found = [*http_promises.lines(results), *mounted_calls.promises(results), *data.promises(results)]
+    others = [f"{_kept(kept)} {promise}" for kept, promise in found]
     return [
         *_start(results),
         *_memory(results),
@@ -27,7 +27,7 @@ def lines(results: Results) -> list[str]:
         *_lists(results),
         *_locks(results),
         *_lazy(results),
-        *http,
+        *others,
         *_clients(results),
     ]
 

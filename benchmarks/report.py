@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchmarks import calls, client_calls, imports, lazy, lists, locked, memory, start
+from benchmarks import calls, client_calls, data, imports, lazy, lists, locked, memory, start
 from benchmarks.contenders import FASTMCP, FLOOR, FLOOR_UVLOOP, PEGBOARD, SDK, SDK_FAST
 from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
@@ -132,6 +132,7 @@ TABLES = {
         "cpu_ms",
         (FLOOR, SDK),
     ),
+    data.NAME: Table("tools/call inside a process", {"CPU ms": "cpu_ms"}, "cpu_ms", (data.CORE, FLOOR)),
 }
 
 

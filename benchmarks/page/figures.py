@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks import calls, memory, start
+from benchmarks import calls, data, memory, start
 from benchmarks.contenders import (
     ARCADE,
     FASTMCP,
@@ -164,6 +164,41 @@ class Lines(Figure):
         return {name: found[name] for name in _SHOWN if name in found and name not in _VARIANTS}
 
 
+@dataclass(frozen=True, slots=True)
+class Times(Figure):
+    """Several cases of a scenario, in each the bars of pegboard and of the floor, relative to a base.
+
+    Attributes:
+        base: the contender whose value is 1.
+        cases: the cases by their names in the picture.
+    """
+
+    base: str
+    cases: Mapping[str, str]
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """All cases."""
+        return tuple(self.cases.values())
+
+    def picture(self, results: Results) -> str:
+        """Return the picture, as SVG."""
+        series = []
+        for name, case in self.cases.items():
+            for label, contender in ((name, PEGBOARD), (FLOOR, FLOOR)):
+                times = results.ratio(self.scenario, case, contender, self.base, self.metric) or 0
+                series.append(Series(label, COLORS.get(contender, _GRAY), ((0, times),)))
+        return svg.bars(self.title, self.unit, series)
+
+    def table(self, results: Results) -> Iterator[str]:
+        """Yield a line for each case."""
+        yield f"| {self.unit} | pegboard | floor |"
+        yield "|---|--:|--:|"
+        for name, case in self.cases.items():
+            ratios = [results.ratio(self.scenario, case, one, self.base, self.metric) for one in (PEGBOARD, FLOOR)]
+            yield f"| {name} | " + " | ".join(svg.number(one) if one else "" for one in ratios) + " |"
+
+
 def _name(contender: str) -> str:
     return NAMES.get(contender, contender)
 
@@ -219,6 +254,14 @@ FIGURES: Final[Mapping[str, Figure]] = {
         "cpu_ms",
         "KiB of JSON",
         {kib: sizes.case(kib) for kib in sizes.KIB},
+    ),
+    "data": Times(
+        "Call with 9,000 objects inside a process",
+        "times to_json or from_json",
+        data.NAME,
+        "cpu_ms",
+        data.CORE,
+        {kind: data.case(kind) for kind in data.KINDS},
     ),
 }
 """The figures, by the name of their place in the page and of their picture."""
