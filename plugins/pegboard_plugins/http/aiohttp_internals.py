@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import StreamReader
 from aiohttp.http import HttpRequestParser
+from aiohttp.web import BaseRequest
 from aiohttp.web_protocol import RequestHandler
 
 MESSAGES = "_messages"
@@ -35,6 +36,8 @@ CLOSES = "_close"
 """True if the connection closes after the requests that were read."""
 CHUNKS = "_buffer"
 """The parts of a body that have arrived and have not been read."""
+FACTS = "_cache"
+"""The properties of a request that were asked for, by name."""
 
 
 class PausingConnection(RequestHandler):
@@ -124,6 +127,13 @@ def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) 
         connection._keepalive_handle = loop.call_at(idle_until, connection._process_keepalive)
     closes: bool = connection._close
     return closes
+
+
+def forget_facts(request: BaseRequest) -> None:
+    """Drop the facts that a request has kept since they were first asked for. It finds them again."""
+    facts: dict[str, object] | None = getattr(request, FACTS, None)
+    if facts is not None:
+        facts.clear()
 
 
 def is_reading_paused(connection: RequestHandler) -> bool:

@@ -16,7 +16,7 @@ from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Headers, Reques
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_refusal, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
-from pegboard_plugins.http.aiohttp_internals import take_body
+from pegboard_plugins.http.aiohttp_internals import forget_facts, take_body
 from pegboard_plugins.http.fast_response import (
     MAX_JOINED_BODY_BYTES,
     ResponseHead,
@@ -340,6 +340,7 @@ class Handler:
                 self._pings.restart(request)
                 async for message in answer.messages:
                     await write_all(request, encode_event(message))
+                    del message  # the next one may be hours away
                     self._pings.restart(request)
             except asyncio.CancelledError:
                 if not self._aborted or request.transport is None:
@@ -360,9 +361,10 @@ class Handler:
     async def _begin_stream(self, request: web.BaseRequest, answer: EventStream) -> web.StreamResponse:
         """Write the head of a stream. Return the response for aiohttp.
 
-        aiohttp's own response would keep a KiB of headers for as long as the stream is open.
+        aiohttp's own response and request would keep more than a KiB for as long as the stream is open.
         """
         response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
         self._finish(request, response)
         await response.prepare(request)
+        forget_facts(request)
         return self._written_response if response.keep_alive and not self._keeps_log else response

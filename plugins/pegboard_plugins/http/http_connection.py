@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
@@ -60,6 +60,28 @@ MAX_HEADER_FIELDS = 4
 """The limit for all header fields of a request, as a multiple of the limit for one field."""
 
 
+class ConnectionSettings(NamedTuple):
+    """The settings that all connections of a server share.
+
+    Attributes:
+        header_seconds: the time limit for the headers of a request.
+        max_head_bytes: the limit for the size of all header fields of a request.
+        proves: the check that a peer is the operator.
+        begin: the function that begins a request; None to handle every request in the task of its connection.
+        drop: the function that ends what was begun.
+        send_limit: the time limit of peers that read nothing.
+        knows_internals: True if aiohttp has the private attributes that the server uses.
+    """
+
+    header_seconds: float
+    max_head_bytes: int
+    proves: IsOperator
+    begin: Begin | None
+    drop: Drop
+    send_limit: SendLimit
+    knows_internals: bool
+
+
 class HttpConnection(PausingConnection):
     """A connection that closes if the headers of a request take too long or too many bytes.
 
@@ -70,53 +92,31 @@ class HttpConnection(PausingConnection):
     """
 
     __slots__ = (
-        "_begin",
-        "_drop",
         "_head_begun",
         "_head_bytes",
-        "_header_seconds",
         "_header_timer",
         "_is_watched",
-        "_knows_internals",
         "_last_body",
-        "_max_head_bytes",
         "_open",
-        "_proves",
         "_requests",
         "_running",
-        "_send_limit",
+        "_settings",
         "begun",
         "is_operator",
         "remote",
     )
 
-    def __init__(
-        self,
-        *arguments: Any,
-        header_seconds: float,
-        proves: IsOperator,
-        begin: Begin | None,
-        drop: Drop,
-        send_limit: SendLimit,
-        knows_internals: bool,
-        **keywords: Any,
-    ) -> None:
+    def __init__(self, *arguments: Any, settings: ConnectionSettings, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self._proves = proves
-        self._knows_internals = knows_internals
+        self._settings = settings
         self._requests = waiting_requests(self)
-        self._begin = begin if knows_internals else None
-        self._drop = drop
         self._open: asyncio.Transport | None = None  # until the connection is lost, unlike `transport`
-        self._send_limit = send_limit
         self.begun: Any = None
         self._running: asyncio.Task[None] | None = None
         self.is_operator = False
         self.remote: str | None = None
-        self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
         self._head_begun = False
-        self._max_head_bytes: int = MAX_HEADER_FIELDS * keywords["max_field_size"]
         self._head_bytes = 0
         self._last_body: Any = None
         self._is_watched = False
@@ -125,8 +125,8 @@ class HttpConnection(PausingConnection):
         """Start the timer for headers. A connection without any request is closed like a slow request."""
         super().connection_made(transport)
         self._open = self.transport
-        self.is_operator = self._proves(transport)
-        address = transport.get_extra_info("peername")
+        self.is_operator = self._settings.proves(transport)
+        address = self.peername  # aiohttp keeps it, and uvloop makes a new one for each question
         self.remote = str(address[0]) if isinstance(address, tuple) else address
         self._start_clock()
 
@@ -146,7 +146,7 @@ class HttpConnection(PausingConnection):
         """End the limit."""
         super().resume_writing()
         if self._open is not None:
-            self._send_limit.end(self._open)
+            self._settings.send_limit.end(self._open)
 
     def eof_received(self) -> None:
         """Limit the time in which the peer reads the last response. The event loop closes the connection then."""
@@ -154,7 +154,7 @@ class HttpConnection(PausingConnection):
 
     def _limit_sending(self) -> None:
         if self._open is not None and unsent_bytes(self._open):
-            self._send_limit.begin(self._open)
+            self._settings.send_limit.begin(self._open)
 
     def data_received(self, data: bytes) -> None:
         """Parse requests. Answer them after the event loop has read the other connections.
@@ -169,7 +169,7 @@ class HttpConnection(PausingConnection):
             return
         waiting = len(requests)
         between = self._last_body is None or self._last_body.is_eof()
-        waiter = take_waiter(self) if self._begin is not None else None
+        waiter = take_waiter(self) if self._settings.begin is not None else None
         try:
             super().data_received(data)
         finally:
@@ -186,21 +186,21 @@ class HttpConnection(PausingConnection):
         elif data and between:
             self._head_begun = True
             self._head_bytes += len(data)
-            if self._head_bytes > self._max_head_bytes:
+            if self._head_bytes > self._settings.max_head_bytes:
                 self._end(_TOO_LARGE)
             elif self._header_timer is None:
                 self._start_clock()
 
     def _answer(self, waiter: asyncio.Future[None]) -> None:
         """Answer the only request. Until its response is written, further requests wait."""
-        requests = self._requests
+        requests, begin = self._requests, self._settings.begin
         assert requests is not None
-        assert self._begin is not None
+        assert begin is not None
         if self.transport is None or len(requests) != 1 or closes_after_requests(self):
             self._go_on(waiter, is_written=False)
             return
         try:
-            begun = self._begin(self, *requests[0])
+            begun = begin(self, *requests[0])
         except BaseException:
             self._give_up(waiter)
             raise
@@ -238,7 +238,7 @@ class HttpConnection(PausingConnection):
 
         aiohttp calls this after every body and would call its parser even if reading was not paused.
         """
-        if not self._knows_internals or is_reading_paused(self):
+        if not self._settings.knows_internals or is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
 
     def reading_paused(self) -> None:
@@ -261,12 +261,12 @@ class HttpConnection(PausingConnection):
         """Stop the timer for headers, and the running request."""
         self._stop_clock()
         if self._open is not None:
-            self._send_limit.end(self._open)
+            self._settings.send_limit.end(self._open)
             self._open = None
         if self._running is not None:
             self._loop.call_soon(self._running.cancel)  # when it has started, because it ends what was begun
         elif self.begun is not None:
-            self._drop(self)
+            self._settings.drop(self)
         super().connection_lost(exc)
 
     def handle_error(
@@ -306,7 +306,7 @@ class HttpConnection(PausingConnection):
         self._last_body = last
 
     def _start_clock(self) -> None:
-        self._header_timer = asyncio.get_running_loop().call_later(self._header_seconds, self._too_slow)
+        self._header_timer = asyncio.get_running_loop().call_later(self._settings.header_seconds, self._too_slow)
 
     def _stop_clock(self) -> None:
         self._head_begun = False
@@ -346,17 +346,18 @@ class HttpServer(web.Server):
     ) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
         super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)
-        self._make_connection = partial(
-            HttpConnection,
-            self,
-            loop=asyncio.get_running_loop(),
+        knows_internals = has_internals()
+        settings = ConnectionSettings(
             header_seconds=header_seconds,
+            max_head_bytes=MAX_HEADER_FIELDS * options["max_field_size"],
             proves=proves,
-            begin=begin,
+            begin=begin if knows_internals else None,
             drop=drop,
             send_limit=send_limit,
-            knows_internals=has_internals(),
-            **options,
+            knows_internals=knows_internals,
+        )
+        self._make_connection = partial(
+            HttpConnection, self, loop=asyncio.get_running_loop(), settings=settings, **options
         )
 
     def __call__(self) -> HttpConnection:

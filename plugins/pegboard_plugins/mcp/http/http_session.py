@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import SessionRecord
@@ -136,10 +135,8 @@ class HttpSession(Session):
 
     def open_standalone(self, stream_id: str | None = None, number: int = 0) -> SessionStream:
         """Open a standalone stream. Move unsent messages of an earlier standalone stream to the new stream."""
-        stream = SessionStream(
-            self.id, self.retention._replace(poll_seconds=None), STANDALONE_STREAM_PREFIX, stream_id, number
-        )
-        stream.on_left = partial(self._lost, stream)
+        stream = SessionStream(self.id, self.retention, STANDALONE_STREAM_PREFIX, stream_id, number)
+        stream.on_left = self._lost
         former = self._standalone()
         if former and former[-1].reader is None:
             former[-1].move_to(stream)

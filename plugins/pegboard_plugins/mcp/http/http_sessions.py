@@ -48,12 +48,15 @@ class HttpSessions:
         self._store = store
         self._events = events
         self._config = config
+        self._plain = StreamRetention(events)
+        self._primed = StreamRetention(events, config.retry_ms, config.poll_after_seconds or None)
         self._live: dict[str, HttpSession] = {}
         self._idle: dict[str, tuple[HttpSession, bool]] = {}  # sessions to settle, and if they were used again since
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
+        self._on_idle = self._settle_soon  # one method object for all sessions
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
         """Call a function with the id of each session that the store removes for lack of use, if the store tells."""
@@ -138,17 +141,15 @@ class HttpSessions:
         live = self._live.get(record.id)
         if live is None:
             retention = self._retention(record.client)
-            live = HttpSession(record, retention, changes, self._settle_soon, self.request_ids)
+            live = HttpSession(record, retention, changes, self._on_idle, self.request_ids)
             live.log_limit = log_limit(self._config.logs_per_second)
             self._live[record.id] = live
         live.held += 1
         return live
 
     def _retention(self, client: Client) -> StreamRetention:
-        if self._events is None or not since(client.revision, "2025-11-25"):
-            return StreamRetention(self._events)
-        seconds = self._config.poll_after_seconds
-        return StreamRetention(self._events, self._config.retry_ms, seconds or None)
+        is_primed = self._events is not None and since(client.revision, "2025-11-25")
+        return self._primed if is_primed else self._plain
 
     async def release(self, session: HttpSession) -> None:
         """Release a session after a request."""

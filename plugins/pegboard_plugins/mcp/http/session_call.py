@@ -178,7 +178,8 @@ class SessionCall:
         if retention.store is not None and not session.closed:
             session.streams[stream.id] = stream
         stream.on_left = self._left
-        return EventStream(messages=stream.read(), headers=STREAM_HEADERS, cut=partial(cut_response, self.request_id))
+        cut = partial(cut_response, self.request_id)
+        return EventStream(messages=stream.read(polled=True), headers=STREAM_HEADERS, cut=cut)
 
     async def _first(self, *, events: bool) -> None:
         """Wait until the call sends a message, ends, or takes so long that a stream is required."""
@@ -206,6 +207,6 @@ class SessionCall:
         head = self.head
         return Response(head.status, self._response, head.content_type, head.headers)
 
-    def _left(self) -> None:
+    def _left(self, _: SessionStream) -> None:
         if not self.open:
             self._sessions.run(self._rest())

@@ -272,7 +272,8 @@ class SessionEndpoint:
         known = session.streams.get(named.stream)
         stream = known or SessionStream(session.id, session.retention, "", named.stream)
         missed = await stream.missed(named.number)
-        if named.stream.startswith(STANDALONE_STREAM_PREFIX):
+        is_standalone = named.stream.startswith(STANDALONE_STREAM_PREFIX)
+        if is_standalone:
             if missed is None:
                 return EventStream(session.open_standalone().read(seconds=left), STREAM_HEADERS)  # it has only changes
             if session.streams.get(named.stream) is None:
@@ -281,12 +282,11 @@ class SessionEndpoint:
             missed = await self._kept(stream, missed, named.number)
         if missed is None:
             return None
-        seconds = left if named.stream.startswith(STANDALONE_STREAM_PREFIX) else None
+        seconds = left if is_standalone else None
         request_id = request_id_of(named.stream)
         at_the_end = None if request_id is None else partial(cut_response, request_id)
-        return EventStream(
-            messages=stream.read(missed, prime=False, seconds=seconds), headers=STREAM_HEADERS, cut=at_the_end
-        )
+        reader = stream.read(missed, prime=False, polled=not is_standalone, seconds=seconds)
+        return EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
 
     async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
         """Return the stored messages of a call that has ended. If its response is missing, end with an error."""

@@ -86,7 +86,7 @@ class StreamRetention(NamedTuple):
         store: the store of the messages. Without a store, events have no ids.
         retry_ms: how long a client waits before it resumes. None in revisions without this field. Their streams also
             do not begin with an event without data.
-        poll_seconds: how long a stream stays open before its client must resume it; None for no limit.
+        poll_seconds: how long the stream of a call stays open before its client must resume it; None for no limit.
     """
 
     store: EventStore | None
@@ -121,7 +121,7 @@ class SessionStream:
         self.session_id = session_id
         self.retention = retention
         self.reader: SessionStreamReader | None = None
-        self.on_left: Callable[[], None] | None = None
+        self.on_left: Callable[[SessionStream], None] | None = None
         self.expiry: asyncio.TimerHandle | None = None
         self._queue = queue or MessageQueue()
         self._number = number
@@ -182,15 +182,19 @@ class SessionStream:
         self.send(message)
         self.close()
 
-    def read(self, missed: Missed = (), *, prime: bool = True, seconds: float | None = None) -> SessionStreamReader:
+    def read(
+        self, missed: Missed = (), *, prime: bool = True, polled: bool = False, seconds: float | None = None
+    ) -> SessionStreamReader:
         """Return a new reader. The new reader replaces the former reader.
 
         Args:
             missed: messages to return first.
             prime: begin with an event that has an id but no data, if the revision defines it.
-            seconds: the time after which the client must resume the stream; None for no limit.
+            polled: end the reader after `poll_seconds`, so that the client resumes the stream.
+            seconds: the time after which the reader ends although messages wait; None for no limit.
         """
-        reader = SessionStreamReader(self, missed, prime=prime and self.retention.retry_ms is not None, seconds=seconds)
+        is_primed = prime and self.retention.retry_ms is not None
+        reader = SessionStreamReader(self, missed, prime=is_primed, polled=polled, seconds=seconds)
         self.reader = reader
         if self.expiry is not None:
             self.expiry.cancel()
@@ -203,7 +207,7 @@ class SessionStream:
         if self.reader is reader:
             self.reader = None
             if self.on_left is not None:
-                self.on_left()
+                self.on_left(self)
 
     async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
         """Return the next event for a reader. Return None if no message waits or another reader replaced it."""
@@ -239,11 +243,14 @@ class SessionStreamReader:
 
     __slots__ = ("_ends", "_loop", "_missed", "_prime", "_stream", "_until")
 
-    def __init__(self, stream: SessionStream, missed: Missed, *, prime: bool, seconds: float | None = None) -> None:
+    def __init__(
+        self, stream: SessionStream, missed: Missed, *, prime: bool, polled: bool, seconds: float | None
+    ) -> None:
         self._stream = stream
         self._missed = list(reversed(missed))
         self._prime = prime
-        limits = [limit for limit in (stream.retention.poll_seconds, seconds) if limit is not None]
+        poll_seconds = stream.retention.poll_seconds if polled else None
+        limits = [limit for limit in (poll_seconds, seconds) if limit is not None]
         self._loop = asyncio.get_running_loop()
         self._until = self._loop.time() + min(limits) if limits else None
         self._ends = None if seconds is None else self._loop.time() + seconds
