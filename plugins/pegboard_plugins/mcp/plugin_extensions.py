@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pegboard.plugin import (
     METHOD_NOT_FOUND,
@@ -21,6 +21,8 @@ from pegboard.plugin import (
 from pegboard.types import Call, Client, Notify
 
 T = TypeVar("T", Method, NotificationHandler)
+
+_NO_TOPICS: Final = Subscription({}, lambda: None)
 
 
 def contributed_capabilities(contributed: Contributions, revision: str) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def subscribe_topics(contributed: Contributions, call: Call, wanted: Mapping[str
         if isinstance(error, asyncio.CancelledError):
             raise
         raise as_failure(call, error).error from None
-    return Subscription({name: one.honoured for name, one in begun.items()}, close)
+    return Subscription({name: one.honoured for name, one in begun.items()}, close) if begun else _NO_TOPICS
 
 
 def _topics(contributed: Contributions, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:

@@ -36,19 +36,25 @@ class ListenFilter:
         ProtocolError: the parameter is invalid.
     """
 
+    __slots__ = ("_kinds", "_uris")
+
     def __init__(self, wanted: object, offers: Callable[[Any], bool], refused: Callable[[str], object | None]) -> None:
         if type(wanted) is not dict:
             raise ProtocolError(INVALID_PARAMS, "params.notifications must be an object")
-        self.kinds = {kind for flag, kind in _FLAGS.items() if _flag(wanted, flag) and offers(kind)}
+        self._kinds = tuple(kind for flag, kind in _FLAGS.items() if _flag(wanted, flag) and offers(kind))
         uris = _uris(wanted)
-        self.uris = frozenset(uri for uri in uris if refused(uri) is None) if offers("resources") else frozenset()
-        self.honoured: dict[str, Any] = {flag: True for flag, kind in _FLAGS.items() if kind in self.kinds}
-        if self.uris:
-            self.honoured[_URIS] = [uri for uri in dict.fromkeys(uris) if uri in self.uris]
+        has_resources = offers("resources")
+        self._uris = {uri: None for uri in uris if has_resources and refused(uri) is None}  # smaller than a set
+
+    @property
+    def honoured(self) -> dict[str, Any]:
+        """The members of `wanted` that the server supports."""
+        flags: dict[str, Any] = {flag: True for flag, kind in _FLAGS.items() if kind in self._kinds}
+        return {**flags, _URIS: list(self._uris)} if self._uris else flags
 
     def __contains__(self, change: object) -> bool:
         return isinstance(change, Change) and (
-            change.uri in self.uris if change.kind == "resource" else change.kind in self.kinds
+            change.uri in self._uris if change.kind == "resource" else change.kind in self._kinds
         )
 
 
@@ -88,13 +94,14 @@ class ClientSubscription:
         ProtocolError: the request is invalid, or requests an extension that its client does not declare.
     """
 
+    __slots__ = ("_close", "_ending", "_filter", "_held", "_loop", "_service", "queue", "request_id")
+
     def __init__(self, call: Call, service: McpService) -> None:
         assert call.request_id is not None
         self.request_id: RequestId = call.request_id
         self.queue = MessageQueue()
         self._loop = asyncio.get_running_loop()
         self._service = service
-        self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
         host = service.host
         self._filter = ListenFilter(
             call.params.get("notifications"), host.offers, lambda uri: host.subscribe(uri, call)
@@ -121,6 +128,10 @@ class ClientSubscription:
     def waiting(self) -> int:
         """The number of waiting messages."""
         return self.queue.waiting
+
+    @property
+    def _meta(self) -> dict[str, object]:
+        return {SUBSCRIPTION_ID: self.request_id}
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a plugin's notification, after the acknowledgement."""
@@ -171,6 +182,8 @@ class ClientSubscription:
 
 class SubscriptionStream:
     """A subscription as an event stream. The subscription ends when its reader stops."""
+
+    __slots__ = ("_subscription",)
 
     def __init__(self, subscription: ClientSubscription) -> None:
         self._subscription = subscription
