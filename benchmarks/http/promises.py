@@ -14,7 +14,7 @@ _HOP: Final = "add_thread"
 _SAME: Final = 1.15
 """The ratio below which two costs count as equal."""
 _QUARTER: Final = 1.25
-_STREAM: Final = 1.35
+_STREAM: Final = 1.3
 
 
 def lines(results: Results) -> Iterator[tuple[bool, str]]:
