@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from pegboard.calls.result_size import TooLarge, log_too_large, within
+from pegboard.calls.result_size import exceeds
 from pegboard.errors import FatalToolError, MCPContextError, NotFoundError, ToolExecutionError
 
 if TYPE_CHECKING:
@@ -50,10 +50,5 @@ def check_result_size(name: str, limit: int, result: ResourceResult | PromptResu
     Raises:
         FatalToolError: the result exceeds the limit.
     """
-    if not limit:
-        return
-    try:
-        within(limit, getattr(result, "value", result), lambda same, _: same)
-    except TooLarge as error:
-        log_too_large(name, error, limit)
-        raise FatalToolError(f"The {kind} is too large: it has more than {limit:,} bytes.") from None
+    if exceeds(limit, getattr(result, "value", result), name):
+        raise FatalToolError(f"The {kind} is too large: it has more than {limit:,} bytes.")

@@ -15,7 +15,7 @@ from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import raise_mapped
 from pegboard.calls.failures import is_cancelled
 from pegboard.calls.function import Function
-from pegboard.calls.result_size import TooLarge, built_within, log_too_large, within
+from pegboard.calls.result_size import TooLarge, built_within, exceeds, log_too_large, within
 from pegboard.calls.threads import Job, Threads, value_of
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
@@ -32,7 +32,6 @@ from pegboard.types.catalogue import Tool
 from pegboard.wire.encoded_result import EncodedResult
 
 if TYPE_CHECKING:
-    from pegboard.context.rounds import Rounds
     from pegboard.middleware.time_limit import MiddlewareTime
 
 logger = logging.getLogger("pegboard")
@@ -102,87 +101,62 @@ class Runtime(NamedTuple):
 
 
 async def invoke(
-    bound: BoundFunction, function: Function, keywords: Mapping[str, Any], runtime: Runtime, rounds: Rounds | None
+    bound: BoundFunction, function: Function, keywords: Mapping[str, Any], runtime: Runtime, context: Context
 ) -> Any:
-    """Run a function and return its value.
+    """Run a function and return its value, with the content of the files in it.
 
     An exception fails only this call. `SystemExit` and `KeyboardInterrupt` would end the event loop if they left the
     task, and `StopIteration` would leave a future open. Tasks that the function starts are not covered.
 
+    After `bound.timeout` seconds, an async function is cancelled, and closed if it does not end soon after. Its return
+    value is then ignored. A function in a thread continues after its call has failed. Inline functions cannot be
+    interrupted.
+
     Args:
         bound: the tool, resource or prompt.
-        function: the function.
-        keywords: the arguments of the function.
+        function, keywords: the function and its arguments.
         runtime: the parts of the host that every call uses.
-        rounds: the questions of the outermost call in rounds, or None.
+        context: the context of the function.
 
     Raises:
         ToolRuntimeError, ProtocolError: the error that the author raised, or that an adapter returned for an exception.
         FatalToolError: the function raised another exception. Its text is masked; it is the cause of the error.
+        ToolTimeoutError: the function took longer than its limit.
         asyncio.CancelledError: the call was cancelled.
     """
-    try:
-        if function.mode == "thread":
-            value = value_of(await runtime.threads.run(Job(function.function, keywords, bound.name)))
-        else:
-            value = function.function(**keywords)
-        # a plain wrapper around an async function returns a coroutine, too
-        if isinstance(value, CoroutineType):
-            if function.mode == "inline":
-                await in_task()  # the function was expected not to wait
-            value = await value
-        if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
-            value = await reading
-        return value
-    except BaseException as error:
-        if is_cancelled(error, rounds):
-            raise
-        raise_mapped(error, bound.adapters)
-
-
-async def invoke_within(
-    bound: BoundFunction,
-    function: Function,
-    keywords: Mapping[str, Any],
-    runtime: Runtime,
-    context: Context,
-    rounds: Rounds | None,
-) -> Any:
-    """Run a function like `invoke`, for at most `bound.timeout` seconds. Inline functions cannot be interrupted.
-
-    The limit includes the time to read the files that the function returns.
-
-    At the limit, an async function is cancelled, and closed if it does not end soon after. Its return value is then
-    ignored. A function in a thread continues after its call has failed.
-
-    Raises:
-        ToolTimeoutError: the function took longer.
-    """
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
-    clock: Deadline | None = runtime.deadlines.start(bound.timeout, context) if job else None
+    clock: Deadline | None = runtime.deadlines.start(bound.timeout, context) if job and bound.timeout else None
     try:
         value = function.function(**keywords) if job is None else value_of(await runtime.threads.run(job))
-        if isinstance(value, CoroutineType):
+        if isinstance(value, CoroutineType):  # also from a plain wrapper around an async function
             if function.mode == "inline":
-                await in_task()  # as above
-            try:
-                waits_for = value.send(None)
-            except StopIteration as end:
-                value = end.value  # it did not wait for anything
+                await in_task()  # the function was expected not to wait
+            if bound.timeout:
+                try:
+                    waits_for = value.send(None)
+                except StopIteration as end:
+                    value = end.value  # it did not wait for anything
+                else:
+                    clock = clock or runtime.deadlines.start(bound.timeout, context)
+                    value = await driven(value, waits_for, clock)
             else:
-                clock = clock or runtime.deadlines.start(bound.timeout, context)
-                value = await driven(value, waits_for, clock)
+                value = await value
         if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
-            clock = clock or runtime.deadlines.start(bound.timeout, context)
-            value = await driven(reading, reading.send(None), clock)
+            clock = clock or (runtime.deadlines.start(bound.timeout, context) if bound.timeout else None)
+            value = await (reading if clock is None else driven(reading, reading.send(None), clock))
         if clock is None or not clock.stop():
             return value
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - it is raised again, or the function took too long
         if clock is None or not clock.stop():
-            if is_cancelled(error, rounds):
-                raise
-            raise_mapped(error, bound.adapters)
+            _raise(error, context, bound)
     raise _too_long(bound, function, job, runtime.threads, clock.error if clock else None)
+
+
+def _raise(error: BaseException, context: Context, bound: BoundFunction) -> None:
+    """Raise a cancellation of the call unchanged, and the mapped error for any other exception."""
+    if is_cancelled(error, context._call.rounds):
+        raise error
+    raise_mapped(error, bound.adapters)
 
 
 def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:
@@ -255,7 +229,10 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     if kind is InputRequired:
         return value  # type: ignore[no-any-return]
     if kind is RawResult:
-        return _raw_result(bound, value)
+        if exceeds(bound.max_result_bytes, value.value, bound.name):
+            is_structured = bound.tool.output_schema is not None
+            raise ResultTooLargeError(bound.max_result_bytes, lambda size: None, is_structured=is_structured)
+        return value  # type: ignore[no-any-return]
     result = _result(bound, value)
     if isinstance(result, ToolResult):
         return result
@@ -289,10 +266,7 @@ async def run_function(
         keywords[parameter] = context
     token = _current.set(context)
     try:
-        if bound.timeout:
-            value = await invoke_within(bound, function, keywords, runtime, context, call.rounds)
-        else:
-            value = await invoke(bound, function, keywords, runtime, call.rounds)
+        value = await invoke(bound, function, keywords, runtime, context)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
         remember(call)  # the error may contain its token
@@ -303,28 +277,6 @@ async def run_function(
         _current.reset(token)
         context.close()
     return value if context.asked is None else context.asked.conclude(value)
-
-
-def _raw_result(bound: BoundTool, result: RawResult) -> RawResult:
-    """Return the result of another server's tool unchanged.
-
-    Raises:
-        ResultTooLargeError: the result exceeds the size limit.
-    """
-    limit = bound.max_result_bytes
-    if limit:
-        try:
-            within(limit, result.value, _same)
-        except TooLarge as error:
-            log_too_large(bound.name, error, limit)
-            raise ResultTooLargeError(
-                limit, lambda size: None, is_structured=bound.tool.output_schema is not None
-            ) from None
-    return result
-
-
-def _same(value: Any, is_json: bool) -> Any:
-    return value
 
 
 def _result(bound: BoundTool, value: Any) -> Any:

@@ -83,6 +83,21 @@ def built_within(limit: int, value: Any, convert: Callable[[Any, bool], Any]) ->
         return None
 
 
+def exceeds(limit: int, value: Any, name: str) -> bool:
+    """Return True, and log the size, if the JSON of a value has more than `limit` bytes; 0 for no limit.
+
+    Raises:
+        ToolOutputError: the value contains an iterator.
+    """
+    try:
+        if limit:
+            within(limit, value, lambda same, _: same)
+    except TooLarge as error:
+        log_too_large(name, error, limit)
+        return True
+    return False
+
+
 def _is_json(value: Any, limit: float) -> bool:
     """Return True if a value is JSON-ready.
 

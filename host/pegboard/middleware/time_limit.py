@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextvars import Context as Variables
 from types import CodeType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.deadlines import MAX_CLEANUP_SECONDS
 from pegboard.errors import ToolTimeoutError
 from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
+
+if TYPE_CHECKING:
+    from pegboard.calls.execute import BoundTool
 
 MIDDLEWARE_CHECK_SECONDS = 0.5
 """The interval between two examinations."""
@@ -20,15 +23,6 @@ MANY_TASKS = 500
 """The number of tasks above which examinations happen a tenth as often."""
 
 logger = logging.getLogger("pegboard")
-
-
-class Timed(Protocol):
-    """A tool with a time limit."""
-
-    @property
-    def timeout(self) -> float:
-        """The time limit of a call in seconds; 0 for no limit."""
-        ...
 
 
 class Stage(NamedTuple):
@@ -62,7 +56,7 @@ class MiddlewareTime:
 
     def __init__(self, limit: float) -> None:
         self.timer: asyncio.TimerHandle | None = None
-        self.tools: Mapping[str, Timed] = {}
+        self.tools: Mapping[str, BoundTool] = {}
         self.code: CodeType | None = None
         self.cuts: dict[Any, int] = {}
         self._limit = limit
@@ -92,7 +86,7 @@ class MiddlewareTime:
         now = loop.time()
         since, self._looked, self.timer = now - self._looked, now, None
         tasks = asyncio.all_tasks(loop)
-        found = [stage for task in tasks for stage in self._stages(task)]
+        found = [stage for task in tasks if (stage := self._stage(task)) is not None]
         # a middleware that is seen for the first time may have begun just now
         self._spent = {
             stage.key: self._spent[stage.key] + since if stage.key in self._spent else 0.0
@@ -107,17 +101,18 @@ class MiddlewareTime:
             seconds = MIDDLEWARE_CHECK_SECONDS * (10 if len(tasks) > MANY_TASKS else 1)
             self.timer = loop.call_later(seconds, self._look, loop, context=Variables())
 
-    def _stages(self, task: asyncio.Task[Any]) -> Iterator[Stage]:
-        """Yield the innermost middleware in which a task waits, if any."""
+    def _stage(self, task: asyncio.Task[Any]) -> Stage | None:
+        """Return the innermost middleware in which a task waits, or None."""
         frame: Any = None
         at: Any = task.get_coro()
         while at is not None:
             if getattr(at, "cr_code", None) is self.code:
                 frame = at.cr_frame
             at = getattr(at, "cr_await", None)
-        if frame is not None and "following" in frame.f_locals:
-            variables = frame.f_locals
-            yield Stage(variables["following"], variables["blame"], variables["call"], task)
+        variables = {} if frame is None else frame.f_locals
+        if "following" not in variables:
+            return None  # it has not begun
+        return Stage(variables["following"], variables["blame"], variables["call"], task)
 
     def _limit_of(self, call: Call) -> float:
         tool = self.tools.get(str(call.params.get("name"))) if call.method == "tools/call" else None

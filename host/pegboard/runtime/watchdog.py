@@ -18,7 +18,6 @@ from typing import Any
 from pegboard.calls.execute import run_function
 from pegboard.context import _current
 from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
-from pegboard.records import NamedTuple
 
 logger = logging.getLogger("pegboard.runtime.watchdog")
 
@@ -30,18 +29,6 @@ _MAX_NAME_CHARACTERS = 200
 """The maximum number of characters of a tool name in a log record."""
 _IDLE = ("asyncio", "selectors", "uvloop")
 """Modules in which an idle event loop waits. A late beat there has another cause, such as a suspended machine."""
-
-
-class Stall(NamedTuple):
-    """A period during which the loop is blocked.
-
-    Attributes:
-        since: the time of the last beat.
-        by: the tool, middleware or call that blocks the loop.
-    """
-
-    since: float
-    by: str
 
 
 class Watchdog:
@@ -68,7 +55,7 @@ class Watchdog:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._heard = 0.0
-        self._stall: Stall | None = None
+        self._blamed: str | None = None
 
     def wake(self) -> None:
         """Start watching when a call begins."""
@@ -92,10 +79,10 @@ class Watchdog:
     def _go_on(self) -> None:
         with self._lock:
             since, self._heard = self._heard, monotonic()
-            stall, self._stall = self._stall, None
-        if stall is not None:
+            blamed, self._blamed = self._blamed, None
+        if blamed is not None:
             blocked = self._heard - since - self._interval
-            logger.warning("the event loop continues; %s had blocked it for %.1f s", stall.by, blocked)
+            logger.warning("the event loop continues; %s had blocked it for %.1f s", blamed, blocked)
         if self._is_busy() and self._loop is not None:
             self._beat = self._loop.call_later(self._interval, self._go_on, context=Context())
         else:
@@ -115,16 +102,16 @@ class Watchdog:
                     self._listening = False
                     return
                 late = monotonic() - self._heard - self._interval
-                if late >= self._seconds and self._stall is None:
+                if late >= self._seconds and self._blamed is None:
                     self._look(late)
 
     def _look(self, late: float) -> None:
         frame = sys._current_frames().get(self._thread)
         if frame is None or str(frame.f_globals.get("__name__")).partition(".")[0] in _IDLE:
             return
-        by = self._who(frame) or self._task_of() or "something outside of all calls"
-        self._stall = Stall(self._heard, by)
-        logger.warning("%s has blocked the event loop for %.1f s, and other calls wait: %s", by, late, _where(frame))
+        self._blamed = self._who(frame) or self._task_of() or "something outside of all calls"
+        text = "%s has blocked the event loop for %.1f s, and other calls wait: %s"
+        logger.warning(text, self._blamed, late, ", called at ".join(_places(frame)))
 
     def _who(self, frame: FrameType | None) -> str | None:
         """Return the tool, middleware or call to which a stack belongs, or None for other code."""
@@ -151,12 +138,8 @@ class Watchdog:
         return None if context is None else f"a task of {context.name}"
 
 
-def _where(frame: FrameType) -> str:
-    """Return the files and lines of a stack, innermost first, up to the host's own code."""
-    return ", called at ".join(_places(frame))
-
-
 def _places(frame: FrameType | None) -> Iterator[str]:
+    """Yield the files and lines of a stack, innermost first, up to the host's own code."""
     count = 0
     while frame is not None and count < _MAX_PLACES:
         module = str(frame.f_globals.get("__name__"))

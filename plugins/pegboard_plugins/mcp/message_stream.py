@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable
 from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -210,23 +210,14 @@ class StreamConnection:
                 "Not initialized: send initialize, or name the protocol version in params._meta of each request.",
                 {"supported": list(SUPPORTED_REVISIONS)},
             )
-        elif (
-            method == "resources/subscribe"
-            and (refused_subscription := self._refused_subscription(request_id, params)) is not None
+        elif refused := self._service.refused_subscription(
+            request_id, method, params, self._session.client, self._caller
         ):
-            reply(refused_subscription)
+            reply(self._service.response(*refused))
         elif (response := answer_at_once(self._session, request_id, method, params)) is not None:
             reply(response)
         else:
             self._start(request_id, method, params, self._session.client, reply, self._session)
-
-    def _refused_subscription(self, request_id: RequestId, params: Mapping[str, Any]) -> bytes | None:
-        """Return the rejection of a subscription. Return None if the caller is allowed to read the resource."""
-        assert self._session is not None
-        refused_subscription = self._service.refused_subscription(
-            request_id, params, self._session.client, self._caller
-        )
-        return None if refused_subscription is None else self._service.response(*refused_subscription)
 
     def _stateless_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
         client = read_client(params["_meta"])

@@ -100,18 +100,20 @@ class ResultEncoder:
         caching = self._caching(self._ttl_ms["discovery"], public=True)
         return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
-    def wrapped_answer(self, request_id: RequestId, result: ToolResult) -> bytes:
-        """Return the response to a call, with the result wrapped as the member `result` of an object."""
-        return jsonrpc_result(request_id, self._full_tool_result(result, is_wrapped=True))
+    def answer(self, request_id: RequestId, method: str, outcome: Outcome, *, is_wrapped: bool = False) -> bytes:
+        """Return the response to a request.
 
-    def wrapped_raw_answer(self, request_id: RequestId, result: RawResult) -> bytes:
-        """Return the response to a call of another server's tool, with the result wrapped as in `wrapped_answer`."""
-        return jsonrpc_result(request_id, self._raw(result, is_wrapped=True))
-
-    def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
-        """Return the response to a request."""
+        Args:
+            request_id: the id of the request.
+            method: the method of the request.
+            outcome: the outcome.
+            is_wrapped: True to send the value of a tool's result as the member `result` of an object.
+        """
         if type(outcome) is Failure:
             return self._failure(request_id, method, outcome)
+        if is_wrapped:
+            wrapped: Callable[..., bytes] = self._raw if type(outcome) is RawResult else self._full_tool_result
+            return jsonrpc_result(request_id, wrapped(outcome, is_wrapped=True))
         if type(outcome) is EncodedResult:
             return jsonrpc_result(request_id, *self._encoded_result(outcome))
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))

@@ -127,7 +127,11 @@ class SessionEndpoint:
             return session
         try:
             if kind == "request":
-                started = self._started(message, session, takes, request, service)
+                try:
+                    started = self._start(message, session, service, request, tells=takes.events)
+                except MCPError as error:
+                    # inside a session the status is 200: clients take any other status for the end of the session
+                    return protocol_error_response(error, message["id"])._replace(status=200)
                 if isinstance(started, Response):
                     return started
                 await started.until_ready(json=takes.json, events=takes.events)
@@ -151,16 +155,6 @@ class SessionEndpoint:
         session.requests.settle(message)
         return True
 
-    def _started(
-        self, message: dict[str, Any], session: HttpSession, takes: Accepted, request: Request, service: McpService
-    ) -> Response | SessionCall:
-        """Return the response to a request, or the started call. A rejected request has an error response."""
-        try:
-            return self._start(message, session, service, request, tells=takes.events)
-        except MCPError as error:
-            # inside a session the status is 200: clients take any other status for the end of the session
-            return protocol_error_response(error, message["id"])._replace(status=200)
-
     def _start(
         self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
     ) -> Response | SessionCall:
@@ -176,10 +170,8 @@ class SessionEndpoint:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if len(session.running) >= MAX_RUNNING_CALLS:
             raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight: wait for a response.")
-        if method == "resources/subscribe" and (
-            refused_subscription := service.refused_subscription(request_id, params, session.client, request.caller)
-        ):
-            return response_head(*refused_subscription)._replace(body=service.response(*refused_subscription))
+        if refused := service.refused_subscription(request_id, method, params, session.client, request.caller):
+            return response_head(*refused)._replace(body=service.response(*refused))
         if (response := answer_at_once(session, request_id, method, params)) is not None:
             return Response(body=response)
         running = SessionCall(request_id, session, self._sessions)
