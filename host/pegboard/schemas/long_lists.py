@@ -12,7 +12,7 @@ from operator import length_hint
 from typing import Any, TypeAlias
 
 from pegboard.wire.codec import encode
-from pegboard.wire.columns import are_finite, columns, kinds_of
+from pegboard.wire.columns import MANY, are_finite, columns, kinds_of
 
 _KINDS: Mapping[str, frozenset[type[Any]]] = {
     "str": frozenset((str,)),
@@ -26,8 +26,6 @@ _ANY_ATOM = frozenset().union(*_KINDS.values())
 _HARMLESS = frozenset(("type", "allow_inf_nan"))
 _DICT = frozenset((dict,))
 _LIST = frozenset((list,))
-_MANY = 100
-"""The number of items from which the check of columns saves time."""
 
 Check: TypeAlias = Callable[[list[Any], float], int]
 """Checks the values of a column, and returns a lower bound of the size of their JSON.
@@ -64,21 +62,22 @@ def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
 
     def encoded(value: Any, limit: float) -> bytes | None:
         if type(value) is list:
-            if len(value) < _MANY:
+            if len(value) < MANY:
                 return None
         elif type(value) is not dict or not any(map(_is_long, map(value.get, lists))):
             return None
         try:
-            written = encode(value) if check([value], limit) <= limit else None
-        except (_MisfitError, TypeError):
+            _require(check([value], limit) <= limit)
+        except _MisfitError:
             return None
-        return written if written is not None and len(written) <= limit else None
+        written = encode(value)
+        return written if len(written) <= limit else None
 
     return encoded
 
 
 def _is_long(value: Any) -> bool:
-    return type(value) is list and len(value) >= _MANY
+    return type(value) is list and len(value) >= MANY
 
 
 def _check(core: Any) -> Check:

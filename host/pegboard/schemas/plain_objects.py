@@ -8,14 +8,12 @@ from typing import Any
 
 from pydantic_core import CoreSchema, core_schema
 
-from pegboard.wire.columns import are_finite, columns, kinds_of
+from pegboard.wire.columns import MANY, are_finite, columns, kinds_of
 from pegboard.wire.plain_json import PLAIN_JSON
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _OBJECTS = core_schema.list_schema(core_schema.dict_schema(core_schema.str_schema(), PLAIN_JSON))
 """The core schema of `list[dict[str, Any]]` in arguments."""
-_MANY = 100
-"""The number of objects from which the check of all objects at once saves time."""
 
 
 def with_quick_objects(core: CoreSchema) -> CoreSchema:
@@ -33,7 +31,7 @@ def are_objects(value: Any) -> bool:
 
 def _copied(value: Any, validate: Callable[[Any], Any]) -> Any:
     """Return a copy of objects whose values are strings, finite numbers, booleans and None. Validate other values."""
-    if type(value) is not list or len(value) < _MANY or not are_objects(value):
+    if type(value) is not list or len(value) < MANY or not are_objects(value):
         return validate(value)
     copied = list(map(dict.copy, value))
     # in Python 3.13, only a copy of an object's `__dict__` has referents

@@ -133,6 +133,14 @@ class MessageReader(ABC):
         if not self._connection.finishes:
             self._connection.end()
 
+    async def _woken(self) -> None:
+        """Wait until `_wake`."""
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -167,11 +175,7 @@ class PolledReader(MessageReader):
             return
         if self._idle and not self._at_end:
             self._resume()
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        await self._woken()
 
     def close(self) -> None:
         """Stop reading."""

@@ -45,7 +45,7 @@ class StdioConnection:
         self._flush_due = False
         self._blocked = False
         self._full = False
-        self._waiters: list[asyncio.Future[None]] = []
+        self._room = asyncio.Event()
         self.ended = False
         self.unread = 0
         self.on_room: Callable[[], None] | None = None
@@ -81,9 +81,8 @@ class StdioConnection:
     async def drain(self) -> None:
         """Wait until the client has taken most of the queue, or the connection has ended."""
         if self._full and not self.ended:
-            waiter = self._loop.create_future()
-            self._waiters.append(waiter)
-            await waiter
+            self._room.clear()
+            await self._room.wait()
 
     async def delivered(self) -> None:
         """Wait until the client has read every message, at most `DELIVERY_SECONDS`."""
@@ -114,7 +113,7 @@ class StdioConnection:
         del self._queued[: self._writer.close(self._queued)]
         self.unread = len(self._queued)
         self._queued.clear()
-        self._notify_waiters()
+        self._tell_room()
 
     def _flush_turn(self) -> None:
         self._flush_due = False
@@ -144,17 +143,14 @@ class StdioConnection:
             self._writer.watch(self._loop, self._write)
         if self._full and len(self._queued) <= LOW_WATER_BYTES:
             self._full = False
-            self._notify_waiters()
+            self._tell_room()
 
     def _stop_watching(self) -> None:
         if self._blocked:
             self._blocked = False
             self._writer.unwatch(self._loop)
 
-    def _notify_waiters(self) -> None:
+    def _tell_room(self) -> None:
+        self._room.set()
         if self.on_room is not None:
             self.on_room()
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)

@@ -28,11 +28,7 @@ class ThreadReader(MessageReader):
             data, self._held = self._held, None
             self._pass(data)
             return
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        await self._woken()
 
     def close(self) -> None:
         """Stop reading. If a read has begun, it still consumes the next input."""
