@@ -124,25 +124,26 @@ async def invoke(
         ToolTimeoutError: the function took longer than its limit.
         asyncio.CancelledError: the call was cancelled.
     """
+    limit = bound.timeout
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
-    clock: Deadline | None = runtime.deadlines.start(bound.timeout, context) if job and bound.timeout else None
+    clock: Deadline | None = runtime.deadlines.start(limit, context) if job and limit else None
     try:
         value = function.function(**keywords) if job is None else value_of(await runtime.threads.run(job))
         if isinstance(value, CoroutineType):  # also from a plain wrapper around an async function
             if function.mode == "inline":
                 await in_task()  # the function was expected not to wait
-            if bound.timeout:
+            if limit:
                 try:
                     waits_for = value.send(None)
                 except StopIteration as end:
                     value = end.value  # it did not wait for anything
                 else:
-                    clock = clock or runtime.deadlines.start(bound.timeout, context)
+                    clock = clock or runtime.deadlines.start(limit, context)
                     value = await driven(value, waits_for, clock)
             else:
                 value = await value
         if MEDIA_TYPES and (reading := _reading(value, bound, runtime)) is not None:
-            clock = clock or (runtime.deadlines.start(bound.timeout, context) if bound.timeout else None)
+            clock = clock or (runtime.deadlines.start(limit, context) if limit else None)
             value = await (reading if clock is None else driven(reading, reading.send(None), clock))
         if clock is None or not clock.stop():
             return value

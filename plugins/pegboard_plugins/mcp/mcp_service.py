@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from pegboard import MCPError, ToolResult
 from pegboard.plugin import METHOD_NOT_FOUND, EncodedResult, ProtocolContext, ProtocolError, Subscription, as_failure
@@ -154,8 +154,10 @@ class McpService:
         try:
             if type(outcome) is InputRequired:
                 return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
-            is_wrapped = encoder.wraps_results and self._is_wrapped(call, outcome)
-            return encoder.answer(call.request_id, call.method, outcome, is_wrapped=is_wrapped)
+            # the encoder wraps values that are not objects; for objects, the tool's schema decides
+            if encoder.wraps_results and _has_structured_object(outcome) and self._has_wrapped_results(call):
+                return encoder.wrapped_answer(call.request_id, outcome)
+            return encoder.answer(call.request_id, call.method, outcome)
         except MCPError as error:
             return encoder.answer(call.request_id, call.method, Failure(error))
         except Exception as error:  # noqa: BLE001 - the outcome of a plugin: the host checks results of functions only
@@ -163,10 +165,7 @@ class McpService:
             wrong.__cause__ = error
             return encoder.answer(call.request_id, call.method, as_failure(call, wrong))
 
-    def _is_wrapped(self, call: Call, outcome: Outcome) -> bool:
-        """Return True if the schema of a tool wraps its results. The encoder wraps other values than objects itself."""
-        if not _has_structured_object(outcome):
-            return False
+    def _has_wrapped_results(self, call: Call) -> bool:
         from pegboard_plugins.mcp.wrapped_results import is_wrapped  # most tools return text
 
         tool = self.host.tool(str(call.params.get("name")), call.caller)
@@ -199,16 +198,14 @@ class McpService:
         return ClientSubscription(call, self)
 
     def refused_subscription(
-        self, request_id: RequestId, method: str, params: Mapping[str, Any], client: Client, caller: Caller
+        self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
     ) -> tuple[Call, Failure] | None:
         """Return a `resources/subscribe` call and its error if the caller is not allowed to read the resource.
 
-        Return None if the caller is allowed, and for other methods. The resource of a subscription is then notified.
+        Return None if the caller is allowed. The resource is then notified.
         """
-        if method != "resources/subscribe":
-            return None
         call = Call(
-            method=method,
+            method="resources/subscribe",
             params=params,
             caller=caller,
             client=client,
@@ -288,7 +285,7 @@ class McpService:
         )  # fmt: skip
 
 
-def _has_structured_object(outcome: Outcome) -> bool:
+def _has_structured_object(outcome: Outcome) -> TypeGuard[ToolResult | RawResult]:
     """Return True for the structured result of a tool whose value is an object, or of another server's tool."""
     if type(outcome) is RawResult:
         return "structuredContent" in outcome.value

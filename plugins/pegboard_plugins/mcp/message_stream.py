@@ -210,8 +210,8 @@ class StreamConnection:
                 "Not initialized: send initialize, or name the protocol version in params._meta of each request.",
                 {"supported": list(SUPPORTED_REVISIONS)},
             )
-        elif refused := self._service.refused_subscription(
-            request_id, method, params, self._session.client, self._caller
+        elif method == "resources/subscribe" and (
+            refused := self._service.refused_subscription(request_id, params, self._session.client, self._caller)
         ):
             reply(self._service.response(*refused))
         elif (response := answer_at_once(self._session, request_id, method, params)) is not None:

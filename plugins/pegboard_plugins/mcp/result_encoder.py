@@ -100,20 +100,15 @@ class ResultEncoder:
         caching = self._caching(self._ttl_ms["discovery"], public=True)
         return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
-    def answer(self, request_id: RequestId, method: str, outcome: Outcome, *, is_wrapped: bool = False) -> bytes:
-        """Return the response to a request.
+    def wrapped_answer(self, request_id: RequestId, result: ToolResult | RawResult) -> bytes:
+        """Return the response to a call, with the value of the result as the member `result` of an object."""
+        encode_result: Callable[..., bytes] = self._raw if type(result) is RawResult else self._full_tool_result
+        return jsonrpc_result(request_id, encode_result(result, is_wrapped=True))
 
-        Args:
-            request_id: the id of the request.
-            method: the method of the request.
-            outcome: the outcome.
-            is_wrapped: True to send the value of a tool's result as the member `result` of an object.
-        """
+    def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
+        """Return the response to a request."""
         if type(outcome) is Failure:
             return self._failure(request_id, method, outcome)
-        if is_wrapped:
-            wrapped: Callable[..., bytes] = self._raw if type(outcome) is RawResult else self._full_tool_result
-            return jsonrpc_result(request_id, wrapped(outcome, is_wrapped=True))
         if type(outcome) is EncodedResult:
             return jsonrpc_result(request_id, *self._encoded_result(outcome))
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))

@@ -84,9 +84,18 @@ class MessageReader(ABC):
         """True if all messages have been taken and the client takes responses."""
         return not self._messages and self._connection.ready
 
-    @abstractmethod
     async def _wait(self) -> None:
         """Wait for a change: a message, room for responses, or the end."""
+        if self._prepare():
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+
+    @abstractmethod
+    def _prepare(self) -> bool:
+        """Begin to read if messages may be taken. Return False if there is a change already, else `_wake` tells it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -133,14 +142,6 @@ class MessageReader(ABC):
         if not self._connection.finishes:
             self._connection.end()
 
-    async def _woken(self) -> None:
-        """Wait until `_wake`."""
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -168,14 +169,14 @@ class PolledReader(MessageReader):
         self._hang_up: HangUpWatch | None = None
         self._hung_up = False
 
-    async def _wait(self) -> None:
+    def _prepare(self) -> bool:
         if self._hung_up and not self._connection.ready:
             # the client takes no responses and sends nothing more
             self._connection.end()
-            return
+            return False
         if self._idle and not self._at_end:
             self._resume()
-        await self._woken()
+        return True
 
     def close(self) -> None:
         """Stop reading."""
@@ -225,6 +226,9 @@ class FileReader(MessageReader):
 
     def close(self) -> None:
         """Close nothing."""
+
+    def _prepare(self) -> bool:
+        return False
 
     async def _wait(self) -> None:
         if self._messages:

@@ -23,12 +23,12 @@ class ThreadReader(MessageReader):
         self._closed = False
         Thread(target=self._work, name="pegboard-stdin", daemon=True).start()
 
-    async def _wait(self) -> None:
-        if self._held is not None and self._idle:
-            data, self._held = self._held, None
-            self._pass(data)
-            return
-        await self._woken()
+    def _prepare(self) -> bool:
+        if self._held is None or not self._idle:
+            return True
+        data, self._held = self._held, None
+        self._pass(data)
+        return False
 
     def close(self) -> None:
         """Stop reading. If a read has begun, it still consumes the next input."""

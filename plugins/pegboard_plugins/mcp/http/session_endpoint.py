@@ -170,7 +170,9 @@ class SessionEndpoint:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight: use another id.")
         if len(session.running) >= MAX_RUNNING_CALLS:
             raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight: wait for a response.")
-        if refused := service.refused_subscription(request_id, method, params, session.client, request.caller):
+        if method == "resources/subscribe" and (
+            refused := service.refused_subscription(request_id, params, session.client, request.caller)
+        ):
             return response_head(*refused)._replace(body=service.response(*refused))
         if (response := answer_at_once(session, request_id, method, params)) is not None:
             return Response(body=response)
