@@ -108,9 +108,8 @@ async def invoke(
     An exception fails only this call. `SystemExit` and `KeyboardInterrupt` would end the event loop if they left the
     task, and `StopIteration` would leave a future open. Tasks that the function starts are not covered.
 
-    After `bound.timeout` seconds, an async function is cancelled, and closed if it does not end soon after. Its return
-    value is then ignored. A function in a thread continues after its call has failed. Inline functions cannot be
-    interrupted.
+    After `bound.timeout` seconds, an async function is cancelled, and closed if it does not end soon after. A function
+    in a thread continues after its call has failed. Inline functions cannot be interrupted.
 
     Args:
         bound: the tool, resource or prompt.
