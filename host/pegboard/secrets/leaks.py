@@ -41,7 +41,8 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
         secrets: the known values of declared secrets, by name.
 
     Raises:
-        ToolDefinitionError: a string or number contains a secret. The message names the secret, not the value.
+        ToolDefinitionError: a string, a number or the name of a member contains a secret. The message names the secret,
+            not the value.
     """
     for name, value in secrets.items():
         if not may_show((shown,), {name: value}):
@@ -49,10 +50,12 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
         # a password that is a common word may occur in descriptions by chance
         whole = value.isalpha() and len(value) < MIN_SUBSTRING_CHARACTERS
         word = re.compile(rf"\s*{re.escape(value)}\s*\Z" if whole else rf"(?<!\w){re.escape(value)}(?!\w)")
-        for path, text in _texts(shown, ()):
+        for path, text in _texts(shown, (), names=not whole):
             if word.match(text) if whole else word.search(text):
+                place = ".".join(path)
+                place = path[0] if any(one in place for one in secrets.values()) else place  # a name may be a secret
                 raise ToolDefinitionError(
-                    f"its {'.'.join(path)} shows the value of the secret {name} to clients: "
+                    f"its {place} shows the value of the secret {name} to clients: "
                     f'read it while the tool runs, with context.get_secret("{name}")'
                 )
 
@@ -67,18 +70,26 @@ def _fallback(value: object) -> Any:
     return dict(value) if isinstance(value, Mapping) else None
 
 
-def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each string and number of a JSON value with its path."""
+def _texts(value: Any, path: tuple[str, ...], *, names: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each string and number of a JSON value with its path, and each name of a member with that of its object.
+
+    Args:
+        value: the value.
+        path: its path.
+        names: False without names, because the secret is a word that may be a keyword or the name of a parameter.
+    """
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, int | float):
         yield path, str(value)
     elif isinstance(value, Mapping):
         for name, inner in value.items():
+            if names:
+                yield path, str(name)
             if not (name in _WORDS and isinstance(inner, str)):
-                yield from _texts(inner, (*path, str(name)))
-    elif hasattr(value, "_asdict"):
-        yield from _texts({name: one for name, one in value._asdict().items() if name not in _WORDS}, path)
+                yield from _texts(inner, (*path, str(name)), names=names)
     elif isinstance(value, list | tuple):
-        for place, inner in enumerate(value):
-            yield from _texts(inner, (*path, str(place)))
+        places = map(str, range(len(value))) if not hasattr(value, "_fields") else value._fields
+        for place, inner in zip(places, value, strict=True):
+            if place not in _WORDS:
+                yield from _texts(inner, (*path, place), names=names)

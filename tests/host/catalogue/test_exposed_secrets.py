@@ -26,6 +26,10 @@ def with_default(token: Annotated[str, Field(description="the token")] = SECRET)
     return token
 
 
+def any_token(token: str = "", **others: str) -> None:
+    """Use any."""
+
+
 def plain() -> None:
     """Do nothing."""
 
@@ -34,7 +38,7 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
     kit = Toolkit("x")
 
     @kit.tool(requires_secrets=["TOKEN", "DATABASE", "PIN", "WORD"])
-    def works(text: str = "") -> str:
+    def works(string: str = "") -> str:
         """Say a string of text."""
         return "it works"
 
@@ -42,12 +46,15 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret() -> None
     kit.tool(name="b", description=f"Use {SECRET}.")(plain)
     kit.tool(name="c", meta={"x.example/a": [SECRET]})(plain)
     kit.tool(name="e", meta={"x.example/b": int(PIN)})(plain)
+    kit.tool(name="f", meta={"x.example/c": {DATABASE: SECRET}})(plain)
+    kit.tool(name="g", input_schema={"type": "object", "properties": {DATABASE: {}, "token": {}}})(any_token)
     kit.resource(f"db://user:{DATABASE}@host", name="d")(plain)
     shown = [("input_schema.properties.token.default", "TOKEN"), ("description", "TOKEN")]
     shown += [("meta.x.example/a.0", "TOKEN"), ("meta.x.example/b", "PIN"), ("uri", "DATABASE")]
+    shown += [("meta", "TOKEN"), ("input_schema.properties", "DATABASE")]
     async with make_host(kit, plugins=STORE) as host:
         assert [*host.assembly.tools, *host.assembly.resources] == ["x_works"]
-        assert await value(host, "x_works", {"text": "a"}) == "it works"  # "string" is a word of every schema
+        assert await value(host, "x_works", {"string": "a"}) == "it works"  # "string" is a word of every schema
         with pytest.raises(ToolDefinitionError, match="the value of the secret TOKEN"):
             host.catalogue.add(ToolDefinition(lambda: 1, name="added", description=f"Use {SECRET}."))
         told = "\n".join(map(str, host.problems))
