@@ -13,7 +13,7 @@ import sys
 from abc import ABCMeta
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from pegboard.config.class_body import ClassBody, DeferredField
 from pegboard.config.lazy_pydantic import is_pydantic_imported
@@ -198,7 +198,8 @@ def marked_fields(
     Args:
         model: the class of settings.
         mark: the class of the mark.
-        in_parts: True to find also marks of parts of a type, such as that of `Marked` in `Marked | None`.
+        in_parts: True to find also marks of parts of a type, such as that of `Marked` in `Marked | None`, and
+            of types that aliases name (PEP 695).
     """
     body = deferred_body(model)
     fields: Mapping[str, Any] = model.model_fields if body is None else body.fields
@@ -208,7 +209,17 @@ def marked_fields(
                 yield name, field, one
 
 
-def _metadata_of_parts(annotation: Any) -> Iterator[Any]:
-    for part in get_args(annotation):
+def _metadata_of_parts(annotation: Any, outer: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yield the metadata of the parts of a type.
+
+    Args:
+        annotation: the type.
+        outer: the aliases in which it is. An alias may contain itself.
+    """
+    alias = get_origin(annotation) or annotation
+    parts = get_args(annotation)
+    if type(alias).__name__ == "TypeAliasType" and alias not in outer:  # of `typing` or `typing_extensions`
+        parts, outer = (*parts, alias.__value__), (*outer, alias)
+    for part in parts:
         yield from getattr(part, "__metadata__", ())
-        yield from _metadata_of_parts(part)
+        yield from _metadata_of_parts(part, outer)

@@ -141,6 +141,36 @@ def test_a_mark_of_a_part_of_a_type_is_found(run: Run, *, is_imported: bool) -> 
     assert run(code, is_imported=is_imported).split() == ["plugins.mine.file", "plugins.mine.files"]
 
 
+ALIASES = {
+    "objects": (
+        "from typing import TypeVar\nfrom typing_extensions import TypeAliasType\nItem = TypeVar('Item')\n"
+        "Marked = TypeAliasType('Marked', Annotated[str, WidensAccess('opens')])\n"
+        "Many = TypeAliasType('Many', list[Annotated[Item, WidensAccess('opens')]], type_params=(Item,))\n"
+        "Tree = int\n"
+    ),
+    "statements": (
+        "type Marked = Annotated[str, WidensAccess('opens')]\n"
+        "type Many[Item] = list[Annotated[Item, WidensAccess('opens')]]\ntype Tree = int | list[Tree]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("aliases", ALIASES)
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_mark_inside_of_an_alias_is_found(run: Run, aliases: str, *, is_imported: bool) -> None:
+    if aliases == "statements" and sys.version_info < (3, 12):
+        pytest.skip("PEP 695 needs Python 3.12")
+    code = (
+        f"from pegboard.config.widened_access import access_settings\n{ALIASES[aliases]}"
+        "class Other(PluginConfig):\n    file: Marked\n    files: tuple[Marked | None, ...]\n"
+        "    many: Many[int]\n    tree: Tree\n"
+        "config = HostConfig.of({'plugins': {'mine': {'file': 'a', 'files': ['b'], 'many': [1], 'tree': 2}}})\n"
+        "assert not isinstance(validate_section(config, 'plugins', 'mine', Other), list)\n"
+        "print(*(one.key for one in access_settings(config, {'plugins': {'mine': Other}})))"
+    )
+    assert run(code, is_imported=is_imported).split() == [f"plugins.mine.{key}" for key in ("file", "files", "many")]
+
+
 def test_deferred_settings_equal_those_of_the_model_and_are_immutable(run: Run) -> None:
     code = "s = validated({}); assert s == Settings() and s.model_dump()['count'] == 3 and hash"
     assert "frozen" in run(f"{code}\ntry: s.count = 1\nexcept ValueError as error: print(error)")
