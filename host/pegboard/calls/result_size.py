@@ -11,7 +11,7 @@ from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
-from pegboard.wire.columns import MANY, columns, items_of, kinds_of
+from pegboard.wire.columns import MANY, columns, items_of, kinds_of, of_types
 from pegboard.wire.encoded_result import EncodedResult
 
 logger = logging.getLogger("pegboard")
@@ -124,8 +124,8 @@ def _is_json(value: Any, limit: float) -> bool:
                 if limit == inf:
                     return False
                 is_json = False
-                size += sum(_unpack(_of_types({kind}, column, kinds), containers, following) for kind in kinds - _JSON)
-                column = _of_types(kinds & _JSON, column, kinds)
+                size += sum(_unpack(of_types({kind}, column, kinds), containers, following) for kind in kinds - _JSON)
+                column = of_types(kinds & _JSON, column, kinds)
             size += sum(map(len if len(kinds) == 1 else length_hint, column))
             if dict in kinds or list in kinds:
                 containers += column
@@ -151,13 +151,6 @@ def _first_level(value: Any, limit: float) -> list[Any]:
     return items_of([value])
 
 
-def _of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) -> list[Any]:
-    """Return the values that have one of the chosen types. `kinds` are the types of all values."""
-    if chosen == kinds:
-        return values
-    return [one for one in values if type(one) in chosen] if chosen else []
-
-
 def _names_size(values: list[Any], kinds: set[type[Any]], limit: float) -> int:
     """Return a lower bound of the size of the names in many dicts. It is 0 if the names of the first dict are short.
 
@@ -165,7 +158,7 @@ def _names_size(values: list[Any], kinds: set[type[Any]], limit: float) -> int:
     """
     if len(values) < MANY or dict not in kinds:
         return 0
-    dicts = _of_types({dict}, values, kinds)
+    dicts = of_types({dict}, values, kinds)
     if len(dicts) * _length_of_names(dicts[0]) <= limit:
         return 0
     return _length_of_names(chain.from_iterable(dicts))

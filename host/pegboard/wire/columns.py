@@ -50,6 +50,13 @@ def kinds_of(values: list[Any]) -> set[type[Any]]:
     return {kinds[0]} if kinds.count(kinds[0]) == len(kinds) else set(kinds)
 
 
+def of_types(chosen: set[type[Any]], values: list[Any], kinds: set[type[Any]]) -> list[Any]:
+    """Return the values that have one of the chosen types. `kinds` are the types of all values."""
+    if chosen == kinds:
+        return values
+    return [one for one in values if type(one) in chosen] if chosen else []
+
+
 def are_finite(values: list[Any], kinds: set[type[Any]]) -> bool:
     """Return True if no float among the values is NaN or infinite. `kinds` are the types of the values."""
     if kinds == {float}:

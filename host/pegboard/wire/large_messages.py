@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gc import get_referents
+from itertools import chain, starmap
 from typing import Any
 
-from pegboard.wire.columns import are_finite, columns, kinds_of
+from pegboard.wire.columns import are_finite, columns, kinds_of, of_types
 
 _SPACES_BEFORE_COLONS = (b"\t", b"\n", b"\r", b" :")
 
@@ -17,20 +18,20 @@ def is_faithful(data: bytes, message: Any) -> bool:
     before colons, each member has a quotation mark and a colon, which strings rarely contain.
     """
     members = 0
-    level: list[Any] = [message]
-    width = 1
-    while level:
-        containers: list[Any] = []
-        for values in columns(level, width):
-            kinds = kinds_of(values)
-            if float in kinds and not are_finite(values, kinds):
+    groups: list[tuple[list[Any], int]] = [([message], 1)]
+    while groups:
+        dicts: list[Any] = []
+        lists: list[Any] = []
+        for column in chain.from_iterable(starmap(columns, groups)):
+            kinds = kinds_of(column)
+            if float in kinds and not are_finite(column, kinds):
                 return False
-            if dict in kinds:
-                members += sum(map(len, values if kinds == {dict} else [one for one in values if type(one) is dict]))
-            if dict in kinds or list in kinds:
-                containers += values
-        width = len(containers[0]) if containers and type(containers[0]) is dict else 1
-        level = get_referents(*containers)
+            dicts += of_types({dict} & kinds, column, kinds)
+            lists += of_types({list} & kinds, column, kinds)
+        members += sum(map(len, dicts))
+        # members and items are apart, because a column of one type takes less time
+        groups = [(get_referents(*dicts), len(dicts[0]))] if dicts else []
+        groups += [(get_referents(*lists), 1)] if lists else []
     if members == data.count(b":"):
         return True
     return members == data.count(b'":') and not any(space in data for space in _SPACES_BEFORE_COLONS)
