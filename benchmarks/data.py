@@ -29,7 +29,7 @@ LIMITS: Final = {
 }
 """The most CPU time of a call with 9,000 rows relative to `CORE`."""
 KINDS: Final = (*LIMITS, MODELS)
-_MODELS_LIMIT: Final = 1.25
+_MODELS_LIMIT: Final = 1.2
 """The most CPU time of a call with models as arguments, relative to the floor."""
 
 
