@@ -19,6 +19,7 @@ from pegboard_plugins.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_connection import HttpServer, IsOperator
+from pegboard_plugins.http.listener import Listener
 from pegboard_plugins.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
@@ -143,27 +144,35 @@ async def _listen(
     if tls:
         options["ssl_handshake_timeout"] = config.header_seconds
     try:
-        if passed:
-            return [await _accept(loop, factory, one, options) for one in passed]
-        if unix is not None:
-            return [await loop.create_unix_server(factory, sock=unix.bind(), **options)]
-        return [await loop.create_server(factory, config.host, config.port, **options)]
+        bound = passed or ([unix.bind()] if unix is not None else await _bound(loop, config))
+        return [await _accept(loop, factory, one, options) for one in bound]
     except OSError as error:
         raise TransportError(_cannot_open(config, error)) from error
 
 
+async def _bound(loop: asyncio.AbstractEventLoop, config: HttpConfig) -> list[socket.socket]:
+    """Return a socket for each address of the configured host, bound by the event loop."""
+    server = await loop.create_server(asyncio.Protocol, config.host, config.port, start_serving=False)
+    try:
+        return [socket.fromfd(one.fileno(), one.family, one.type, one.proto) for one in server.sockets]
+    finally:
+        server.close()
+
+
 async def _accept(
-    loop: asyncio.AbstractEventLoop, factory: web.Server, passed: socket.socket, options: dict[str, Any]
+    loop: asyncio.AbstractEventLoop, factory: web.Server, bound: socket.socket, options: dict[str, Any]
 ) -> asyncio.Server:
-    """Serve at a passed socket. `create_unix_server` of asyncio would remove its file at the end."""
-    if is_unix(passed) and not isinstance(loop, asyncio.SelectorEventLoop):
-        return await loop.create_unix_server(factory, sock=passed, **options)
-    return await loop.create_server(factory, sock=passed, **options)
+    """Serve at a socket. `create_unix_server` of asyncio would remove the file of a passed socket at the end."""
+    if isinstance(loop, asyncio.SelectorEventLoop):
+        return await loop.create_server(factory, sock=Listener(bound), **options)
+    if is_unix(bound):
+        return await loop.create_unix_server(factory, sock=bound, **options)
+    return await loop.create_server(factory, sock=bound, **options)
 
 
 def _url(config: HttpConfig, listener: asyncio.Server, passed: Sequence[socket.socket], scheme: str) -> str:
     if passed:
-        return address_of(passed[0], scheme)
+        return address_of(listener.sockets[0], scheme)
     return _address(config, scheme, 0 if config.socket is not None else listener.sockets[0].getsockname()[1])
 
 
