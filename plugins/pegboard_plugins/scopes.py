@@ -166,12 +166,9 @@ class ScopeGate(Gate):
             "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
         }
         of_things = [scopes for by_name in needed.values() for scopes in by_name.values()]
-        every = NO_SCOPES.union(*(rule.scopes for rule in self._all_rules()), *of_things)
+        every = NO_SCOPES.union(*(rule.scopes for rules in self._rules.values() for rule in rules), *of_things)
         self._known = ScopeTable(needed={**needed}, answering=inventory.answering, every=every)
         return [*self._unmatched(inventory)] if inventory.is_complete else []
-
-    def _all_rules(self) -> list[Rule]:
-        return [rule for rules in self._rules.values() for rule in rules]
 
     def _needed(self, kind: ItemKind, name: str, owner: str) -> frozenset[str]:
         found = [rule.scopes for rule in self._toolkits if rule.fits(owner)]

@@ -29,10 +29,10 @@ def raise_mapped(error: BaseException, adapters: Adapters) -> None:
         FatalToolError: the exception has no typed error. The exception becomes the cause, and its text is masked.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
-    found = [(leaf, _mapped(leaf, adapters)) for leaf in leaves]
+    found = [(leaf, _on_purpose(leaf) or _adapted(leaf, adapters)) for leaf in leaves]
     known = [(leaf, meant) for leaf, meant in found if meant is not None]
     if len(known) < len(found) or not known:
-        raise _unexpected(error) from error
+        raise FatalToolError("It failed unexpectedly.", describe_error(error)) from error
     leaf, meant = min(known, key=lambda one: _urgency(one[1]))
     if len(known) > 1:
         raise meant from error  # the log shows the others
@@ -58,10 +58,6 @@ def _urgency(error: Mapped) -> tuple[bool, int]:
     return (error.can_retry, -(error.retry_after_ms or 0))
 
 
-def _mapped(error: BaseException, adapters: Adapters) -> Mapped | None:
-    return _on_purpose(error) or _adapted(error, adapters)
-
-
 def _on_purpose(error: BaseException) -> Mapped | None:
     """Return `error` if it is a typed error that the author raised for the caller, else None."""
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
@@ -84,7 +80,3 @@ def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | Non
         if adapted is not None:
             logger.error("the error adapter %s returned %s, not a valid error", adapter.slug, type(adapted).__name__)
     return None
-
-
-def _unexpected(error: BaseException) -> FatalToolError:
-    return FatalToolError("It failed unexpectedly.", describe_error(error))

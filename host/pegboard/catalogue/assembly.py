@@ -127,7 +127,9 @@ def assemble(
         unserved=tuple(assembler.unserved),
         problems=problems,
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
-        contested={field: _contested(found, served[field]) for field, found in bound.items()},
+        contested={
+            field: frozenset(one.name for one in found) - served[field].keys() for field, found in bound.items()
+        },
         is_complete=assembler.is_complete,
     )
 
@@ -373,10 +375,6 @@ class _Assembler:
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
     return plugin.contributions["register_middleware"]
-
-
-def _contested(found: Iterable[BoundDefinition], served: Mapping[str, BoundDefinition]) -> frozenset[str]:
-    return frozenset(one.name for one in found if one.name not in served)
 
 
 def _some(names: Sequence[str]) -> str:

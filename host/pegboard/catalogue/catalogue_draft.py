@@ -42,25 +42,22 @@ class CatalogueDraft:
         self._put(one)
 
     def update(self, one: BindResult) -> None:
-        self._take(one.kind if isinstance(one, Unserved) else one.field, (one.name,))
+        self.remove(one.kind if isinstance(one, Unserved) else one.field, (one.name,))
         if isinstance(one, Unserved):
             self._unserved[one[:3]] = one
         else:
             self._put(one)
 
-    def remove(self, field: ItemKind, names: tuple[str, ...]) -> None:
-        self._take(field, names)
-
     def replace_all(self, found: Iterable[BindResult]) -> None:
         """Replace all items of the plugin."""
         for field, origins in self._before.origins.items():
             for name in [name for name, origin in origins.items() if origin == self._origin]:
-                self._take(field, (name,))
+                self.remove(field, (name,))
         self._unserved = {key: one for key, one in self._unserved.items() if one.owner != self._origin.name}
         for one in found:
             self.add(one)
 
-    def _take(self, field: ItemKind, names: tuple[str, ...]) -> None:
+    def remove(self, field: ItemKind, names: tuple[str, ...]) -> None:
         """Remove the first of these names that is an item of the plugin.
 
         Raises:

@@ -164,13 +164,10 @@ def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     """Return True if an argument's string is its value, False if the string must be parsed as JSON."""
     kinds = _kinds(about, schema)
     return not kinds or any(
-        kind.get("type") not in ("array", "object") and not _all_other(kind.get("enum", [kind.get("const", "")]))
+        kind.get("type") not in ("array", "object")
+        and any(isinstance(value, str) for value in kind.get("enum", [kind.get("const", "")]))
         for kind in kinds
     )
-
-
-def _all_other(values: Iterable[Any]) -> bool:
-    return not any(isinstance(value, str) for value in values)
 
 
 def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, ...]:

@@ -75,7 +75,8 @@ class Lists:
     def _made(self, kind: ListKind, before: _Plain | FilteredList | None) -> _Plain | FilteredList:
         middleware, method = self._assembly.middleware, LIST_METHODS[kind]
         whole, old = partial(self._whole, kind), before if isinstance(before, FilteredList) else None
-        named = _scopes(self._assembly) if kind == "tools" else frozenset()
+        tools = self._assembly.tools.values() if kind == "tools" else ()
+        named = frozenset[str]().union(*map(scopes_of, tools))
         key = partial(_by_scopes, named)
         if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
             return FilteredList(kind, whole, middleware, self._page_size, key, old, self._time)
@@ -94,10 +95,6 @@ class Lists:
                 if may_use(call.caller, bound) and call.allows(scopes_of(bound))
             }
         return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
-
-
-def _scopes(assembly: Assembly) -> frozenset[str]:
-    return frozenset().union(*map(scopes_of, assembly.tools.values()))
 
 
 def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:

@@ -258,17 +258,10 @@ class Registry:
         with self._lock:
             if self._assembly is None or plugin in self._joining:
                 return tuple([self._contribute(plugin, one) for one in definitions])
-        found = self._bound(plugin, definitions)
-        self._change(plugin, "add", ((one,) for one in found))
-        self._record(plugin, found, definitions)
-        return tuple(one.name for one in found)
+        return self._put(plugin, "add", definitions)
 
     def update(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
-        definitions = [_definition(one) for one in given]
-        found = self._bound(plugin, definitions)
-        self._change(plugin, "update", ((one,) for one in found))
-        self._record(plugin, found, definitions)
-        return tuple(one.name for one in found)
+        return self._put(plugin, "update", [_definition(one) for one in given])
 
     def remove(self, plugin: LoadedPlugin, kind: ItemKind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
@@ -278,12 +271,17 @@ class Registry:
         with self._lock:
             self._edits.setdefault(plugin, {}).update({(kind, one): None for names in spelt for one in names})
 
-    def _record(self, plugin: LoadedPlugin, found: Sequence[BindResult], definitions: Sequence[Definition]) -> None:
-        """Record definitions for the assembly of a reload."""
+    def _put(
+        self, plugin: LoadedPlugin, edit: Literal["add", "update"], definitions: Sequence[Definition]
+    ) -> tuple[str, ...]:
+        """Serve definitions, and record them for the assembly of a reload. Return their names."""
+        found = self._bound(plugin, definitions)
+        self._change(plugin, edit, ((one,) for one in found))
         with self._lock:
             own = self._edits.setdefault(plugin, {})
             for one, definition in zip(found, definitions, strict=True):
                 own[(one.kind if isinstance(one, Unserved) else one.field), one.name] = definition
+        return tuple(one.name for one in found)
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
         """Add a definition to the plugin's contributions for the next assembly. Return its name."""
@@ -337,7 +335,8 @@ class Registry:
             place = "" if definition.raw is not None else location_of(definition.function)
             raise type(error)(f"{definition_label(definition)}{place}: {error}") from error.__cause__
         self._report(binder)
-        if isinstance(found, Unserved) and found.is_rejected and found not in self._known_unserved():
+        known = self._assembly.unserved if self._assembly else ()
+        if isinstance(found, Unserved) and found.is_rejected and found not in known:
             logger.error("%s: %s", plugin.origin, found)
         if isinstance(found, BoundDefinition) and found.missing:
             message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"
@@ -347,9 +346,6 @@ class Registry:
         if isinstance(found, BoundDefinition) and found.token_hint:
             logger.warning("tool %r: %s", found.name, found.token_hint)
         return found
-
-    def _known_unserved(self) -> tuple[Unserved, ...]:
-        return self._assembly.unserved if self._assembly else ()
 
     def _report(self, binder: Binder) -> None:
         while binder.problems:

@@ -41,10 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
     """Run a function and return its exit code. Report its errors on stderr, or as JSON on stdout."""
-    _open_missing_streams()
-    if os.name == "nt":
-        from pegboard.cli.output.standard_streams import write_utf_8
+    from pegboard.cli.output.standard_streams import open_closed_descriptors, write_utf_8
 
+    open_closed_descriptors()
+    if os.name == "nt":
         write_utf_8(sys.stdout, sys.stderr)
     from pegboard.cli.output import OutputError, flush
     from pegboard.errors import MCPError
@@ -110,15 +110,6 @@ def _commands_of_plugins(options: Namespace, name: str) -> Iterable[Command]:
     from pegboard.cli.commands.plugin_commands import plugin_commands
 
     return plugin_commands(options, name)
-
-
-def _open_missing_streams() -> None:
-    """Open closed standard streams. Otherwise the next file that is opened would take their place."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is `number`
 
 
 def _give_up_output() -> None:

@@ -50,7 +50,9 @@ def checked(item: object) -> Content:
         return of_object(item)
     check = _CHECKS.get(type(item))
     if check is None:
-        raise ContentError(f"{type(item).__name__} is not content: use str, {', '.join(_named(_CHECKS))}")
+        raise ContentError(
+            f"{type(item).__name__} is not content: use str, {', '.join(one.__name__ for one in _CHECKS)}"
+        )
     check(item)
     _check_about(item)
     return item  # type: ignore[return-value]  # one of the types just looked up
@@ -188,10 +190,6 @@ _CHECKS: dict[type[Any], Callable[[Any], None]] = {
     EmbeddedResource: _check_embedded,
     ResourceLink: _check_link,
 }
-
-
-def _named(types: Mapping[type[Any], Any]) -> list[str]:
-    return [one.__name__ for one in types]
 
 
 def _choices(names: Sequence[str]) -> str:

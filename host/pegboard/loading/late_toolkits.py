@@ -100,13 +100,11 @@ def settings_problems(config: HostConfig, name: str, schema: Mapping[str, Any] |
 
 def other_hooks(plugin: LoadedPlugin) -> tuple[str, ...]:
     """Return the hooks with which a plugin contributes more than tools, resources and prompts, sorted."""
-    given = {name for name, found in plugin.contributions.items() if not all(map(_is_nothing, found))}
+    # a toolkit without a lifespan contributes a nullcontext
+    given = {
+        name for name, found in plugin.contributions.items() if not all(isinstance(one, nullcontext) for one in found)
+    }
     return tuple(sorted(given - _ITEM_HOOKS))
-
-
-def _is_nothing(contribution: object) -> bool:
-    """Return True for the lifespan of a toolkit without one."""
-    return isinstance(contribution, nullcontext)
 
 
 def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin]) -> LoadedPlugin:

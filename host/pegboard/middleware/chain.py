@@ -167,7 +167,8 @@ def wrap(
     time: MiddlewareTime | None = None,
 ) -> CallNext:
     """Return a handler wrapped in one middleware method. Faults of the middleware fail only the call."""
-    kinds = _kinds(method)
+    # the outcome of a notification is ignored
+    kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
     time = time or MiddlewareTime(0)
     cuts = time.cuts
 
@@ -200,11 +201,6 @@ def wrap(
 
     time.code = run.__code__
     return run
-
-
-def _kinds(method: str) -> frozenset[type[Any]] | None:
-    """Return the types of outcomes that a method may return. The outcome of a notification is ignored."""
-    return None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
 
 
 class _Following:

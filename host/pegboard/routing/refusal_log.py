@@ -52,7 +52,9 @@ class RefusalLog:
         period = self._kinds.setdefault(what, _Period())
         if not period.admits(self._clock()):
             return
-        known: dict[str, object] = {} if caller is None else _of(caller)
+        known: dict[str, object] = {}
+        if caller is not None:
+            known = {"subject": caller.subject, "issuer": caller.issuer, "client_id": caller.client_id}
         given = {**known, **facts, "left_out": period.left_out or None}
         period.left_out = 0
         logged = {name: value for name, value in given.items() if value is not None}
@@ -88,10 +90,6 @@ def fingerprint(secret: str) -> str:
     from hashlib import sha256
 
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _of(caller: Caller) -> dict[str, object]:
-    return {"subject": caller.subject, "issuer": caller.issuer, "client_id": caller.client_id}
 
 
 def _shown(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -112,7 +112,7 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
         core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
         fits = are_objects if core == _OBJECTS else None
-        convert = cache(partial(_compiled, annotation))
+        convert = cache(lambda: _compile(annotation)[0])
         output = Output(SchemaValidator(core), convert, sound, fits, long_list_encoder(core))
     except (NotPlainError, SchemaError):
         conversion, schema = _compile(annotation)
@@ -126,10 +126,6 @@ def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:
     validator, serializer, schema = pydantic_types.pydantic_result(annotation)
     is_open = schema.get("type") == "object" and is_open_object(schema)
     return Conversion(validator, serializer, is_open), schema
-
-
-def _compiled(annotation: Any) -> Conversion:
-    return _compile(annotation)[0]
 
 
 def _described(annotation: Any) -> tuple[Any, str | None]:

@@ -55,13 +55,9 @@ def decode_message(data: bytes) -> tuple[Any, bool]:
     if _contains(written, b"Infinity") and not _has_only_finite_numbers(message):
         raise _out_of_range()
     # a member that is lost takes its colon with it; other colons are in strings, and stay
-    if data.count(b":") == written.count(b":") and not (b"\\" in data and _has_escaped_colons(data)):
+    if data.count(b":") == written.count(b":") and not (b"\\" in data and b"\\u003a" in data.lower()):
         return message, False
     return message, _mark_repeated_members(data, message)
-
-
-def _has_escaped_colons(data: bytes) -> bool:
-    return b"\\u003a" in data or b"\\u003A" in data
 
 
 def _out_of_range() -> ValueError:

@@ -44,7 +44,8 @@ def raw_result(value: Mapping[str, Any], revision: str, *, is_wrapped: bool) -> 
     else:
         result.pop("_meta", None)
     if "contents" in result:
-        result = {**_CACHING, **result} if is_stateless else _without(result, _CACHING)
+        own = {name: one for name, one in result.items() if name not in _CACHING}
+        result = {**_CACHING, **result} if is_stateless else own
     if "structuredContent" in result:
         _structure(result, revision, is_wrapped=is_wrapped and not is_stateless)
     if isinstance(content := result.get("content"), list):
@@ -52,10 +53,6 @@ def raw_result(value: Mapping[str, Any], revision: str, *, is_wrapped: bool) -> 
     if isinstance(messages := result.get("messages"), list):
         result["messages"] = [_message(one, revision) for one in messages]
     return result
-
-
-def _without(result: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in result.items() if name not in names}
 
 
 def _structure(result: dict[str, Any], revision: str, *, is_wrapped: bool) -> None:

@@ -6,7 +6,6 @@ then the browser goes to the provider, and only this browser can end the login.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
@@ -28,9 +27,10 @@ from pegboard.client import (
     received_code,
     refusal,
 )
-from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, decode, message_page
+from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page
 from pegboard.types import Request, Response
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
+from pegboard_plugins.vault.provider_client import claims_of
 from pegboard_plugins.vault.vault_settings import CallerSettings
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
@@ -191,7 +191,9 @@ class CallerPages:
             await exchange.close()
         if status != 200:
             raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
-        claims = _claims_of((document or {}).get("id_token"))
+        claims = claims_of((document or {}).get("id_token"))
+        if claims is None:
+            raise LoginFailedError("the issuer sent no valid ID token.")
         audience = claims.get("aud")
         expiry = claims.get("exp")
         if (
@@ -228,19 +230,6 @@ class CallerPages:
             if flow.request is not None and compare_digest(state.encode(), flow.request.state.encode()):
                 return flow
         return None
-
-
-def _claims_of(id_token: object) -> Mapping[str, Any]:
-    if not isinstance(id_token, str) or id_token.count(".") != 2:
-        raise LoginFailedError("the issuer sent no ID token.")
-    body = id_token.split(".")[1]
-    try:
-        claims = decode(urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    except ValueError:
-        claims = None
-    if not isinstance(claims, dict):
-        raise LoginFailedError("the issuer sent an invalid ID token.")
-    return claims
 
 
 def _redirect(url: str, headers: Mapping[str, str]) -> Response:

@@ -23,7 +23,7 @@ def open_closed_descriptors() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is `descriptor`
 
 
 def write_utf_8(*streams: TextIO | None) -> None:
