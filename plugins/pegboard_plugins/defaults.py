@@ -40,7 +40,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "mount": {
         "plugin": "upstreams",
     },
-    # the commands and transports of built-in plugins, each with its plugin, for messages about unknown names
+    # the commands and transports of built-in plugins, each with its plugin, for messages about unknown names;
+    # packages of other frameworks, each with the module that takes its place
     "provided": {
         "commands": {
             "login": "vault",
@@ -54,6 +55,12 @@ DEFAULTS: Final[Mapping[str, Any]] = {
         "transports": {
             "http": "http",
             "stdio": "stdio",
+        },
+        "imports": {
+            "fastmcp": "pegboard_plugins.compat.fastmcp",
+            "mcp": "pegboard_plugins.compat.fastmcp",
+            "arcade_mcp_server": "pegboard_plugins.compat.arcade",
+            "arcade_tdk": "pegboard_plugins.compat.arcade",
         },
     },
     # Environment variables of existing systems that set a key, where no PEGBOARD__ variable does. Plugins declare

@@ -129,8 +129,11 @@ def defaults() -> Mapping[str, Any]:
     return {section: keys for section, keys in _built_in().items() if section not in _NOT_DEFAULTS}
 
 
-def provided(kind: Literal["commands", "transports"]) -> Mapping[str, str]:
-    """Return the commands or transports of built-in plugins by name, each with its plugin."""
+def provided(kind: Literal["commands", "transports", "imports"]) -> Mapping[str, str]:
+    """Return the commands or transports of built-in plugins by name, each with its plugin.
+
+    `imports` are the packages of other frameworks, each with the module of a built-in plugin that takes its place.
+    """
     found: Mapping[str, str] = _built_in().get("provided", {}).get(kind, {})
     return found
 

@@ -13,6 +13,7 @@ from pegboard.authoring import ToolFunction
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
 from pegboard.loading.failure_text import failure_location, failure_text
+from pegboard.loading.other_frameworks import import_advice, server_advice
 
 _loading: ContextVar[Path | None] = ContextVar("pegboard.loading.file", default=None)
 
@@ -49,7 +50,8 @@ def _toolkits(file: Path) -> list[ToolkitBase]:
         kit = ToolkitBase(file.stem)
         kit.add(tools)
         return [kit]
-    raise PluginError(f'{file} has no toolkit at its top level: add kit = Toolkit("{file.stem}")')
+    advice = server_advice(values) or f': add kit = Toolkit("{file.stem}")'
+    raise PluginError(f"{file} has no toolkit at its top level{advice}")
 
 
 def run_file(file: Path) -> ModuleType:
@@ -76,7 +78,8 @@ def run_file(file: Path) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise PluginError(f"{file}: {failure_text(error)}{failure_location(error, name)}") from error
+        told = f"{failure_text(error)}{failure_location(error, name)}{import_advice(error)}"
+        raise PluginError(f"{file}: {told}") from error
     finally:
         _loading.reset(token)
     return module

@@ -63,7 +63,7 @@ class OpenTelemetryPlugin(Plugin):
 
     def __init__(self, config: OpenTelemetryConfig) -> None:
         super().__init__(config)
-        if config.enabled and find_spec("opentelemetry.sdk") is None:
+        if config.enabled and not _sdk_is_installed():
             raise PluginError(
                 "the OpenTelemetry SDK is not installed; install it with: pip install 'pegboard[opentelemetry]'"
             )
@@ -89,3 +89,10 @@ class OpenTelemetryPlugin(Plugin):
     def lifespan(self) -> Lifespan:
         """Start the SDK. When the host stops, send the remaining telemetry."""
         return self._telemetry.lifespan() if self.config.enabled else nullcontext()
+
+
+def _sdk_is_installed() -> bool:
+    try:
+        return find_spec("opentelemetry.sdk") is not None
+    except ModuleNotFoundError:  # the package `opentelemetry` is missing too
+        return False

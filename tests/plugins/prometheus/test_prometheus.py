@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sys
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -212,11 +213,15 @@ async def test_the_http_server_serves_the_metrics_only_with_the_token(port: list
         assert port == []
 
 
-@pytest.mark.parametrize("name", ["opentelemetry", "prometheus"])
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("opentelemetry", "opentelemetry"), ("opentelemetry", "opentelemetry.sdk"), ("prometheus", "prometheus_client")],
+)
 async def test_a_missing_library_is_named_with_the_command_that_installs_it(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"pegboard_plugins.{name}.find_spec", lambda module: None)
+    monkeypatch.delitem(sys.modules, "opentelemetry.sdk", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
     config = {"host": {"autoload": False}, "plugins": {name: {}}}
     with pytest.raises(PluginError, match=rf"pip install 'pegboard\[{name}\]'"):
         await Host(config).start()
