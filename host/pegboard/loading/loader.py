@@ -381,7 +381,8 @@ class _SettingsError(Exception):
 
 
 def _source(origin: Origin) -> str:
-    return f"{origin.distribution} {origin.version}" if origin.distribution else "the program"
+    place = "the program" if origin.found is None else origin.target
+    return f"{origin.distribution} {origin.version}" if origin.distribution else place
 
 
 def _remedy(own: Origin, others: Iterable[Origin]) -> str:
@@ -390,6 +391,8 @@ def _remedy(own: Origin, others: Iterable[Origin]) -> str:
         key = "required" if own.kind == "toolkit" else "plugins"
         return f'select one, such as [host] {key} = ["{own.distribution}:{own.name}"]'
     installed = [f"{other.distribution}:{other.name}" for other in others if other.distribution]
+    if not installed:
+        return f"rename one {own.kind}"
     return f"[host] disabled_{own.kind}s = {encode(installed).decode()} disables the other"
 
 

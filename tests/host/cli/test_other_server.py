@@ -308,7 +308,9 @@ async def test_a_login_is_saved_for_the_next_command(bare: Command) -> None:
 
         refused = await run()
         assert (refused.code, refused.out) == (1, "")
-        assert refused.err.endswith(" requires a login that allows work. Add --login to log in.\n")
+        assert refused.err.endswith(
+            " requires a login that allows work. Add --login to log in, or --header 'Authorization: Bearer TOKEN'.\n"
+        )
         done = await run("--login", terminal=(0, 2))
         assert (done.code, done.out) == (0, "cup\n")
         assert f"pegboard: open this page to log in: {login.issuer}/authorize?" in done.err

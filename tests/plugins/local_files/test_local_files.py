@@ -87,9 +87,11 @@ def test_a_file_that_fails_disables_only_its_toolkit(tmp_path: Path, caplog: pyt
     problems = {problem.origin.name: problem for problem in host.problems if problem.origin}
     assert set(problems) == {"bad", "same", "gone"}
     assert "bad.py: ZeroDivisionError: division by zero" in problems["bad"].message
-    assert "neither runs" in problems["same"].message
+    assert problems["same"].message == (
+        f"{tmp_path / 'other.py'}:kit has a toolkit with the same name, so neither runs; rename one toolkit"
+    )
     assert not any(problem.fatal for problem in host.problems)
-    assert "odd.py is left out, because it cannot be read: " in caplog.text
+    assert "odd.py is left out, because it cannot be read: line 2: '(' was never closed" in caplog.text
 
 
 def test_names_of_toolkits_decide_about_files_too(tmp_path: Path) -> None:

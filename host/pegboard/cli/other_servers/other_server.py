@@ -114,7 +114,7 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
     except LoginRequiredError as error:
         if error.problem or options.login:
             raise
-        raise MCPError(f"{error} Add --login to log in.") from None
+        raise MCPError(f"{error} Add --login to log in, or --header 'Authorization: Bearer TOKEN'.") from None
     except TransportError:
         for line in heard:
             say(f"{options.stdio[0]}: {line}")
