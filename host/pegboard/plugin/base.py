@@ -1,6 +1,6 @@
 """Plugins, the context of their hooks, and their catalogues."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
@@ -131,6 +131,13 @@ class Plugin:
 
     def __init__(self, config: Any) -> None:
         self.config = config
+
+    def unavailable(self) -> Iterable[str]:
+        """Return the toolkits whose items the plugin cannot list now, such as the names of mounted servers.
+
+        `pegboard lock` calls this after the first lists, because it cannot lock these items. The log has the reasons.
+        """
+        return ()
 
 
 Lifespan: TypeAlias = AbstractAsyncContextManager[Any]

@@ -38,6 +38,10 @@ class UpstreamsPlugin(Plugin):
             self._mounted = MountedServers(self.config, context)
         return self._mounted
 
+    def unavailable(self) -> Iterable[str]:
+        """Return the servers that are not connected."""
+        return () if self._mounted is None else [one.name for one in self._mounted.servers if not one.is_connected]
+
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Iterable[Middleware]:
         """Return middleware that refuses loops, delays the first lists, and hides items of other users."""

@@ -174,6 +174,18 @@ def test_a_check_fails_if_the_only_item_is_not_served_or_cannot_be_compared(shop
     assert (shop("lock", "--update").code, file.read_bytes()) == (0, before)
 
 
+def test_a_server_that_is_unavailable_at_its_first_lock_is_named(bare: Command) -> None:
+    mount(bare).unlink()
+    file = bare.folder / "pegboard.lock"
+    for again in (False, True):
+        done = bare("lock")
+        assert (done.code, done.out) == (1, "? plugin:upstreams/notes: unavailable\n")
+        assert "notes: cannot connect" in done.err
+        assert ("not written" in done.err, file.exists()) == (not again, again)
+        accepted = bare("lock", "--update", "--yes")
+        assert (accepted.code, accepted.out.startswith(done.out), file.exists()) == (0, True, True)
+
+
 def test_the_refused_text_of_the_only_tool_of_a_server_is_shown(bare: Command) -> None:
     def locked(words: str) -> str:
         script = {"tools/list": {"tools": [tool("shop_find", description=words)]}}

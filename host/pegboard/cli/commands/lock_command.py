@@ -23,6 +23,7 @@ from pegboard.lockfile.differences import Difference, lock_differences
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
 from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard.lockfile.refused_definitions import with_hidden_text
+from pegboard.plugin.base import Plugin
 from pegboard.types.calls import Call
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
@@ -44,14 +45,17 @@ def run_lock(options: Namespace) -> int:
     if wrong := next(wrong_digests(old), None):
         raise LockFileError(f"{path}: the digest of {wrong} does not match its definition; {RESTORE}")
     with diverted():
-        new = with_former_definitions(asyncio.run(_current(host)), old)
+        current, failed = asyncio.run(_current(host))
+        new = with_former_definitions(current, old)
     has_lost = any(one.change == "removed" for one in lock_differences(old, new))
     refused = _refused(options) if has_lost else CatalogueLock({})
-    running, unavailable = _running(host) | refused.owners.keys(), list[Difference]()
+    running, kept = _running(host) | refused.owners.keys(), list[str]()
     if not options.prune:
         new, kept = _with_absent_owners(new, old, running)
-        unavailable = [Difference(one, "owner", "", "unavailable", ()) for one in kept if one.split("/")[0] in running]
-    found = [] if is_new else lock_differences(old, new, refused) + ([] if options.update else unavailable)
+    missing = failed - current.owners.keys() | {one for one in kept if one.split("/")[0] in running}
+    unkept = missing - (old.owners.keys() if options.update else set())
+    unavailable = [Difference(one, "owner", "", "unavailable", ()) for one in sorted(unkept)]
+    found = ([] if is_new else lock_differences(old, new, refused)) + unavailable
     if found and not options.json:
         print_lines(_described(found))
     accepted = not found or (options.update and not options.check and _accepts(options, len(found)))
@@ -64,18 +68,29 @@ def run_lock(options: Namespace) -> int:
         print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
     elif accepted:
         print_lines([f"{'wrote' if is_written else 'nothing has changed in'} {path}: {_counted(new)}"])
+    elif is_new:
+        say(f"{LOCK_FILE_NAME} is not written; `pegboard lock --update` writes it without the unavailable definitions")
     else:
         say(f"the host differs from {LOCK_FILE_NAME}; `pegboard lock --update` accepts the differences")
     return OK if accepted else FAILED
 
 
-async def _current(host: Host) -> CatalogueLock:
-    """Start the host, wait for the items of mounted servers, and return the lock of all items."""
+async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
+    """Start the host, wait for the items of mounted servers, and return the lock of all items.
+
+    Also return the owners whose items are unavailable.
+    """
     async with host:
         gc.enable()
         for method in _LISTS:
             await host.dispatch(Call(method))  # middleware may complete the catalogue before the first list
-        return lock_of(host.assembly, host.report.plugins, host.config)
+        failed = {
+            f"plugin:{plugin.origin.name}/{name}"
+            for plugin in host.report.plugins
+            if isinstance(plugin.instance, Plugin)
+            for name in plugin.instance.unavailable()
+        }
+        return lock_of(host.assembly, host.report.plugins, host.config), failed
 
 
 def _refused(options: Namespace) -> CatalogueLock:
@@ -86,7 +101,7 @@ def _refused(options: Namespace) -> CatalogueLock:
     logging.disable()
     try:
         with diverted(), hidden_text_allowed():
-            return with_hidden_text(asyncio.run(_current(host_from_options(options, ()))))
+            return with_hidden_text(asyncio.run(_current(host_from_options(options, ())))[0])
     finally:
         logging.disable(logging.NOTSET)
 
@@ -100,7 +115,7 @@ def _running(host: Host) -> set[str]:
 
 def _with_absent_owners(
     new: CatalogueLock, old: CatalogueLock, running: Collection[str]
-) -> tuple[CatalogueLock, Sequence[str]]:
+) -> tuple[CatalogueLock, list[str]]:
     """Return a lock with the owners that have no items because they do not run now, and the names of these owners.
 
     The server of an owner may be unavailable for a while. A running plugin or toolkit without items has lost them.
