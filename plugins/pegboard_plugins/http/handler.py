@@ -6,8 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Coroutine, Mapping
-from math import ceil
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import HttpVersion11, hdrs, web
 
@@ -33,13 +32,13 @@ from pegboard_plugins.http.refusal_responses import (
 )
 from pegboard_plugins.http.request_bodies import RequestBodies
 from pegboard_plugins.http.request_guard import RequestGuard
-from pegboard_plugins.http.sending import Pings, SendLimit, unsent_bytes, write_all
+from pegboard_plugins.http.sending import Pings, SendLimit, write_all
 from pegboard_plugins.http.sent_events import close_messages, encode_event
 
 logger = logging.getLogger("pegboard.plugins.http")
 
-_LOOK_SECONDS = 0.05
-"""The interval of looks at unsent bytes while the server ends."""
+_T = TypeVar("_T")
+
 _is_plain_path = re.compile(r"/[A-Za-z0-9._~/-]*").fullmatch
 """A path without a query and without characters that must be decoded."""
 
@@ -71,6 +70,7 @@ class Handler:
         self._keeps_log = wants_access_log()
         self._begins = not (self._keeps_log or guard.has_cors)
         self._max_requests, self._max_body_bytes = config.max_requests, config.max_body_bytes
+        self._call_seconds = config.call_seconds
         self._written_response = WrittenResponse()
 
     @property
@@ -118,7 +118,7 @@ class Handler:
         begun = self._take(connection)
         self._in_flight.add(task)
         try:
-            answer = await self._finished(connection, task, begun)
+            answer = await self._finished(connection, task, begun, self._call_seconds)
         finally:
             self._in_flight.discard(task)
         return self._written(connection, answer)
@@ -200,32 +200,34 @@ class Handler:
         """Return True if the server may begin no further request."""
         return len(self._in_flight) + len(self._begun) >= self._max_requests
 
-    async def finish(self, server: web.Server, seconds: float, until: float = 0.0) -> None:
-        """Wait until finished responses are sent. Then end unfinished responses as far as HTTP allows.
+    async def end_streams(self, seconds: float) -> None:
+        """Wait until finished responses are written. Then end the streams that are open.
 
         Args:
-            server: the server with the connections.
-            seconds: the time limit for writing finished responses, and for ending unfinished ones.
-            until: the time on the event loop's clock until which clients may read what was written.
+            seconds: the time limit for writing finished responses, and for ending streams.
         """
+        await self._settle(self._in_flight | self._streaming, seconds)
+        await self._cut(self._streaming, seconds)
+
+    async def end_requests(self, seconds: float) -> None:
+        """End the unfinished requests as far as HTTP allows.
+
+        Args:
+            seconds: the time limit.
+        """
+        await self._cut(self._in_flight | self._streaming, seconds)
+
+    async def _cut(self, tasks: set[asyncio.Task[Any]], seconds: float) -> None:
+        self._aborted = True
+        for task in self._waiting & tasks:
+            task.cancel()
+        await self._settle(tasks, seconds)
+
+    async def _settle(self, tasks: set[asyncio.Task[Any]], seconds: float) -> None:
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
         while self._begun and self._host.stopping:  # noqa: ASYNC110 - tasks take them within a few turns of the loop
             await asyncio.sleep(0)
-        if left := self._in_flight | self._streaming:
-            await asyncio.wait(left, timeout=seconds)
-        if (rest := until - self._loop.time()) > 0 and self._is_sending(server):
-            logger.info("waiting up to %d seconds until clients have read their responses", ceil(rest))
-        while self._loop.time() < until and self._is_sending(server):  # noqa: ASYNC110 - nothing tells of sent bytes
-            await asyncio.sleep(_LOOK_SECONDS)
-        self._aborted = True
-        for task in self._waiting:
-            task.cancel()
-        if left := self._in_flight | self._streaming:
-            await asyncio.wait(left, timeout=seconds)
-
-    def _is_sending(self, server: web.Server) -> bool:
-        """Return True if a client has not read everything that was written for it."""
-        transports = [connection.transport for connection in server.connections]
-        return any(one is not None and unsent_bytes(one) for one in transports)
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers
@@ -233,15 +235,15 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._guard.preflight(headers)
-        body = await self._bodies.read(request, task)
-        if isinstance(body, Response):
+        body = await self._finished(request.protocol, task, self._bodies.read(request, task), 0)
+        if not isinstance(body, bytes):
             return body
         query = request.query if "?" in request.raw_path else EMPTY
         neutral = self._neutral(request.protocol, request.method, request.path, query, headers, body)
         if self._keeps_log:
             notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
             neutral = neutral._replace(notes=notes)
-        return await self._finished(request.protocol, task, self._host.begin(neutral))
+        return await self._finished(request.protocol, task, self._host.begin(neutral), self._call_seconds)
 
     def _neutral(
         self, connection: Any, method: str, path: str, query: Mapping[str, str], headers: Headers, body: bytes
@@ -251,17 +253,14 @@ class Handler:
         return Request(method, path, query, headers, body, LOCAL if is_operator else ANONYMOUS, peer)
 
     async def _finished(
-        self,
-        connection: Any,
-        task: asyncio.Task[Any],
-        begun: Response | EventStream | Awaitable[Response | EventStream],
-    ) -> Response | EventStream:
-        """Return the response that was begun, when it is ready."""
+        self, connection: Any, task: asyncio.Task[Any], begun: Response | EventStream | Awaitable[_T], seconds: float
+    ) -> _T | Response | EventStream:
+        """Return what was begun, when it is ready, or the response that it took too long or that the server stops."""
         if isinstance(begun, Response | EventStream):
             return begun
         self._waiting.add(task)
         try:
-            return await (self._limited(begun) if self._config.call_seconds else begun)
+            return await (_limited(begun, seconds) if seconds else begun)
         except asyncio.CancelledError:
             if self._aborted and connection.transport is not None:
                 task.uncancel()
@@ -269,13 +268,6 @@ class Handler:
             raise
         finally:
             self._waiting.discard(task)
-
-    async def _limited(self, begun: Awaitable[Response | EventStream]) -> Response | EventStream:
-        try:
-            async with asyncio.timeout(self._config.call_seconds):
-                return await begun
-        except TimeoutError:
-            return TOOK_TOO_LONG
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         if answer.status >= 400:
@@ -368,3 +360,11 @@ class Handler:
         await response.prepare(request)
         forget_facts(request)
         return self._written_response if response.keep_alive and not self._keeps_log else response
+
+
+async def _limited(begun: Awaitable[_T], seconds: float) -> _T | Response:
+    try:
+        async with asyncio.timeout(seconds):
+            return await begun
+    except TimeoutError:
+        return TOOK_TOO_LONG

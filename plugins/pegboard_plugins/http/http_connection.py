@@ -10,7 +10,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,9 +17,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 
 from pegboard_plugins.http.aiohttp_internals import (
-    PausingConnection,
     closes_after_requests,
-    has_internals,
     is_idle,
     is_reading_paused,
     put_waiter,
@@ -30,6 +27,7 @@ from pegboard_plugins.http.aiohttp_internals import (
 )
 from pegboard_plugins.http.hang_ups import LOOK_SECONDS, has_hung_up
 from pegboard_plugins.http.sending import SendLimit, unsent_bytes
+from pegboard_plugins.http.staged_close import StagedConnection
 
 logger = logging.getLogger("pegboard.plugins.http")
 
@@ -82,7 +80,7 @@ class ConnectionSettings(NamedTuple):
     knows_internals: bool
 
 
-class HttpConnection(PausingConnection):
+class HttpConnection(StagedConnection):
     """A connection that closes if the headers of a request take too long or too many bytes.
 
     Attributes:
@@ -97,7 +95,6 @@ class HttpConnection(PausingConnection):
         "_header_timer",
         "_is_watched",
         "_last_body",
-        "_open",
         "_requests",
         "_running",
         "_settings",
@@ -110,7 +107,6 @@ class HttpConnection(PausingConnection):
         super().__init__(*arguments, **keywords)
         self._settings = settings
         self._requests = waiting_requests(self)
-        self._open: asyncio.Transport | None = None  # until the connection is lost, unlike `transport`
         self.begun: Any = None
         self._running: asyncio.Task[None] | None = None
         self.is_operator = False
@@ -124,7 +120,6 @@ class HttpConnection(PausingConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer for headers. A connection without any request is closed like a slow request."""
         super().connection_made(transport)
-        self._open = self.transport
         self.is_operator = self._settings.proves(transport)
         address = self.peername  # aiohttp keeps it, and uvloop makes a new one for each question
         self.remote = str(address[0]) if isinstance(address, tuple) else address
@@ -194,9 +189,8 @@ class HttpConnection(PausingConnection):
     def _answer(self, waiter: asyncio.Future[None]) -> None:
         """Answer the only request. Until its response is written, further requests wait."""
         requests, begin = self._requests, self._settings.begin
-        assert requests is not None
         assert begin is not None
-        if self.transport is None or len(requests) != 1 or closes_after_requests(self):
+        if requests is None or self.transport is None or len(requests) != 1 or closes_after_requests(self):
             self._go_on(waiter, is_written=False)
             return
         try:
@@ -262,12 +256,42 @@ class HttpConnection(PausingConnection):
         self._stop_clock()
         if self._open is not None:
             self._settings.send_limit.end(self._open)
-            self._open = None
         if self._running is not None:
             self._loop.call_soon(self._running.cancel)  # when it has started, because it ends what was begun
         elif self.begun is not None:
             self._settings.drop(self)
         super().connection_lost(exc)
+
+    def force_close(self) -> None:
+        """Close the connection in stages. Examine nothing that still arrives."""
+        self._stop_clock()
+        self._requests = None
+        super().force_close()
+
+    @property
+    def is_sending(self) -> bool:
+        """True if the client has not read everything that was written for it."""
+        return self._open is not None and unsent_bytes(self._open) > 0
+
+    @property
+    def is_busy(self) -> bool:
+        """True if a request is not answered, or its response is not read."""
+        return self.is_sending or (self.transport is not None and not is_idle(self))
+
+    def end(self) -> None:
+        """Close the connection after the requests that have arrived. A first request and the rest of one may arrive."""
+        body = self._last_body
+        if body is None or not body.is_eof() or self._head_begun:
+            return
+        if is_idle(self):
+            self.force_close()
+        else:
+            self.close()
+
+    def end_idle(self) -> None:
+        """Close the connection if it waits for a request."""
+        if is_idle(self):
+            self.force_close()
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
@@ -328,38 +352,3 @@ class HttpConnection(PausingConnection):
         if answer and self.transport is not None and is_idle(self):
             self.transport.write(answer)
         self.force_close()
-
-
-class HttpServer(web.Server):
-    """aiohttp's low-level server with `HttpConnection` as its protocol."""
-
-    def __init__(
-        self,
-        handler: Any,
-        *,
-        header_seconds: float,
-        proves: IsOperator,
-        begin: Begin | None,
-        drop: Drop,
-        send_limit: SendLimit,
-        **options: Any,
-    ) -> None:
-        factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
-        super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)
-        knows_internals = has_internals()
-        settings = ConnectionSettings(
-            header_seconds=header_seconds,
-            max_head_bytes=MAX_HEADER_FIELDS * options["max_field_size"],
-            proves=proves,
-            begin=begin if knows_internals else None,
-            drop=drop,
-            send_limit=send_limit,
-            knows_internals=knows_internals,
-        )
-        self._make_connection = partial(
-            HttpConnection, self, loop=asyncio.get_running_loop(), settings=settings, **options
-        )
-
-    def __call__(self) -> HttpConnection:
-        """Return the protocol of a new connection."""
-        return self._make_connection()

@@ -8,6 +8,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
@@ -18,17 +19,17 @@ from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
-from pegboard_plugins.http.http_connection import HttpServer, IsOperator
+from pegboard_plugins.http.http_connection import IsOperator
+from pegboard_plugins.http.http_server import HttpServer
 from pegboard_plugins.http.listener import Listener
 from pegboard_plugins.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
 from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.staged_close import LINGER_SECONDS
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
 
 FINISH_SECONDS = 0.2
 """The time limit for writing finished responses after the host has drained, and for ending unfinished responses.
 """
-LINGER_SECONDS = 2.0
-"""How long the rest of a rejected body is read and discarded, so that the client can read the rejection."""
 MAX_PENDING_CONNECTIONS = 1024
 
 
@@ -58,18 +59,26 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
     unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None and not passed else None
-    until = 0.0
+    closing: list[asyncio.Task[None]] = []
     try:
         listeners = await _listen(config, runner, tls, unix, passed)
         try:
             host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
-            until = await host.wait_stopping()
+            await host.wait_stopping()
         finally:
             for listener in listeners:
-                listener.close()
+                if passed or tls:  # passed sockets stay open, and a TLS handshake can be repeated
+                    listener.close()
+                else:
+                    closing.append(asyncio.create_task(_stop_listening(listener, server)))
         await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
     finally:
-        await handler.finish(server, FINISH_SECONDS, until)
+        await asyncio.gather(*closing)
+        await handler.end_streams(FINISH_SECONDS)
+        await server.end(await host.wait_stopping() if host.stopping else 0.0)
+        if any(handler.load):
+            await handler.end_requests(FINISH_SECONDS)
+            await server.end()
         await runner.cleanup()
         if unix is not None:
             unix.remove()
@@ -168,6 +177,28 @@ async def _accept(
     if is_unix(bound):
         return await loop.create_unix_server(factory, sock=bound, **options)
     return await loop.create_server(factory, sock=bound, **options)
+
+
+async def _stop_listening(listener: asyncio.Server, server: HttpServer) -> None:
+    """Close a listening socket. First accept the connections that wait, because the system would reset them."""
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, asyncio.SelectorEventLoop):
+        for one in listener.sockets:
+            loop.remove_reader(one.fileno())
+        await asyncio.sleep(0)  # asyncio drops connections that it has just accepted if the listener is closed
+    copies = []
+    with suppress(OSError):  # no descriptor is free
+        copies = [socket.fromfd(one.fileno(), one.family, one.type) for one in listener.sockets]
+    listener.close()
+    await asyncio.sleep(0)  # uvloop closes the socket at the end of this turn of the loop
+    accepted = []
+    for copy in copies:
+        with copy, suppress(OSError):  # until none waits
+            copy.setblocking(False)
+            while True:
+                accepted.append(copy.accept()[0])
+    connecting = (loop.connect_accepted_socket(server, one) for one in accepted)
+    await asyncio.gather(*connecting, return_exceptions=True)
 
 
 def _url(config: HttpConfig, listener: asyncio.Server, passed: Sequence[socket.socket], scheme: str) -> str:

@@ -11,7 +11,7 @@ from aiohttp.http import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
 
 from pegboard_plugins.http import aiohttp_internals
-from pegboard_plugins.http.http_connection import HttpServer
+from pegboard_plugins.http.http_server import HttpServer
 from pegboard_plugins.http.sending import SendLimit
 from tests.support.peer import WAIT
 

@@ -3,52 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pegboard.types import EventStream, Request, Response
-from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.handler import Handler
-from pegboard_plugins.http.http_connection import HttpServer
-from pegboard_plugins.http.request_guard import RequestGuard
-from tests.support.http import Line, request_bytes
-from tests.support.peer import WAIT
-
-
-def bytes_of(body: bytes) -> bytes:
-    return request_bytes("POST", "/", body=body)
-
-
-@asynccontextmanager
-async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIterator[tuple[Callable[[], Any], Any]]:
-    """Serve a function. Yield a function that connects, and the connections of the server."""
-    config = HttpConfig(**settings)
-    host: Any = SimpleNamespace(begin=begin, stopping=False)
-    handler = Handler(config, RequestGuard(config, loopback=True), host)
-    server = HttpServer(
-        handler.handle,
-        request_factory=handler.request,
-        handler_cancellation=True,
-        header_seconds=60,
-        proves=lambda transport: False,
-        begin=handler.begin,
-        drop=handler.drop,
-        send_limit=handler.send_limit,
-        max_field_size=1024,
-    )
-    listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
-
-    async def connect() -> Line:
-        return Line(*await asyncio.open_connection(*listener.sockets[0].getsockname()))
-
-    async with asyncio.timeout(WAIT):
-        yield connect, server
-    listener.close()
-    await server.shutdown(1)
+from tests.support.http import request_bytes
+from tests.support.http_connections import bytes_of, idle_connection, serving
 
 
 async def waited(body: bytes) -> Response:
@@ -96,21 +57,6 @@ async def test_a_request_that_has_begun_counts_as_a_request_in_flight() -> None:
         release.set()
         assert (await first.answer()).status == 200
         assert (await first.request("POST", "/", body=b"0")).status == 200
-
-
-@asynccontextmanager
-async def idle_connection() -> AsyncIterator[tuple[Line, Any, list[bytes]]]:
-    """Yield a client, its connection in the server, which waits for a request, and the bodies of begun requests."""
-    begun: list[bytes] = []
-
-    def begin(request: Request) -> Response:
-        begun.append(request.body)
-        return Response(200, request.body)
-
-    async with serving(begin) as (connect, server), await connect() as line:
-        await line.request("POST", "/", body=b"0")
-        begun.clear()
-        yield line, server.connections[0], begun
 
 
 async def test_requests_of_all_connections_are_parsed_before_the_first_is_answered() -> None:
@@ -166,7 +112,7 @@ async def test_a_waiting_request_is_answered_when_the_server_ends() -> None:
         await line.send(bytes_of(b"1"))
         await begun.wait()
         handler = server.request_handler.__self__
-        await handler.finish(server, 0.5)
+        await handler.end_requests(0.5)
         for connection in server.connections:
             connection.force_close()
         assert (await line.answer()).status == 503

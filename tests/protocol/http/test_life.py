@@ -17,7 +17,7 @@ from tests.support import unruly_kit
 from tests.support.http import OPEN_MCP, Line, Served, http_config, with_tls
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 from tests.support.peer import LIMIT, WAIT
-from tests.support.pool import make_site
+from tests.support.pool import make_fixture_site, make_site
 from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -109,6 +109,25 @@ async def test_a_response_that_is_being_read_arrives_whole(
         await served.said("until clients have read their responses")
         line.writer.transport.resume_reading()  # type: ignore[attr-defined]
         assert (await line.answer()).body.count(b"x") >= 9_000_000
+        assert await served.wait() == 0
+
+
+@pytest.mark.parametrize("is_fast", [False, True])
+async def test_connections_that_wait_to_be_accepted_are_served(
+    fixture_site: Path, tmp_path: Path, is_fast: bool
+) -> None:
+    """The server begins to end when it has not yet read their requests. uvloop is fast."""
+    one = modern(call("fixture_echo", {"text": "x"}))
+    async with Served(make_fixture_site(tmp_path) if is_fast else fixture_site) as served:
+        served.signal(signal.SIGSTOP)
+        lines = [await served.connect() for _ in range(50)]
+        for line in lines:
+            await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        served.signal(signal.SIGTERM)
+        served.signal(signal.SIGCONT)
+        for line in lines:
+            assert (await line.answer()).status == 200
+            assert await line.reader.read() == b""
         assert await served.wait() == 0
 
 
