@@ -226,6 +226,14 @@ async def test_a_batch_without_requests_gets_no_response(batching: McpClient) ->
     assert await batching.settle() == []
 
 
+async def test_a_batch_of_invalid_messages_gets_one_batch_of_errors(batching: McpClient) -> None:
+    """JSON-RPC 2.0 section 6. Over HTTP the status is 200, because clients take 404 for the end of the session."""
+    for batch in ([1], [{"foo": 1}, None], [[request(1)]]):
+        found = await batching.send_raw(json.dumps(batch).encode())
+        assert found.status in (None, 200)
+        assert [one["error"]["code"] for one in found.message] == [INVALID] * len(batch)
+
+
 async def test_a_cancelled_request_is_left_out_of_the_response(batching: McpClient) -> None:
     batch = asyncio.create_task(answer(batching, [call("gone", "fixture_wait", label="in a batch"), request("stays")]))
     while not (await asyncio.wait({batch}, timeout=0.1))[0]:  # a cancellation that comes too early is ignored

@@ -206,8 +206,8 @@ class SessionEndpoint:
         finally:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
-        if responses and not any(type(one) is dict and "method" in one and "id" in one for one in messages):
-            return Response(404, responses[0])  # the batch has only responses, and some are rejected
+        if responses and all(map(_needs_no_response, messages)):
+            return Response(404, responses[0])  # a response of the client is rejected
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
     async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
@@ -300,6 +300,14 @@ class SessionEndpoint:
         service.session_ended(session.id)
         await self._sessions.close(session)
         return Response(204)
+
+
+def _needs_no_response(message: Any) -> bool:
+    """Return True for a notification or a response."""
+    try:
+        return message_type(message) != "request"
+    except ProtocolError:
+        return False
 
 
 def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:
