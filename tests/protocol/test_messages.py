@@ -229,7 +229,7 @@ async def test_a_batch_without_requests_gets_no_response(batching: McpClient) ->
 async def test_a_batch_of_invalid_messages_gets_one_batch_of_errors(batching: McpClient) -> None:
     """JSON-RPC 2.0 section 6. Over HTTP the status is 200, because clients take 404 for the end of the session."""
     for batch in ([1], [{"foo": 1}, None], [[request(1)]]):
-        found = await batching.send_raw(json.dumps(batch).encode())
+        found: Any = await batching.send_raw(json.dumps(batch).encode())
         assert found.status in (None, 200)
         assert [one["error"]["code"] for one in found.message] == [INVALID] * len(batch)
 

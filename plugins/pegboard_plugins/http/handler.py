@@ -96,6 +96,7 @@ class Handler:
             or head.should_close
             or head.upgrade  # aiohttp resets its parser after these
             or not _is_plain_path(head.path)
+            or head.chunked  # other transfer codings are refused
             or hdrs.CONTENT_ENCODING in headers
             or content.total_bytes > self._max_body_bytes
             or connection.writing_paused

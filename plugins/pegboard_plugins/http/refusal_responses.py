@@ -24,6 +24,13 @@ ENCODED = Response(
     content_type="text/plain",
     headers={"Accept-Encoding": "identity"},
 )
+CODED = Response(
+    status=501,
+    body=b"Send the body with no transfer coding but chunked.\n",
+    content_type="text/plain",
+    headers=_CLOSE,
+)
+"""The response to a body with an unknown transfer coding (RFC 9112 section 6.1)."""
 TOOK_TOO_LONG = Response(status=504, body=b"The request took too long.\n", content_type="text/plain")
 NO_ROOM = Response(
     status=503,

@@ -11,7 +11,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from pegboard.types import Response
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.large_bodies import LargeBodies
-from pegboard_plugins.http.refusal_responses import BROKEN, ENCODED, NO_ROOM, TOO_SLOW, too_large
+from pegboard_plugins.http.refusal_responses import BROKEN, CODED, ENCODED, NO_ROOM, TOO_SLOW, too_large
 
 
 class RequestBodies:
@@ -36,8 +36,8 @@ class RequestBodies:
         content = request.content
         if content.is_eof() and content.exception() is None:
             return self._received(request)
-        if _is_encoded(request):
-            return ENCODED
+        if (refusal := _refusal(request)) is not None:
+            return refusal
         if (request.content_length or 0) > self._config.max_body_bytes:
             return self._too_large
         if not self._large_bodies.has_room(request.content_length, key):
@@ -63,8 +63,8 @@ class RequestBodies:
     def _received(self, request: web.BaseRequest) -> bytes | Response:
         """Return a body that arrived with the headers, or the error response if the body is too large."""
         body = request.content.read_nowait()
-        if body and _is_encoded(request):
-            return ENCODED
+        if body and (refusal := _refusal(request)) is not None:
+            return refusal
         return body if len(body) <= self._config.max_body_bytes else self._too_large
 
 
@@ -74,5 +74,9 @@ async def _invite(request: web.BaseRequest) -> None:
     request.writer.output_size = 0
 
 
-def _is_encoded(request: web.BaseRequest) -> bool:
-    return request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity"
+def _refusal(request: web.BaseRequest) -> Response | None:
+    """Return the error response to an encoded body; None for other bodies."""
+    headers = request.headers
+    if headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
+        return ENCODED
+    return CODED if headers.get(hdrs.TRANSFER_ENCODING, "chunked").strip().lower() != "chunked" else None

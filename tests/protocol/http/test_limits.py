@@ -58,6 +58,19 @@ async def test_a_body_beyond_the_limit_is_refused_before_it_is_sent_or_when_it_g
     await alive(strict)
 
 
+async def test_a_transfer_coding_other_than_chunked_is_refused(strict: Served) -> None:
+    """RFC 9112 section 6.1, if the body arrives with the head and if it arrives later."""
+    body = json.dumps(modern(ECHO)).encode()
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    fields = [*mirrored(modern(ECHO)), ("Transfer-Encoding", "gzip, chunked")]
+    for first, later in ((chunks, b""), (b"", chunks)):
+        async with await strict.connect() as line:
+            await line.send(request_bytes("POST", "/mcp", fields, first))
+            answer = await line.answer()
+            assert (answer.status, answer.get("Connection")) == (501, "close")
+            await line.send(later)
+
+
 async def test_a_body_of_exactly_the_limit_is_served_in_chunks(strict: Served) -> None:
     one = modern(call("fixture_length", {"text": ""}))
     one["params"]["arguments"]["text"] = "x" * (LIMIT - len(json.dumps(one)))
