@@ -42,7 +42,7 @@ _HOMES = {
     "loading.found_toolkits": "found_toolkits",
     "wire.session_codec": "decode_session encode_session",
     "wire.encoded_result": "EncodedResult",
-    "wire.codec": "REPEATED_MEMBERS decode decode_message encode encode_text",
+    "wire.codec": "REPEATED_MEMBERS decode decode_message decode_unique encode encode_text",
     "wire.jsonrpc": """
         INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY PARSE_ERROR
         RESOURCE_NOT_FOUND jsonrpc_error jsonrpc_notification jsonrpc_result

@@ -236,6 +236,7 @@ from pegboard.wire.codec import (
     REPEATED_MEMBERS,
     decode,
     decode_message,
+    decode_unique,
     encode,
     encode_text,
 )
@@ -384,6 +385,7 @@ __all__ = [
     "decode",
     "decode_message",
     "decode_session",
+    "decode_unique",
     "encode",
     "encode_session",
     "encode_text",

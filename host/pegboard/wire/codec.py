@@ -36,6 +36,21 @@ def decode(data: bytes) -> Any:
     return value
 
 
+def decode_unique(data: bytes) -> Any:
+    """Read one JSON value whose objects repeat no member. Programs may read a repeated member differently.
+
+    Raises:
+        ValueError: as for `decode`, or an object repeats a member.
+    """
+    value = decode(data)
+    if _may_repeat(data, to_json(value)):
+        import json
+
+        if _repeats(json.loads(data, object_pairs_hook=_Members)):
+            raise ValueError("an object repeats a member")
+    return value
+
+
 def decode_message(data: bytes) -> tuple[Any, bool]:
     """Read a JSON-RPC message or batch. Return the message, and True if an envelope repeats a member.
 
@@ -54,10 +69,17 @@ def decode_message(data: bytes) -> tuple[Any, bool]:
     written = to_json(message, inf_nan_mode="constants")
     if _contains(written, b"Infinity") and not _has_only_finite_numbers(message):
         raise _out_of_range()
-    # a member that is lost takes its colon with it; other colons are in strings, and stay
-    if data.count(b":") == written.count(b":") and not (b"\\" in data and b"\\u003a" in data.lower()):
+    if not _may_repeat(data, written):
         return message, False
     return message, _mark_repeated_members(data, message)
+
+
+def _may_repeat(data: bytes, written: bytes) -> bool:
+    """Return True if an object may repeat a member: it loses a colon when it is written again.
+
+    Other colons are in strings, and stay.
+    """
+    return data.count(b":") != written.count(b":") or (b"\\" in data and b"\\u003a" in data.lower())
 
 
 def _out_of_range() -> ValueError:

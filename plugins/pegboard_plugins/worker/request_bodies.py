@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from pegboard import Authorization
-from pegboard.plugin import decode
+from pegboard.plugin import decode_unique
 from pegboard.types import Request, Supplied
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -88,10 +88,10 @@ def read_body(request: Request, model: type[Model]) -> Model:
     """Return the body of a request as a model.
 
     Raises:
-        InvalidBodyError: the body is not a JSON object, or does not fit the model.
+        InvalidBodyError: the body is not a JSON object, repeats a member, or does not fit the model.
     """
     try:
-        body = decode(request.body)
+        body = decode_unique(request.body)
     except ValueError:
         body = None
     if not isinstance(body, dict):

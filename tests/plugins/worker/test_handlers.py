@@ -53,7 +53,9 @@ async def test_a_tool_learns_that_it_has_no_session(engine: Engine) -> None:
 
 @pytest.mark.parametrize("path", ["tools/invoke", "resources/list", "resources/read"])
 async def test_a_body_must_be_a_json_object(engine: Engine, path: str) -> None:
-    for body in (b"", b"[]", b"null", b'{"a":1,"a":2', b'{"tool": NaN}', b'{"inputs":' * 10_000):
+    invalid = [b"", b"[]", b"null", b'{"a":1,"a":2', b'{"tool": NaN}', b'{"inputs":' * 10_000]
+    repeated = [b'{"uri":"a","uri":"b"}', b'{"x":[{"a:":1,"\\u0061:":2}]}']
+    for body in (*invalid, *repeated):
         reply = await engine.ask("POST", path, body)
         assert (reply.status, reply.body) == (400, {"code": -32602, "message": MALFORMED})
 
