@@ -221,6 +221,14 @@ class ProtocolContext(Protocol):
         """
         ...
 
+    async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
+        """Authenticate a request again, for example to end its stream when its caller is no longer admitted.
+
+        Set `request.caller` to `request.channel` before. Return the caller, or the response that refuses the request;
+        a response with status 500 or above does not refuse the caller.
+        """
+        ...
+
     async def store(self, contract: type[Any], name: str) -> Any:
         """Return the store of that contract and name, which a setting marked with `StoreName` selects.
 

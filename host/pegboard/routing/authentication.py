@@ -114,7 +114,7 @@ class GuardedHandler:
     def _admit(self, caller: Caller, request: Request, host: ProtocolContext) -> Answer:
         if request.notes is not None:
             request.notes["caller"] = caller
-        return self._handler(request._replace(caller=caller), host)
+        return self._handler(request._replace(caller=caller, channel=request.caller), host)
 
     async def _awaited(
         self, answer: Awaitable[Response | EventStream], authenticator: Authenticator

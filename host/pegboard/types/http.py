@@ -38,6 +38,7 @@ class Request(NamedTuple):
         peer: the client's address, for logs.
         notes: a mapping in which the host stores the admitted `caller` for the server; None if the server does not need
             it.
+        channel: the `caller` before an authenticator admitted the request, to authenticate the request again.
     """
 
     method: str
@@ -48,6 +49,7 @@ class Request(NamedTuple):
     caller: Caller = ANONYMOUS
     peer: str = ""
     notes: MutableMapping[str, Any] | None = None
+    channel: Caller = ANONYMOUS
 
 
 class Response(NamedTuple):

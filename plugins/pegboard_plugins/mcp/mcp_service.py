@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from pegboard import MCPError, ToolResult
@@ -41,6 +41,7 @@ from pegboard_plugins.mcp.session import Session
 if TYPE_CHECKING:
     from pegboard.plugin import MessageQueues
     from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.admitted_streams import AdmittedStreams
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.subscriptions import ClientSubscription
 
@@ -103,6 +104,13 @@ class McpService:
         return subscribe_topics(
             self.host.contributed, call, wanted, lambda method, params: notify(method, encoder.inlined(params))
         )
+
+    @cached_property
+    def admitted_streams(self) -> AdmittedStreams:
+        """The open streams of the endpoint."""
+        from pegboard_plugins.mcp.admitted_streams import AdmittedStreams
+
+        return AdmittedStreams(self.host)
 
     def end(self) -> None:
         """Stop handling notifications."""

@@ -16,7 +16,7 @@ from pegboard.plugin import (
     SessionRecorder,
     with_similar_tool,
 )
-from pegboard.types import Call, Caller, Change, Failure, Identity, ItemKind, Listing, Outcome, Tool
+from pegboard.types import Call, Caller, Change, Failure, Identity, ItemKind, Listing, Outcome, Request, Response, Tool
 from pegboard_plugins.mcp.profiles import KINDS, Profile
 
 _LISTS: dict[str, ItemKind] = {
@@ -132,6 +132,10 @@ class ProfileHost:
             page = Listing(whole.kind, items, whole.next_cursor, private=whole.private)
             self._pages[whole] = page
         return page
+
+    async def authenticate(self, request: Request, policy: str = "") -> Caller | Response:
+        """Authenticate a request again, by default with the policy of the profile."""
+        return await self.host.authenticate(request, policy or self._profile.policy)
 
     # --- passed on
 

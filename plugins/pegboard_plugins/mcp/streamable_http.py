@@ -139,7 +139,8 @@ class StreamableHttp:
         if method == "subscriptions/listen":
             if not takes.events:
                 return NOT_ACCEPTABLE
-            return self._listen(service.listen(request_id, params, client, request.caller, request.headers), service)
+            subscription = service.listen(request_id, params, client, request.caller, request.headers)
+            return self._listen(subscription, request, service)
         stateless_call = StatelessCall(request_id) if takes.events and (tells or not takes.json) else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
@@ -152,11 +153,14 @@ class StreamableHttp:
             return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)
         return await stateless_call.respond(_stateless_answer(service, call, stateless_call), streamed=not takes.json)
 
-    def _listen(self, subscription: ClientSubscription, service: McpService) -> Response | EventStream:
+    def _listen(
+        self, subscription: ClientSubscription, request: Request, service: McpService
+    ) -> Response | EventStream:
         if len(service.changes) > self._config.max_listening:
             subscription.end()
             busy = error_response(503, subscription.request_id, INTERNAL_ERROR, "There are too many subscriptions.")
             return busy._replace(headers={"Retry-After": "60"})
+        service.admitted_streams.add(subscription, request)
         return EventStream(SubscriptionStream(subscription), STREAM_HEADERS)
 
 

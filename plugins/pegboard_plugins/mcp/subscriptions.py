@@ -94,7 +94,7 @@ class ClientSubscription:
         ProtocolError: the request is invalid, or requests an extension that its client does not declare.
     """
 
-    __slots__ = ("_close", "_ending", "_filter", "_held", "_loop", "_service", "queue", "request_id")
+    __slots__ = ("__weakref__", "_close", "_ending", "_filter", "_held", "_loop", "_service", "queue", "request_id")
 
     def __init__(self, call: Call, service: McpService) -> None:
         assert call.request_id is not None

@@ -11,6 +11,8 @@ import pytest
 
 from tests.plugins.login.front import Front
 from tests.plugins.login.identity_server import IdentityServer
+from tests.support.http import Line
+from tests.support.http_mcp import Streaming, message, mirrored, modern
 from tests.support.person import Person
 from tests.support.wire import PEGBOARD, client_environment
 
@@ -65,6 +67,20 @@ async def test_the_operator_lists_and_ends_logins(provider: IdentityServer, stat
         code, _, said = await people(state, "--end", row["id"])
         assert code == 1
         assert "there is no login of" in said
+
+
+async def test_the_streams_of_a_login_end_with_it(
+    provider: IdentityServer, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard_plugins.mcp.admitted_streams.CHECK_SECONDS", 0.01)
+    async with Front(provider.url, checked_seconds=0) as front:
+        token = (await front.tokens(await front.client()))["access_token"]
+        one = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        async with Line(*await asyncio.open_connection("127.0.0.1", front.port)) as line:
+            streaming = Streaming(line)
+            await streaming.begin(one, mirrored(one, Authorization=f"Bearer {token}"))
+            assert (await people(state, "--end", "ann@example.com"))[0] == 0
+            assert [last["result"]["resultType"] async for last in streaming.rest()] == ["complete"]
 
 
 async def test_a_person_ends_the_own_logins(provider: IdentityServer) -> None:

@@ -248,38 +248,39 @@ class SessionEndpoint:
             if not session.streams and len(service.changes) >= self._config.max_listening:
                 busy = error_response(503, None, INTERNAL_ERROR, "There are too many streams; try again later.")
                 return busy._replace(headers={"Retry-After": "60"})
-            last, left = request.headers.getall("Last-Event-ID", ()), seconds_left(request.caller)
+            last = request.headers.getall("Last-Event-ID", ())
             if not last:
-                return EventStream(session.open_standalone().read(seconds=left), STREAM_HEADERS)
-            stream = await self._resume(session, last, left)
+                return _standalone(session.open_standalone(), request, service)
+            stream = await self._resume(session, last, request, service)
         finally:
             await self._sessions.release(session)
         return stream or error_response(
             400, None, INVALID_REQUEST, "The events after that Last-Event-ID are no longer available."
         )
 
-    async def _resume(self, session: HttpSession, last: Any, left: float | None) -> EventStream | None:
-        """Return the stream, starting after an event. A standalone stream ends when the caller's token expires."""
+    async def _resume(
+        self, session: HttpSession, last: Any, request: Request, service: McpService
+    ) -> EventStream | None:
+        """Return the stream, starting after an event."""
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
         known = session.streams.get(named.stream)
         stream = known or SessionStream(session.id, session.retention, "", named.stream)
         missed = await stream.missed(named.number)
-        is_standalone = named.stream.startswith(STANDALONE_STREAM_PREFIX)
-        if is_standalone:
+        if named.stream.startswith(STANDALONE_STREAM_PREFIX):
             if missed is None:
-                return EventStream(session.open_standalone().read(seconds=left), STREAM_HEADERS)  # it has only changes
+                return _standalone(session.open_standalone(), request, service)  # it has only changes
             if session.streams.get(named.stream) is None:
                 stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
-        elif known is None:  # the call has ended: only stored messages are left
+            return _standalone(stream, request, service, missed, prime=False)
+        if known is None:  # the call has ended: only stored messages are left
             missed = await self._kept(stream, missed, named.number)
         if missed is None:
             return None
-        seconds = left if is_standalone else None
         request_id = request_id_of(named.stream)
         at_the_end = None if request_id is None else partial(cut_response, request_id)
-        reader = stream.read(missed, prime=False, polled=not is_standalone, seconds=seconds)
+        reader = stream.read(missed, prime=False, polled=True)
         return EventStream(messages=reader, headers=STREAM_HEADERS, cut=at_the_end)
 
     async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
@@ -308,6 +309,15 @@ def _needs_no_response(message: Any) -> bool:
         return message_type(message) != "request"
     except ProtocolError:
         return False
+
+
+def _standalone(
+    stream: SessionStream, request: Request, service: McpService, missed: Missed = (), *, prime: bool = True
+) -> EventStream:
+    """Return a standalone stream. It ends when the caller's token expires, or the caller is no longer admitted."""
+    reader = stream.read(missed, prime=prime, seconds=seconds_left(request.caller))
+    service.admitted_streams.add(reader, request)
+    return EventStream(reader, STREAM_HEADERS)
 
 
 def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:

@@ -145,6 +145,10 @@ class SessionStream:
         """Wait for a message or the end of the stream."""
         return self._queue.wait()
 
+    def wake(self) -> None:
+        """Wake the reader."""
+        self._queue.wake()
+
     def move_to(self, other: SessionStream) -> None:
         """Move all waiting messages to another stream."""
         self._queue.move_to(other._queue)
@@ -241,7 +245,7 @@ class SessionStream:
 class SessionStreamReader:
     """One connection that reads a stream: its events, in order."""
 
-    __slots__ = ("_ends", "_loop", "_missed", "_prime", "_stream", "_until")
+    __slots__ = ("__weakref__", "_ends", "_loop", "_missed", "_prime", "_stream", "_until")
 
     def __init__(
         self, stream: SessionStream, missed: Missed, *, prime: bool, polled: bool, seconds: float | None
@@ -287,6 +291,11 @@ class SessionStreamReader:
         except TimeoutError:
             return False
         return True
+
+    def stop(self) -> None:
+        """End the reader, although its connection could read on. The stream may be resumed."""
+        self._ends = self._loop.time()
+        self._stream.wake()
 
     async def aclose(self) -> None:
         """End the reader when its connection ends."""

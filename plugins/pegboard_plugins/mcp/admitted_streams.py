@@ -1,0 +1,95 @@
+"""Streams apart from calls. They end when the request that opened them would no longer be admitted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextvars import Context
+from typing import Protocol
+from weakref import WeakKeyDictionary, ref
+
+from pegboard.plugin import ProtocolContext, RefusalLog
+from pegboard.types import Caller, Request
+
+CHECK_SECONDS = 15.0
+"""The interval in seconds after which the caller of each open stream is authenticated again."""
+
+_AUDIT = RefusalLog()
+logger = logging.getLogger("pegboard.mcp")
+
+
+class AdmittedStream(Protocol):
+    """An open stream."""
+
+    def stop(self) -> None:
+        """End the stream. The client may open another one."""
+
+
+class AdmittedStreams:
+    """The open streams of one endpoint. A stream whose caller is no longer admitted is stopped.
+
+    The reason may be a reload without the token, a login that has ended, or a token that was revoked. Streams of the
+    operator are not checked.
+
+    Args:
+        host: the host, which authenticates callers.
+    """
+
+    def __init__(self, host: ProtocolContext) -> None:
+        self._host = host
+        self._requests: WeakKeyDictionary[AdmittedStream, Request] = WeakKeyDictionary()  # without ended streams
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, stream: AdmittedStream, request: Request) -> None:
+        """Check a stream until it ends.
+
+        Args:
+            stream: the stream.
+            request: the request that opened it, with the caller that was admitted.
+        """
+        if request.caller.trusted:
+            return
+        self._requests[stream] = request._replace(body=b"", notes=None)
+        if self._timer is None and self._task is None:
+            self._start()
+
+    def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        # the variables of a request would stay in memory
+        self._timer = loop.call_later(CHECK_SECONDS, self._begin, context=Context())
+
+    def _begin(self) -> None:
+        self._timer = None
+        self._task = asyncio.create_task(self._check_all())
+
+    async def _check_all(self) -> None:
+        try:
+            for stream in self._requests.keyrefs():
+                await asyncio.sleep(0)  # many checks do not delay other requests
+                await self._check(stream)
+        finally:
+            self._task = None
+            if self._requests:
+                self._start()
+
+    async def _check(self, reference: ref[AdmittedStream]) -> None:
+        stream = reference()
+        if stream is None or await self._is_admitted(request := self._requests[stream]):
+            return
+        facts = {"peer": request.peer, "path": request.path}
+        _AUDIT.refused("a stream whose caller is no longer admitted", request.caller, facts, logging.INFO)
+        del self._requests[stream]
+        stream.stop()
+
+    async def _is_admitted(self, request: Request) -> bool:
+        """Return True if the request would be admitted, with no fewer scopes, or if this cannot be known now."""
+        before = request.caller
+        try:
+            now = await self._host.authenticate(request._replace(caller=request.channel))
+        except Exception:
+            logger.exception("an authenticator failed: the stream of its caller ends")
+            return False
+        if isinstance(now, Caller):
+            return now.identity == before.identity and now.scopes >= before.scopes
+        return now.status >= 500
