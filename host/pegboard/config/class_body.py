@@ -72,8 +72,10 @@ class ClassBody:
 
     def is_deferrable(self) -> bool:
         """Return True if pydantic need not see a field or method before it validates a value."""
-        fields = (not name.startswith("_") and not _is_constant(text) for name, text in self.annotations.items())
-        return all(fields) and all(_is_deferrable_member(name, self.members[name]) for name in self.methods)
+        for name, text in self.annotations.items():
+            if name.startswith("_") or "ClassVar" in text or "Final" in text:
+                return False
+        return all(_is_deferrable_member(name, self.members[name]) for name in self.methods)
 
     def is_readable(self) -> bool:
         """Return True if the fields can be known without pydantic."""
@@ -124,10 +126,6 @@ def _field(annotation: Any, value: Any) -> DeferredField:
         value = value.arguments[0] if value.arguments else value.options.get("default", ...)
     marks = tuple(one for one in metadata if not isinstance(one, Recorded))
     return DeferredField(kind, marks, tuple(pair for pair in options if pair[0] in _LIMITS), value)
-
-
-def _is_constant(annotation: str) -> bool:
-    return "ClassVar" in annotation or "Final" in annotation
 
 
 def _is_deferrable_member(name: str, member: object) -> bool:

@@ -6,7 +6,7 @@ Building a model takes a quarter of the start of a host.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from inspect import signature
 from types import UnionType
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _M = TypeVar("_M", bound="BaseModel")
 _COMPARISONS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operator.lt}
+_MARKS = (WidensAccess, FromEnvironment)
+"""The classes of metadata that does not constrain values."""
 _SIZES = {"min_length": operator.ge, "max_length": operator.le}
 
 
@@ -94,7 +96,9 @@ def _deferred_settings(model: type, body: ClassBody, data: Mapping[str, Any], co
             raise NotPlainError
         for one in body.field_validators if name in plain else ():
             if name in one.arguments or "*" in one.arguments:
-                value = _validated(one.method.__get__(None, model), value, Info(context, name, values))
+                validate = one.method.__get__(None, model)
+                takes_info = len(signature(validate).parameters) > 1
+                value = validate(value, Info(context, name, values)) if takes_info else validate(value)
         values[name] = value
     settings = deferred_settings(model, values, plain)
     for one in body.model_validators:
@@ -102,13 +106,9 @@ def _deferred_settings(model: type, body: ClassBody, data: Mapping[str, Any], co
     return settings
 
 
-def _validated(validator: Callable[..., Any], value: Any, info: Info) -> Any:
-    return validator(value, info) if len(signature(validator).parameters) > 1 else validator(value)
-
-
 def _plain(field: FieldInfo | DeferredField | None, value: Any) -> Any:
     """Return a value that has exactly a simple type of its field."""
-    if field is None or field.alias or not _are_marks(field.metadata):
+    if field is None or field.alias or not all(isinstance(one, _MARKS) for one in field.metadata):
         raise NotPlainError
     annotation = field.annotation
     types = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
@@ -117,11 +117,6 @@ def _plain(field: FieldInfo | DeferredField | None, value: Any) -> Any:
     if tuple[str, ...] in types and type(value) is list and all(type(item) is str for item in value):
         return tuple(value)
     raise NotPlainError
-
-
-def _are_marks(metadata: Sequence[Any]) -> bool:
-    """Return True if no metadata constrains the value of a field."""
-    return all(isinstance(one, WidensAccess | FromEnvironment) for one in metadata)
 
 
 def _within_limits(field: DeferredField | None, value: Any) -> Any:

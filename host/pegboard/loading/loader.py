@@ -138,8 +138,8 @@ class Loader:
         running = [choice for choice in choices if choice.on]
         twice = self.report_duplicates(running)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
-        load = self.attempt if self.loaded is None else self.take
-        return choices, [plugin for choice in wanted if (plugin := load(choice, watch))]
+        found = (self.attempt(one, watch) if self.loaded is None else self.take(one, self.loaded) for one in wanted)
+        return choices, [plugin for plugin in found if plugin]
 
     def keep_closed(self, choices: Sequence[PluginChoice], plugins: list[LoadedPlugin]) -> None:
         """Close the route policy if an authenticator is configured but disabled."""
@@ -229,10 +229,9 @@ class Loader:
 
     # --- one plugin ---
 
-    def take(self, choice: PluginChoice, watch: SlowLoadMonitor) -> LoadedPlugin | None:
+    def take(self, choice: PluginChoice, loaded: Mapping[PluginKey, LoadedPlugin]) -> LoadedPlugin | None:
         """Return a plugin that is loaded already, and register it."""
-        assert self.loaded is not None
-        plugin = self.loaded.get(key_of(choice.origin))
+        plugin = loaded.get(key_of(choice.origin))
         if plugin is not None and not plugin.is_late:
             self.hooks.add_plugin(plugin.instance, f"{choice.origin.kind}:{choice.origin.name}")
         return plugin

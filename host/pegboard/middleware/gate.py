@@ -49,36 +49,33 @@ class Gate(Middleware):
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse a hidden tool."""
-        name = call.params.get("name")
-        if isinstance(name, str) and not self.allows("tools", name, call.caller):
-            raise self.refusal("tools", name, call)
+        self._refuse_hidden("tools", call.params.get("name"), call)
         return await call_next(call)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse a hidden resource."""
-        uri = call.params.get("uri")
-        if isinstance(uri, str) and not self.allows("resources", uri, call.caller):
-            raise self.refusal("resources", uri, call)
+        self._refuse_hidden("resources", call.params.get("uri"), call)
         return await call_next(call)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse a hidden prompt."""
-        name = call.params.get("name")
-        if isinstance(name, str) and not self.allows("prompts", name, call.caller):
-            raise self.refusal("prompts", name, call)
+        self._refuse_hidden("prompts", call.params.get("name"), call)
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse completion for a hidden prompt or template."""
         reference = call.params.get("ref")
         if isinstance(reference, dict):
-            name, uri = reference.get("name"), reference.get("uri")
-            of_prompt = reference.get("type") == "ref/prompt"
-            if of_prompt and isinstance(name, str) and not self.allows("prompts", name, call.caller):
-                raise self.refusal("prompts", name, call)
-            if not of_prompt and isinstance(uri, str) and not self.allows("resources", uri, call.caller):
-                raise self.refusal("resources", uri, call)
+            if reference.get("type") == "ref/prompt":
+                self._refuse_hidden("prompts", reference.get("name"), call)
+            else:
+                self._refuse_hidden("resources", reference.get("uri"), call)
         return await call_next(call)
+
+    def _refuse_hidden(self, kind: ItemKind, name: object, call: Call) -> None:
+        """Refuse a hidden item."""
+        if isinstance(name, str) and not self.allows(kind, name, call.caller):
+            raise self.refusal(kind, name, call)
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
         """Remove hidden tools."""

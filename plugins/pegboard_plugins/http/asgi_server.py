@@ -231,7 +231,7 @@ class AsgiServer:
                 await asyncio.wait((following, exchange.ending), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
                 if following.done():
                     if (message := following.result()) is None:
-                        return None
+                        return
                     following = next_message(messages)
                     await exchange.write(encode_event(message), more=True)
                 elif not exchange.ending.done():
@@ -239,14 +239,12 @@ class AsgiServer:
                 elif exchange.ending.result() == "disconnected":
                     raise DisconnectedError
                 else:
-                    return await self._cut(exchange, answer)
+                    if answer.cut is not None:
+                        await exchange.write(encode_event(answer.cut()), more=True)
+                    return
         finally:
             following.cancel()
             await asyncio.wait((following,))  # a running iterator cannot be closed
-
-    async def _cut(self, exchange: AsgiExchange, answer: EventStream) -> None:
-        if answer.cut is not None:
-            await exchange.write(encode_event(answer.cut()), more=True)
 
     def _peer(self, exchange: AsgiExchange) -> str:
         return self._guard.peer(exchange.headers, exchange.client)

@@ -43,9 +43,9 @@ def consent_page(
     return browser_page(200, "Allow access?", body, headers)
 
 
-def error_page(status: int, problem: str, headers: Mapping[str, str] | None = None) -> Response:
+def error_page(status: int, problem: str) -> Response:
     """Return a problem for the person. Nothing is sent to the client."""
-    return message_page(status, f"Login failed: {problem}", headers)
+    return message_page(status, f"Login failed: {problem}")
 
 
 def _is_proven(client: LoginClient, redirect_uri: str) -> bool:

@@ -194,16 +194,8 @@ class McpService:
         """
         from pegboard_plugins.mcp.subscriptions import ClientSubscription
 
-        call = Call(
-            method="subscriptions/listen",
-            params=params,
-            caller=caller,
-            client=client,
-            request_id=request_id,
-            headers=headers,
-            transport=self._transport,
-        )
-        return ClientSubscription(call, self)
+        call = self._subscription("subscriptions/listen", request_id, params, client, caller)
+        return ClientSubscription(call._replace(headers=headers), self)
 
     def refused_subscription(
         self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
@@ -212,17 +204,16 @@ class McpService:
 
         Return None if the caller is allowed. The resource is then notified.
         """
-        call = Call(
-            method="resources/subscribe",
-            params=params,
-            caller=caller,
-            client=client,
-            request_id=request_id,
-            transport=self._transport,
-        )
+        call = self._subscription("resources/subscribe", request_id, params, client, caller)
         uri = params.get("uri")
         error = self.host.subscribe(uri, call) if type(uri) is str else None
         return None if error is None else (call, Failure(error))
+
+    def _subscription(
+        self, method: str, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
+    ) -> Call:
+        """Return the call of a request that asks for notifications of changes."""
+        return Call(method, params, caller, client, request_id, transport=self._transport)
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
         """Reject unknown methods, methods without advertised capability, and methods closed to this client.

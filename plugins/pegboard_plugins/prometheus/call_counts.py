@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from time import perf_counter
 
 from pegboard import MCPError, ToolResult
@@ -41,9 +41,6 @@ class Durations:
 class CallCounts(Middleware):
     """Counts the requests of one host.
 
-    Args:
-        clock: returns the time in seconds.
-
     Attributes:
         durations: the durations by method and name. The name is "" for unknown names and other methods.
         errors: the number of failed requests by method, name and kind of error.
@@ -52,8 +49,7 @@ class CallCounts(Middleware):
     outermost = True
     waits = False
 
-    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._names: dict[str, frozenset[str]] = {}
         self.durations: dict[tuple[str, str], Durations] = {}
         self.errors: Counter[tuple[str, str, str]] = Counter()
@@ -70,7 +66,7 @@ class CallCounts(Middleware):
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
         """Count a request when it ends."""
-        began = self._clock()
+        began = perf_counter()
         try:
             outcome = await call_next(call)
         except BaseException as error:
@@ -86,7 +82,7 @@ class CallCounts(Middleware):
         durations = self.durations.get(key)
         if durations is None:
             durations = self.durations[key] = Durations()
-        durations.add(self._clock() - began)
+        durations.add(perf_counter() - began)
         if kind is not None:
             self.errors[(*key, kind)] += 1
 

@@ -146,11 +146,6 @@ def _log_access(host: Host) -> None:
         logger.info("started with %s; no setting widens access", files)
 
 
-def _has_terminal() -> bool:
-    """Return True if standard input or standard error is a terminal."""
-    return os.isatty(0) or os.isatty(2)
-
-
 def _run(
     host: Host,
     grace: float,
@@ -175,7 +170,7 @@ async def _serve(
     # SIGHUP means that the client over stdio or the terminal is gone; a service reloads
     threads = set(threading.enumerate())
     by_stdio = "stdio" in host.config.host.transports
-    ends_on_hang_up = by_stdio or _has_terminal()
+    ends_on_hang_up = by_stdio or os.isatty(0) or os.isatty(2)
     stopping = stop_on_signals(and_on_hang_up=ends_on_hang_up)
     if reloads is not None:
         reload_on_signals(reloads.request, and_on_hang_up=not ends_on_hang_up)
@@ -238,10 +233,10 @@ async def _start(host: Host, stopping: asyncio.Future[None]) -> bool:
     """Start the host. Return False if a signal ended the start; lifespans that were entered are then closed."""
     starting = asyncio.current_task()
     assert starting is not None
-    begun = False
+    has_ended = False
 
     def give_up(_: asyncio.Future[None]) -> None:
-        if not begun:
+        if not has_ended:
             starting.cancel()
 
     stopping.add_done_callback(give_up)
@@ -253,7 +248,7 @@ async def _start(host: Host, stopping: asyncio.Future[None]) -> bool:
         starting.uncancel()
         return False
     finally:
-        begun = True
+        has_ended = True
     return True
 
 

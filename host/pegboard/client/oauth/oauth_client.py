@@ -56,11 +56,11 @@ def at_server(client: OAuthClient, server: ServerMetadata) -> OAuthClient:
         return client._replace(method="private_key_jwt")
     if client.client_secret is None:
         return client._replace(method="none")
-    return client._replace(method=_first_supported(server, _WITH_SECRET) or _WITH_SECRET[0])
+    return client._replace(method=_first_supported(server) or _WITH_SECRET[0])
 
 
-def _first_supported(server: ServerMetadata, methods: tuple[str, ...]) -> str | None:
-    return next((method for method in methods if method in server.auth_methods), None)
+def _first_supported(server: ServerMetadata) -> str | None:
+    return next((method for method in _WITH_SECRET if method in server.auth_methods), None)
 
 
 def credentials(client: OAuthClient, issuer: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -102,7 +102,7 @@ async def register(requests: JsonRequests, server: ServerMetadata, name: str, re
     """
     wanted = "none"
     if server.auth_methods and "none" not in server.auth_methods:
-        wanted = _first_supported(server, _WITH_SECRET) or "none"
+        wanted = _first_supported(server) or "none"
     renewable = not server.grant_types or "refresh_token" in server.grant_types
     metadata = {
         "client_name": name,
