@@ -18,7 +18,7 @@ from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.config.hostconfig import ListName
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.discovery import provided
-from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, contributions_of
+from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadProblem, config_problems, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import matching_pattern, nearest
@@ -296,11 +296,11 @@ class _Assembler:
 
     def stores(self, absent: Collection[str], *, fall_back: bool) -> Stores:
         """Return the selected stores."""
-        named = {f"{key[0].__name__} {key[1]}": key for key, _ in offered_stores(self.plugins)}
-        owned = [(f"{key[0].__name__} {key[1]}", one.origin, one) for key, one in offered_stores(self.plugins)]
-        offered = {named[name]: one for name, one in self.unique("store", owned).items()}
+        stores = offered_stores(self.plugins)
+        owned = ((f"{key[0].__name__} {key[1]}", one.origin, (key, one)) for key, one in stores)
+        offered = dict(self.unique("store", owned).values())
         selected, problems = select_stores(self.config, self.plugins, offered, absent, fall_back=fall_back)
-        self.problems += [LoadProblem("config", str(problem), fatal=True, cause=problem) for problem in problems]
+        self.problems += config_problems(problems)
         return selected
 
     def report_unknown_order(self) -> None:
@@ -327,7 +327,7 @@ class _Assembler:
                     others = known | (provided("transports").keys() if key == "transports" else set())
                     hint = "" if close or not others else f"; write one of {', '.join(sorted(others))}"
                     problem = self.config.problem(f"no enabled plugin provides {name!r}{hint}", path, close)
-                    self.problems.append(LoadProblem("config", str(problem), fatal=True, cause=problem))
+                    self.problems += config_problems([problem])
 
     def report_misplaced(self, contributed: Contributions) -> None:
         """Report middleware that is limited to methods that do not exist."""
@@ -352,7 +352,7 @@ class _Assembler:
                 hint = "" if close else f"; write one of {', '.join(sorted(known))}"
                 message = f"no running plugin describes the auth provider {name!r}{hint}"
                 problem = self.config.problem(message, ("plugins", plugin.origin.name, *path), close)
-                self.problems.append(LoadProblem("config", str(problem), level="warning", cause=problem))
+                self.problems += config_problems([problem], "warning")
 
     def report_unmatched(self, absent: Absent) -> None:
         host, forms = self.config.host, self.binder.known_forms or set()
@@ -366,11 +366,9 @@ class _Assembler:
             unknown = [pattern for pattern in getattr(host, key) if not matching_pattern([pattern], tags)]
             problems += unmatched_patterns(self.config, key, unknown, tags)
         if (changed := self.binder.changed_tools) is not None:
-            self.problems += [
-                LoadProblem("config", str(problem), fatal=True, cause=problem) for problem in changed.problems
-            ]
+            self.problems += config_problems(changed.problems)
             problems += changed.unmatched(forms, missing)
-        self.problems += [LoadProblem("config", str(problem), level="warning", cause=problem) for problem in problems]
+        self.problems += config_problems(problems, "warning")
 
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:

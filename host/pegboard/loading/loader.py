@@ -40,6 +40,7 @@ from pegboard.loading.plugins import (
     LoadReport,
     PluginChoice,
     PluginKey,
+    config_problems,
     contributions_of,
     key_of,
     with_loaded,
@@ -178,17 +179,17 @@ class Loader:
         for kind, section in SECTION_OF_KIND.items():
             origins = [choice.origin for choice in choices if choice.origin.kind == kind]
             known = [origin.name for origin in origins]
-            self.wrong_config(unknown_sections(self.config, section, known))
+            self.problems += config_problems(unknown_sections(self.config, section, known))
             self.report_unmatched(f"disabled_{section}", origins)
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
         self.report_unknown_rights({origin.name for origin in toolkits})
         for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
             close = nearest(text, (origin.name for origin in toolkits))
-            problem = ConfigProblem(f"no installed toolkit is called {text!r}", suggestion=close, place="--only")
-            self.problems.append(LoadProblem("config", str(problem), fatal=True, cause=problem))
+            message = f"no installed toolkit is called {text!r}"
+            self.problems += config_problems([ConfigProblem(message, suggestion=close, place="--only")])
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
-        self.wrong_config(unused_options(choices, self.config))
+        self.problems += config_problems(unused_options(choices, self.config))
 
     def report_excluded(self, plugins: Iterable[LoadedPlugin]) -> None:
         """Report plugins that cannot run beside another plugin that runs."""
@@ -197,20 +198,20 @@ class Loader:
             excluded: Mapping[str, str] = getattr(plugin.instance, "excludes", {})
             for other in excluded.keys() & running.keys():
                 message = f"the plugin {name!r} cannot run beside the plugin {other!r}: {excluded[other]}"
-                self.wrong_config([self.config.problem(message, ("plugins", name))])
+                self.problems += config_problems([self.config.problem(message, ("plugins", name))])
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
         """Report each section of `[host.toolkits]` whose toolkit is not installed: the section has no effect."""
         message = "no toolkit with this name is installed"
         for name in [name for name in self.config.host.toolkits if name not in known]:
             path = ("host", "toolkits", name)
-            self.wrong_config([self.config.problem(message, path, nearest(name, known))])
+            self.problems += config_problems([self.config.problem(message, path, nearest(name, known))])
 
     def report_unmatched(self, key: Any, origins: Sequence[Origin]) -> None:
         patterns: Patterns = getattr(self.config, key)
         unmatched = patterns.unmatched_plugins(map(_pair, origins))
         problems = unmatched_patterns(self.config, key, unmatched, (origin.name for origin in origins))
-        self.problems += [LoadProblem("config", str(problem), level="warning", cause=problem) for problem in problems]
+        self.problems += config_problems(problems, "warning")
 
     def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
         """Report listed names that are not installed, and required plugins that are disabled."""
@@ -219,13 +220,10 @@ class Loader:
             if not named:
                 close = nearest(name, (choice.origin.name for choice in choices))
                 message = f"no plugin or toolkit with this name is installed: {name!r}"
-                self.wrong_config([self.config.problem(message, ("host", key, place), close)])
+                self.problems += config_problems([self.config.problem(message, ("host", key, place), close)])
             elif key == "required" and not any(choice.on or choice.reason in _LEFT_OUT for choice in named):
                 message = f"{name!r} is required, but {named[0].reason}"
-                self.wrong_config([self.config.problem(message, ("host", key, place))])
-
-    def wrong_config(self, problems: Iterable[ConfigProblem]) -> None:
-        self.problems += [LoadProblem("config", str(problem), fatal=True, cause=problem) for problem in problems]
+                self.problems += config_problems([self.config.problem(message, ("host", key, place))])
 
     # --- one plugin ---
 

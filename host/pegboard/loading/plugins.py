@@ -84,6 +84,13 @@ class LoadProblem(NamedTuple):
         return f"{self.origin}{where}, {self.stage}: {self.message}"
 
 
+def config_problems(
+    problems: Iterable[ConfigProblem], level: Literal["error", "warning"] = "error"
+) -> list[LoadProblem]:
+    """Return problems of the configuration. Errors prevent the start of the host."""
+    return [LoadProblem("config", str(one), fatal=level == "error", level=level, cause=one) for one in problems]
+
+
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
     """Return a problem with the secrets in its message masked."""
     return problem._replace(message=redacted(problem.message, redactor))
