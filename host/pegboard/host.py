@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from pegboard.types.reloads import ReloadResult
 
 logger = logging.getLogger("pegboard")
+_program_logger = logging.getLogger("pegboard.program")
 
 
 class Host:
@@ -99,11 +100,11 @@ class Host:
         self._entered: Entered = []
         host_access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {})
         host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
-        self._runtime = Runtime(threads, Deadlines(), host_access, token_seconds=host.token_seconds, middleware=time)
+        self._runtime = Runtime(threads, Deadlines(), host_access, time, host.token_seconds)
         self._methods: Mapping[str, CallNext] = {}
         self._changes, self._late = ChangeListeners(), LateLifespans(self._entered)
         self._registry = Registry(self.config, self._publish, self._changes.emit_kinds, self._late)
-        self._program = LoadedPlugin(PROGRAM, None, self._registry.context_of_program)
+        self._program = LoadedPlugin(PROGRAM, None, lambda one: self._registry.context(one, None, _program_logger))
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))

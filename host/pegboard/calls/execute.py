@@ -80,24 +80,22 @@ class Runtime(NamedTuple):
         threads: the threads for sync functions.
         deadlines: the deadlines of running functions.
         host_access: the parts of the host that a context uses.
-        token_sources: the sources of tokens, in the order of lookup, each with the name of its plugin.
-        token_seconds: the time limit of one token source in seconds.
         middleware: the time limits of middleware.
+        token_seconds: the time limit of one token source in seconds.
+        token_sources: the sources of tokens, in the order of lookup, each with the name of its plugin.
     """
 
     threads: Threads
     deadlines: Deadlines
     host_access: HostAccess
+    middleware: MiddlewareTime
+    token_seconds: float
     token_sources: Sequence[tuple[str, TokenSource]] = ()
-    token_seconds: float = 10
-    middleware: MiddlewareTime | None = None
 
     def close(self) -> None:
         """Close the threads, and remove the time limits."""
-        self.deadlines.close()
-        if self.middleware is not None:
-            self.middleware.close()
-        self.threads.close()
+        for one in (self.deadlines, self.middleware, self.threads):
+            one.close()
 
 
 async def invoke(

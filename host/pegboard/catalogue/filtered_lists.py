@@ -46,8 +46,8 @@ class FilteredList:
         links: Sequence[MiddlewareLink],
         page_size: int,
         key: Callable[[Call], Hashable],
-        before: FilteredList | None = None,
-        time: MiddlewareTime | None = None,
+        before: FilteredList | None,
+        time: MiddlewareTime,
     ) -> None:
         self.is_filtered = bool(links)
         self._time = time

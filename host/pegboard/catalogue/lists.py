@@ -30,9 +30,7 @@ class Lists:
         time: limits the time of middleware.
     """
 
-    def __init__(
-        self, assembly: Assembly, page_size: int, before: Lists | None = None, time: MiddlewareTime | None = None
-    ) -> None:
+    def __init__(self, assembly: Assembly, page_size: int, before: Lists | None, time: MiddlewareTime) -> None:
         self._time = time
         self._assembly = assembly
         self._page_size = page_size
@@ -78,10 +76,10 @@ class Lists:
         tools = self._assembly.tools.values() if kind == "tools" else ()
         named = frozenset[str]().union(*map(scopes_of, tools))
         key = partial(_by_scopes, named)
-        if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
-            return FilteredList(kind, whole, middleware, self._page_size, key, old, self._time)
-        if named:
-            return FilteredList(kind, whole, (), self._page_size, key, old)
+        is_filtered = any(link.overrides(LIST_HOOKS[method]) for link in middleware)
+        if is_filtered or named:
+            links = middleware if is_filtered else ()
+            return FilteredList(kind, whole, links, self._page_size, key, old, self._time)
         of_all = whole(Call(method, caller=LOCAL))
         return _Plain(kind, of_all, self._page_size, before if isinstance(before, _Plain) else None)
 

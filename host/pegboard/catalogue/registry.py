@@ -88,10 +88,6 @@ class Registry:
         own, secret = OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
         return PluginContext(plugin.origin.name, config, log, own, secret, directory, partial(self._token, plugin))
 
-    def context_of_program(self, program: LoadedPlugin) -> PluginContext:
-        """Return the context of the plugin of the program."""
-        return self.context(program, None, logging.getLogger("pegboard.program"))
-
     async def _token(
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]
     ) -> Authorization:

@@ -151,13 +151,11 @@ class Loader:
         disabled = disabled_authenticators(choices, self.config, self.selection)
         self.problems += closed_problems(disabled)
         if disabled and is_unguarded(plugins):
-            stand_in = LoadedPlugin(Origin("plugin", "disabled authenticators", ""), None, self.no_context)
+            origin = Origin("plugin", "disabled authenticators", "")
+            stand_in = LoadedPlugin(origin, None, lambda one: self.context(one, None, logger))
             closed = ClosedPolicy(choice.origin.name for choice in disabled)
             stand_in.contributed(hookspecs.register_authenticators).append(closed)
             plugins.append(stand_in)
-
-    def no_context(self, plugin: LoadedPlugin) -> PluginContext:
-        return self.context(plugin, None, logger)
 
     # --- which ---
 

@@ -123,8 +123,8 @@ def chain(
     method: str,
     handler: CallNext,
     links: Sequence[MiddlewareLink],
-    promises: OutcomeCheck | None = None,
-    time: MiddlewareTime | None = None,
+    promises: OutcomeCheck | None,
+    time: MiddlewareTime,
 ) -> CallNext:
     """Return a method's handler wrapped in middleware, or the handler itself if no middleware wraps the method.
 
@@ -163,13 +163,12 @@ def wrap(
     handle: MiddlewareFunction,
     call_next: CallNext,
     method: str,
-    promises: OutcomeCheck | None = None,
-    time: MiddlewareTime | None = None,
+    promises: OutcomeCheck | None,
+    time: MiddlewareTime,
 ) -> CallNext:
     """Return a handler wrapped in one middleware method. Faults of the middleware fail only the call."""
     # the outcome of a notification is ignored
     kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
-    time = time or MiddlewareTime(0)
     cuts = time.cuts
 
     async def run(call: Call) -> Outcome:

@@ -47,11 +47,9 @@ def method_table(assembly: Assembly, lists: Callable[[ListKind], CallNext], runt
     for name in CLIENT_NOTIFICATIONS:
         table[name] = _nobody
     promises = {"tools/call": OutputSchemas(assembly.tools).problem}
-    time = runtime.middleware
-    if time is not None:
-        time.tools = assembly.tools
+    runtime.middleware.tools = assembly.tools
     chains = {
-        method: chain(method, handler, assembly.middleware, promises.get(method), time)
+        method: chain(method, handler, assembly.middleware, promises.get(method), runtime.middleware)
         for method, handler in table.items()
     }
     return {method: handler for method, handler in chains.items() if handler is not _nobody}

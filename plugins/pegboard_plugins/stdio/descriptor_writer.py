@@ -13,7 +13,7 @@ import sys
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 
-from pegboard_plugins.stdio.descriptors import CAN_POLL
+from pegboard_plugins.stdio.descriptors import CAN_POLL, write_all
 
 
 class DescriptorWriter:
@@ -33,10 +33,8 @@ class DescriptorWriter:
             BlockingIOError: there is no room now.
             OSError: the other end is closed.
         """
-        written = 0
-        while written < len(data):
-            written += os.write(self.descriptor, memoryview(data)[written:])
-        return written
+        write_all(self.descriptor, data)
+        return len(data)
 
     def unread(self) -> int | None:
         """Return the number of bytes that the reader has not taken, or None if it is unknown."""

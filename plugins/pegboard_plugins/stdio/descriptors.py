@@ -35,3 +35,10 @@ def is_same_file(one: int, other: int) -> bool:
     """Return True if two descriptors lead to the same file. Return False for pipes on Windows."""
     status = os.fstat(one)
     return status.st_ino != 0 and os.path.samestat(status, os.fstat(other))
+
+
+def write_all(descriptor: int, data: bytes | bytearray) -> None:
+    """Write all data to a descriptor that blocks."""
+    written = 0
+    while written < len(data):
+        written += os.write(descriptor, memoryview(data)[written:])

@@ -10,7 +10,7 @@ import select
 from threading import Lock, Thread
 
 from pegboard_plugins.stdio import c_library
-from pegboard_plugins.stdio.descriptors import private_pipe
+from pegboard_plugins.stdio.descriptors import private_pipe, write_all
 from pegboard_plugins.stdio.output_log import OutputLog
 from pegboard_plugins.stdio.running_tools import RunningTools
 
@@ -89,13 +89,6 @@ class StdoutPipe:
         if not self._output_log.add(self, self._running.names(), data) and data != self._wake:
             write_all(2, data)
         return True
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write all data to a descriptor."""
-    written = 0
-    while written < len(data):
-        written += os.write(descriptor, data[written:])
 
 
 def _poll(descriptor: int) -> select.poll:

@@ -8,9 +8,9 @@ from threading import get_ident
 from typing import TYPE_CHECKING
 
 from pegboard import current_context
+from pegboard_plugins.stdio.descriptors import write_all
 from pegboard_plugins.stdio.output_log import OutputLog
 from pegboard_plugins.stdio.running_tools import RunningTools
-from pegboard_plugins.stdio.stdout_pipe import write_all
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -6,8 +6,9 @@ import os
 from threading import Event
 
 from pegboard_plugins.stdio import c_library
+from pegboard_plugins.stdio.descriptors import write_all
 from pegboard_plugins.stdio.output_log import CLOSING_SECONDS
-from pegboard_plugins.stdio.stdout_pipe import PIPE_BYTES, StdoutPipe, write_all
+from pegboard_plugins.stdio.stdout_pipe import PIPE_BYTES, StdoutPipe
 
 
 class ThreadStdoutPipe(StdoutPipe):
