@@ -215,6 +215,8 @@ def loaded_host(options: Namespace, transports: Sequence[str] | None = None, *, 
     problems = host.problems if options.verbose else [*new_reports(host.problems)]
     for problem in problems:
         say(f"{problem.level}: {problem}")
+    told = [(problem,) for problem in host.problems]
+    logging.getLogger("pegboard").addFilter(lambda record: record.args not in told)  # if the command starts the host
     if any(problem.stage == NEEDS_SETTING for problem in problems):
         say("`pegboard secret set NAME` sets a secret, and `pegboard secret list` shows those that are missing")
     if any(problem.fatal for problem in host.problems):

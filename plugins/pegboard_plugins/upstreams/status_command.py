@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,10 +84,14 @@ async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, An
 def _line(found: dict[str, Any]) -> str:
     if found["state"] != "connected":
         return f"{found['name']}: {found['state']}" + (f": {found['reason']}" if "reason" in found else "")
-    counts = ", ".join(f"{len(found[kind])} {kind}" for kind in ("tools", "resources", "prompts"))
+    counts = ", ".join(_count(found[kind], kind) for kind in ("tools", "resources", "prompts"))
     lines = [f"{found['name']}: connected to {found['server']} ({found['revision']}), {counts}"]
     lines += [f"  {name}" for name in found["tools"]]
     lines += [
         f"  not served: {one['kind'].removesuffix('s')} {one['name']!r}: {one['reason']}" for one in found["refused"]
     ]
     return "\n".join(lines)
+
+
+def _count(items: Sequence[Any], kind: str) -> str:
+    return f"{len(items)} {kind.removesuffix('s') if len(items) == 1 else kind}"

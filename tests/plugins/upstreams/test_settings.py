@@ -127,6 +127,10 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         "personal: each user has a connection\n"
     )
     assert "one_search" in await output(text, "list")
+    assert "  one_search " in await output(text, "cost")
+    assert "\n  tools of upstreams are not included: `pegboard cost` counts them\n" in await output(text)
+    told = await output(f'[host]\ndisabled_tools = ["none"]\n{text}', "list", stream="stderr")
+    assert told.count('"none" matches nothing') == 1
     assert "dead: cannot connect" in await output(text, "list", stream="stderr")
     assert "one_search\n" in await output(text, "show", "one_search")
     assert (

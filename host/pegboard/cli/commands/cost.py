@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pegboard.cli import FAILED, OK
 from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
 from pegboard.cli.host_setup import loaded_host
+from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 from pegboard.cli.output import print_json, print_table, say
 from pegboard.types.catalogue import Tool
 
@@ -21,7 +22,9 @@ MAX_LARGEST_TOOLS = 5
 
 def run_cost(options: Namespace) -> int:
     """Print the estimated tokens of each toolkit and tool. Fail above `--budget`."""
-    tools = [bound.tool for bound in loaded_host(options, can_start=True).assembly.tools.values()]
+    host = loaded_host(options, (), can_start=True)
+    let_plugins_add_tools(host)
+    tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}
     total = sum(costs.values())
     over = options.budget is not None and total > options.budget

@@ -42,6 +42,7 @@ def _state(options: Namespace) -> StatusOutput:
     from pegboard.cli.command_failures import problem_fields
     from pegboard.cli.diagnosis.token_estimate import tool_tokens
     from pegboard.cli.host_setup import host_from_options
+    from pegboard.cli.inspection.tool_lookup import plugins_adding_later
     from pegboard.cli.output import diverted
 
     untrusted: list[ConfigProblem] = []
@@ -76,6 +77,7 @@ def _state(options: Namespace) -> StatusOutput:
         "toolkits": len(set(owners.values())),
         "tools": len(tools),
         "tokens": sum(tools.values()),
+        "later": plugins_adding_later(host),
         "problems": problems,
         "next": _next(len(tools), bool(problems)),
     }
@@ -109,6 +111,8 @@ def _lines(state: StatusOutput) -> Iterator[str]:
     yield f"{state['tools']} tools, about {state['tokens']} tokens in each request of a model"
     for one in toolkits:
         yield f"  {one['kind']} {one['name']}: {one['tools']} tools, {one['tokens']} tokens ({_place(one)})"
+    for name in state["later"]:
+        yield f"  tools of {name} are not included: `pegboard cost` counts them"
     plugins = [one for one in state["enabled"] if one["kind"] == "plugin"]
     built_in = [one["name"] for one in plugins if one["source"].startswith("default")]
     if built_in:

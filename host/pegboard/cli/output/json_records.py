@@ -85,7 +85,7 @@ class Enabled(TypedDict):
 
 
 class StatusOutput(TypedDict):
-    """The output of `pegboard` without a command."""
+    """The output of `pegboard` without a command. `later` names the plugins that add tools while the host runs."""
 
     version: str
     file: str | None
@@ -93,6 +93,7 @@ class StatusOutput(TypedDict):
     toolkits: int
     tools: int
     tokens: int
+    later: list[str]
     problems: list[ProblemFields]
     next: str
 
