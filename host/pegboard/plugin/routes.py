@@ -55,6 +55,9 @@ class Authenticator(Protocol):
 
         The response is usually 401 with a challenge (RFC 9110, 11.6.1). The method runs on the event loop, for several
         requests concurrently. An exception refuses the request.
+
+        While an event stream is open, its request may be authenticated again (`ProtocolContext.authenticate`). If the
+        request is then refused with a status below 500, the stream ends.
         """
         ...
 

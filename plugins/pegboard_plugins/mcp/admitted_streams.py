@@ -50,7 +50,7 @@ class AdmittedStreams:
         """
         if request.caller.trusted:
             return
-        self._requests[stream] = request._replace(body=b"", notes=None)
+        self._requests[stream] = request._replace(notes=None)
         if self._timer is None and self._task is None:
             self._start()
 

@@ -15,6 +15,7 @@ from pegboard.types import Caller, Change, Request, Response
 from tests.support import http_mcp
 from tests.support.http import Line
 from tests.support.http_mcp import Session, Streaming, message, mirrored, modern
+from tests.support.issuer import RESOURCE, Issuer
 from tests.support.peer import WAIT
 
 ADA = Caller("ada", scopes=frozenset({"work"}))
@@ -167,3 +168,13 @@ async def test_streams_of_strangers_end_after_a_reload_with_an_authenticator() -
         streams = await here.streams()
         await here.host.reload(config=config_of(auth_token={"token": TOKENS["ada"]}))
         assert await ended(streams)
+
+
+async def test_streams_of_a_revoked_token_end_after_its_introspection() -> None:
+    async with Issuer() as issuer:
+        server = {"issuer": issuer.url, "introspection": {"client_id": "host", "client_secret": TOKENS["ben"]}}
+        settings = {"resource": RESOURCE, "authorization_servers": [server], "introspected_seconds": 0}
+        async with Here({"resource_server": settings}).serving() as here:
+            streams = await here.streams(Authorization=f"Bearer {issuer.opaque('opaque-1')}")
+            issuer.known.clear()
+            assert await ended(streams)
