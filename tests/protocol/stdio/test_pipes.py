@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import select
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.peer import WAIT, modern_meta
-from tests.support.wire import client_environment
+from tests.support.wire import PEGBOARD, client_environment
 
 Process = subprocess.Popen[bytes]
 
@@ -49,6 +50,44 @@ def memory(process: Process, key: str = "VmRSS") -> int:
     """Return MiB of memory."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     return int(status.partition(f"{key}:")[2].split()[0]) // 1024
+
+
+KIT = """
+from pegboard import Toolkit
+
+kit = Toolkit("kit")
+
+
+@kit.tool(inline=True)
+def rows(count: int) -> list[dict[str, int]]:
+    "Give rows."
+    return [{"id": number} for number in range(count)]
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator of glibc returns memory to the kernel")
+def test_a_large_result_is_written_to_memory_of_the_result_before(tmp_path: Path) -> None:
+    def page_faults() -> int:
+        return int(Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[7])
+
+    def ask(times: int) -> None:
+        assert process.stdin
+        assert process.stdout
+        for _ in range(times):
+            process.stdin.write(request + b"\n")
+            process.stdin.flush()
+            assert len(process.stdout.readline()) > 300_000
+
+    params = {"name": "kit_rows", "arguments": {"count": 12_000}, "_meta": modern_meta()}
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    (tmp_path / "kit.py").write_text(KIT, encoding="utf-8")
+    command, pipe = (PEGBOARD, "stdio", "kit.py"), subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=tmp_path, env=client_environment(tmp_path)) as process:
+        ask(10)
+        before = page_faults()
+        ask(10)
+        assert page_faults() - before < 10 * 40  # a response has more than 80 pages
+        process.kill()
 
 
 @pytest.mark.requirement("STDIO-07")
