@@ -18,13 +18,15 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
 from pegboard.client.client_errors import ConnectionLostError, UnreachableError
-from pegboard.client.direct_posts import DirectResponse, PostTarget, post_target
+from pegboard.client.direct_requests import DirectResponse, DirectTarget, direct_target
 from pegboard.client.http_exchange import HttpReply
 from pegboard.client.public_addresses import is_public
 from pegboard.errors import TransportError
 
 MAX_CONNECT_SECONDS = 30
 _HEADERS = {"Accept-Encoding": "identity"}
+_DIRECT = {("POST", False), ("GET", True), ("DELETE", True)}
+"""The requests that need no session: the method, and True if there is no body."""
 _KEEPALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """After 60 seconds of silence the system asks the peer, and gives up 60 seconds later."""
 _quotation = re.compile(r"( when reading| for https?://|:?\n|: <|:? b['\"]).*", re.DOTALL)
@@ -51,19 +53,20 @@ class AiohttpExchange:
             auto_decompress=False,  # a small body could expand to any size
         )
         self._proxy_of = _no_proxy if public_only else cache(_environment_proxy)
-        self._posts_to = ""
-        self._target: PostTarget | None = None
+        self._target_url = ""
+        self._target: DirectTarget | None = None
 
     def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> AiohttpReply:
         """Send one request."""
         proxy = self._proxy_of(url)
-        target = self._target_of(url) if method == "POST" and body is not None and proxy is None else None
+        is_direct = proxy is None and (method, body is None) in _DIRECT
+        target = self._target_of(url) if is_direct else None
         return AiohttpReply(self._session, method, url, headers, body, proxy, target)
 
-    def _target_of(self, url: str) -> PostTarget | None:
+    def _target_of(self, url: str) -> DirectTarget | None:
         """Return the target of a URL. Most clients send all requests to one URL."""
-        if url != self._posts_to:
-            self._posts_to, self._target = url, post_target(self._connector, url, _HEADERS, self._timeout)
+        if url != self._target_url:
+            self._target_url, self._target = url, direct_target(self._connector, url, _HEADERS, self._timeout)
         return self._target
 
     async def close(self) -> None:
@@ -142,7 +145,7 @@ class AiohttpReply:
         headers: Mapping[str, str],
         body: bytes | None,
         proxy: str | None,
-        target: PostTarget | None,
+        target: DirectTarget | None,
     ) -> None:
         self._session = session
         self._method = method
@@ -169,8 +172,8 @@ class AiohttpReply:
         return HttpReply(response.status, response.headers, _Chunks(response.content))
 
     async def _begin(self) -> aiohttp.ClientResponse | DirectResponse:
-        if self._target is not None and self._body is not None:
-            return await self._target.post(self._headers, self._body)
+        if self._target is not None:
+            return await self._target.request(self._method, self._headers, self._body)
         return await self._session.request(
             self._method,
             self._url,

@@ -1,11 +1,11 @@
-"""HTTP requests with aiohttp: POST requests without its session, and other requests with it."""
+"""HTTP requests with aiohttp."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 
 import aiohttp
 import pytest
@@ -39,12 +39,42 @@ async def test_interim_responses_are_skipped(exchange: AiohttpExchange, method: 
     assert (sent["x-own"], sent["accept-encoding"], sent["host"]) == ("1", "identity", url.split("/")[2])
 
 
-async def test_a_flood_of_interim_responses_is_refused(exchange: AiohttpExchange) -> None:
+@both
+async def test_a_flood_of_interim_responses_is_refused(
+    exchange: AiohttpExchange, method: str, body: bytes | None
+) -> None:
     flood = b"HTTP/1.1 100 Continue\r\n\r\n" * 101
     async with scripted_http(lambda _: flood + whole(200, b"late")) as (url, _):
         with pytest.raises(ConnectionLostError, match="more than 100 interim responses"):
-            async with exchange("POST", url, {}, BODY):
+            async with exchange(method, url, {}, body):
                 raise AssertionError
+
+
+@pytest.mark.parametrize(("method", "body", "is_repeated"), [("GET", None, True), ("POST", BODY, False)])
+async def test_a_request_without_body_is_repeated_on_another_connection(
+    exchange: AiohttpExchange, method: str, body: bytes | None, is_repeated: bool
+) -> None:
+    """The server closes the first connection at its second request."""
+    requests = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal requests
+        with closing(writer):
+            while await reader.read(2**16):
+                requests += 1
+                if requests == 2:
+                    return
+                writer.write(whole(200, b"yes"))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    answers = []
+    with suppress(ConnectionLostError):
+        for _ in range(2):
+            async with exchange(method, url, {}, body) as reply:
+                answers.append([chunk async for chunk in reply.chunks])
+    assert (len(answers), requests) == ((2, 3) if is_repeated else (1, 2))
+    server.close()
 
 
 @pytest.mark.parametrize(("reads", "connections"), [(True, 1), (False, 3)])
@@ -140,7 +170,7 @@ async def test_a_lost_request_is_described_without_its_url(
 
     monkeypatch.setattr(aiohttp.ClientSession, "request", lost)
     with pytest.raises(ConnectionLostError, match=r"no response: .*Can not write request body$"):
-        async with exchange("GET", url, {}, None):
+        async with exchange("PUT", url, {}, BODY):
             raise AssertionError
 
 

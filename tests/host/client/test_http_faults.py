@@ -567,7 +567,7 @@ async def test_a_server_that_vanishes_is_noticed_by_keepalive() -> None:
     async with scripted_http(lambda _: b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n") as (url, _):
         reply = exchange("GET", url, {}, None)
         async with reply:
-            found = reply._response.connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
+            found = reply._response._connection.transport.get_extra_info("socket")  # type: ignore[union-attr]
             assert found.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     await exchange.close()
 

@@ -1,7 +1,8 @@
-"""POST requests on the connections of an aiohttp connector, without `ClientSession`.
+"""Requests on the connections of an aiohttp connector, without `ClientSession`.
 
 The session handles cookies, redirects, proxies, traces and credentials in URLs, which these requests do not have. It
-takes more time than the rest of a request. In Python 3.11 it also writes each body in a task of its own.
+takes more time than the rest of a request, and accepts any number of interim responses. In Python 3.11 it also writes
+each body in a task of its own.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ MAX_INTERIM_RESPONSES = 100
 _SCHEMES = ("http", "https")
 
 
-class PostTarget:
-    """A URL that receives POST requests.
+class DirectTarget:
+    """A URL that receives requests.
 
     Args:
         connector: the connections.
@@ -38,10 +39,13 @@ class PostTarget:
         self._timeout = timeout
         # never sent: the connector finds a connection by the attributes of this request
         self._model = aiohttp.ClientRequest(hdrs.METH_POST, url, headers=headers, loop=self._loop)
-        self._request_line = f"{hdrs.METH_POST} {url.raw_path_qs} HTTP/1.1"
+        self._path = url.raw_path_qs
 
-    async def post(self, headers: Mapping[str, str], body: bytes) -> DirectResponse:
+    async def request(self, method: str, headers: Mapping[str, str], body: bytes | None) -> DirectResponse:
         """Send one request, and return the response when its headers have arrived.
+
+        A request without a body is sent again if its connection is lost before the response, because a server may close
+        an idle connection at that moment (RFC 9112, section 9.3.1). Its method must be idempotent.
 
         Raises:
             aiohttp.ClientError: the server cannot be reached, the connection was lost, or there are too many interim
@@ -50,17 +54,29 @@ class PostTarget:
             TimeoutError: the server did not accept the connection in time.
             ValueError: a header contains a line break.
         """
+        try:
+            return await self._request(method, headers, body)
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+            if body is not None:
+                raise
+        return await self._request(method, headers, body)
+
+    async def _request(self, method: str, headers: Mapping[str, str], body: bytes | None) -> DirectResponse:
         sent = self._model.headers.copy()
         sent.update(headers)
-        sent[hdrs.CONTENT_LENGTH] = str(len(body))
+        if body is not None:
+            sent[hdrs.CONTENT_LENGTH] = str(len(body))
         connection = await self._connector.connect(self._model, traces=[], timeout=self._timeout)
         try:
             protocol = connection.protocol
             assert protocol is not None  # it is not released yet
             protocol.set_response_params(read_until_eof=True, auto_decompress=False)
             writer = StreamWriter(protocol, self._loop)
-            await writer.write_headers(self._request_line, sent)
-            await writer.write(body, drain=False)  # a server may answer before it has read a large body
+            await writer.write_headers(f"{method} {self._path} HTTP/1.1", sent)
+            # a server may answer before it has read a large body
+            await (writer.write_eof() if body is None else writer.write(body, drain=False))
             for _ in range(MAX_INTERIM_RESPONSES + 1):
                 message, content = await protocol.read()
                 if not 100 <= message.code <= 199 or message.code == HTTPStatus.SWITCHING_PROTOCOLS:
@@ -103,9 +119,9 @@ class DirectResponse:
             self._connection.release()
 
 
-def post_target(
+def direct_target(
     connector: aiohttp.BaseConnector, url: str, headers: Mapping[str, str], timeout: aiohttp.ClientTimeout
-) -> PostTarget | None:
+) -> DirectTarget | None:
     """Return the target of a URL, or None if only `ClientSession` can use the URL or report its fault."""
     try:
         parsed = URL(url)
@@ -113,4 +129,4 @@ def post_target(
         return None
     if parsed.scheme not in _SCHEMES or not parsed.raw_host or parsed.raw_user or parsed.raw_password:
         return None
-    return PostTarget(connector, parsed, headers, timeout)
+    return DirectTarget(connector, parsed, headers, timeout)
