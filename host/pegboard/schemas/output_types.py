@@ -32,6 +32,8 @@ _LISTS = (list, tuple, Sequence)
 _AWAITED = (Awaitable, Coroutine)
 
 
+_NOT_TEXT = "it contains bytes that are not UTF-8: declare them as `bytes`, or return them as base64 text"
+
 _OBJECTS = core_schema.list_schema(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 """The core schema of `list[dict[str, Any]]`."""
 
@@ -48,12 +50,18 @@ class Conversion(NamedTuple):
     is_open: bool
 
     def encoded(self, value: Any) -> bytes:
-        """Validate a result and return it as JSON. See `Output.encoded`."""
+        """Validate a result and return it as JSON. See `Output.encoded`.
+
+        Bytes of a declared type are base64. In a value of type `Any`, pydantic decodes them as UTF-8.
+        """
         checked = self.validator.validate_python(with_base64(value) if self.is_open else value)
         try:
             return finite_json(self.serializer.to_json(checked, by_alias=True))
         except PydanticSerializationError:  # lone surrogates
-            return encode_finite(self.serializer.to_python(checked, mode="json", by_alias=True))
+            try:
+                return encode_finite(self.serializer.to_python(checked, mode="json", by_alias=True))
+            except UnicodeDecodeError:
+                raise ValueError(_NOT_TEXT) from None
 
 
 class Output(NamedTuple):
