@@ -85,7 +85,7 @@ def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileCont
     """
     try:
         # without O_NONBLOCK every command would wait for a pipe
-        with open(candidate.path, "rb", opener=_without_waiting if candidate.named_by is None else None) as file:
+        with open(candidate.path, "rb", opener=without_waiting if candidate.named_by is None else None) as file:
             status = os.fstat(file.fileno())
             if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
@@ -128,7 +128,8 @@ def others_can_change(path: Path, status: os.stat_result) -> str | None:
     return None
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def without_waiting(path: str, flags: int) -> int:
+    """Open a file without waiting for the writer of a pipe. This is an opener of `open`."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 

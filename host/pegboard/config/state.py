@@ -6,10 +6,13 @@ Only the owner can read the files. A file is replaced atomically, so that concur
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from pegboard.config.files import without_waiting
 
 STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
@@ -42,14 +45,18 @@ def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
     """Return the content of a state file, or None if it does not exist.
 
     Raises:
-        OSError: the file cannot be read, or its owner is neither the user of this process nor root.
+        OSError: the file cannot be read or is not a regular file, or its owner is neither the user of this process nor
+            root.
     """
     directory = state_directory(environ)
     if directory is None:
         return None
     try:
-        with (directory / name).open("rb") as file:
-            if os.name == "posix" and os.fstat(file.fileno()).st_uid not in (0, os.geteuid()):
+        with open(directory / name, "rb", opener=without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(f"{directory / name} is not a regular file")
+            if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
                 raise PermissionError(f"{directory / name} belongs to another user")
             return file.read()
     except FileNotFoundError:

@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -32,6 +33,14 @@ def test_a_file_is_replaced_whole_and_readable_by_its_owner_only(tmp_path: Path)
     assert read_state("token", environ) == b"second"
     assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="other systems have no pipes with names")
+def test_a_pipe_in_place_of_a_file_is_an_error(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "token")
+    for read in (read_state, partial(create_state, content=b"key")):
+        with pytest.raises(OSError, match="is not a regular file"):
+            read("token", environ={"PEGBOARD_STATE_DIR": str(tmp_path)})
 
 
 def test_of_concurrent_creators_one_wins(tmp_path: Path) -> None:
