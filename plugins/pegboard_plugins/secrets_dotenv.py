@@ -112,7 +112,7 @@ class DotenvStore:
                 "the .env belongs beside the configuration file, and no configuration file is in use: "
                 "create ~/.config/pegboard/hostconfig.toml, or name one with --config"
             )
-        text = path.read_bytes().decode("utf-8") if path.exists() else ""
+        text = _text_of(path) if path.exists() else ""
         risk = others_can_change(path, path.stat()) if path.exists() else None
         if risk and not self._named:
             raise ValueError(f"{path}: {risk}: change its owner or permissions")
@@ -158,6 +158,21 @@ class DotenvStore:
 
             self.files_read.append(path)
             return dotenv_values(stream=file, interpolate=False)  # secrets may contain ${...}
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ValueError: it is not a regular file, or not UTF-8.
+        OSError: it cannot be read.
+    """
+    if not path.is_file():  # reading a pipe would wait
+        raise ValueError(f"{path} is not a regular file: move it away")
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not UTF-8: save it in this encoding") from None
 
 
 def _quoted(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,19 @@ async def test_a_named_file_is_relative_to_the_configuration_and_must_exist(proj
         assert await value(host, "x_read") == "from prod.env"
     with pytest.raises(ConfigError, match=r"file.*the file .*missing\.env does not exist"):
         await reading_host(project, "secrets_dotenv", file="missing.env").start()
+
+
+@pytest.mark.parametrize(
+    ("put", "problem"),
+    [
+        (os.mkfifo, "is not a regular file: move it away"),
+        (Path.mkdir, "is not a regular file: move it away"),
+        (lambda path: path.write_bytes(b"A=\xff\n"), "is not UTF-8: save it in this encoding"),
+    ],
+    ids=["pipe", "folder", "latin-1"],
+)
+def test_a_file_that_cannot_be_changed_is_named(put: Callable[[Path], object], problem: str, project: Path) -> None:
+    file = project / ".env"
+    put(file)
+    with pytest.raises(ValueError, match=f"{file} {problem}"):
+        DotenvStore(file).set("API_KEY", "secret")
