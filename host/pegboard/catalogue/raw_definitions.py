@@ -118,8 +118,7 @@ def raw_hints(raw: Mapping[str, Any]) -> ToolAnnotations | None:
     if not isinstance(given, Mapping):
         return None
     hints = {field: given[name] for field, name in _HINTS.items() if isinstance(given.get(name), bool)}
-    title = given.get("title")
-    return ToolAnnotations(title=title if isinstance(title, str) else None, **hints)
+    return ToolAnnotations(title=_text(given, "title"), **hints)
 
 
 def raw_meta(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> Mapping[str, Any] | None:
@@ -133,7 +132,7 @@ def raw_meta(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
 
 
 def raw_arguments(definition: PromptDefinition) -> tuple[PromptArgument, ...]:
-    """Return the arguments of an MCP Prompt object.
+    """Return the arguments of an MCP Prompt object. Other members with wrong types are ignored.
 
     Raises:
         ToolDefinitionError: the arguments are not a list of objects with names.
@@ -144,9 +143,15 @@ def raw_arguments(definition: PromptDefinition) -> tuple[PromptArgument, ...]:
     ):
         raise ToolDefinitionError("its arguments must be a list of objects with a name")
     return tuple(
-        PromptArgument(one["name"], one.get("title"), one.get("description"), one.get("required") is True)
+        PromptArgument(one["name"], _text(one, "title"), _text(one, "description"), one.get("required") is True)
         for one in given
     )
+
+
+def _text(raw: Mapping[str, Any], member: str) -> str | None:
+    """Return a member if it is a string."""
+    value = raw.get(member)
+    return value if isinstance(value, str) else None
 
 
 def _is_texts(given: object) -> bool:

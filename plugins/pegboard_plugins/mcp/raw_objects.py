@@ -31,6 +31,16 @@ _NOT_TAKEN = _OF_HOST | _NOT_PASSED
 _OF_CONNECTION = frozenset((SERVER_INFO, SUBSCRIPTION_ID))
 """The members of `_meta` that belong to the connection with the other server."""
 
+_ROLES = frozenset(("user", "assistant"))
+_THEMES = frozenset(("light", "dark"))
+_TOOL_ANNOTATIONS = {
+    "title": str,
+    **dict.fromkeys(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"), bool),
+}
+_ANNOTATIONS = {"audience": list, "priority": (int, float), "lastModified": str}
+_ICON = {"src": str, "mimeType": str, "sizes": list, "theme": str}
+_ARGUMENT = {"name": str, "title": str, "description": str, "required": bool}
+
 _CACHING = {"ttlMs": 0, "cacheScope": "private"}
 """The caching members of contents that a server without them sent (2026-07-28)."""
 
@@ -94,9 +104,53 @@ def with_raw_members(known: Mapping[str, Any], raw: Mapping[str, Any], revision:
         revision: the revision of the client.
         kind: "tools", "resources", "templates" or "prompts".
     """
-    passed = {name: one for name, one in raw.items() if name not in _NOT_TAKEN and _exists(name, revision, kind)}
+    passed = {
+        name: one
+        for name, one in raw.items()
+        if name not in _NOT_TAKEN and _exists(name, revision, kind) and _is_valid(name, one, kind)
+    }
     return {**known, **passed}
 
 
 def _exists(name: str, revision: str, kind: str) -> bool:
     return (name == "annotations" and kind != "tools") or since(revision, _SINCE.get(name, ""))
+
+
+def _is_valid(name: str, value: Any, kind: str) -> bool:
+    """Return False for a member with a wrong type, for which clients would reject the whole list."""
+    match name:
+        case "annotations" if kind == "tools":
+            return _has_types(value, _TOOL_ANNOTATIONS)
+        case "annotations":
+            return (
+                _has_types(value, _ANNOTATIONS)
+                and all(one in _ROLES for one in map(str, value.get("audience", ())))
+                and 0 <= value.get("priority", 0) <= 1
+            )
+        case "icons":
+            return isinstance(value, list) and all(map(_is_icon, value))
+        case "arguments":
+            return isinstance(value, list) and all(_has_types(one, _ARGUMENT) for one in value)
+        case "mimeType":
+            return isinstance(value, str)
+        case "size":
+            return type(value) is int
+        case _:
+            return True
+
+
+def _is_icon(value: Any) -> bool:
+    return (
+        _has_types(value, _ICON)
+        and "src" in value
+        and value.get("theme", "light") in _THEMES
+        and all(isinstance(one, str) for one in value.get("sizes", ()))
+    )
+
+
+def _has_types(value: Any, types: Mapping[str, Any]) -> bool:
+    """Return True for an object whose members, if present, have these types. A boolean is not a number."""
+    if not isinstance(value, Mapping):
+        return False
+    present = [(value[name], types[name]) for name in types if name in value]
+    return all(isinstance(one, kind) and (kind is bool or type(one) is not bool) for one, kind in present)

@@ -13,6 +13,7 @@ from pegboard.plugin import Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard_plugins.upstreams import link, upstream_lists
 from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
 from tests.plugins.upstreams.scripted import INITIALIZE
+from tests.support.schemas import check
 
 GOOD = tool("good")
 
@@ -36,6 +37,31 @@ async def test_an_invalid_item_is_reported_and_the_others_are_served(
     assert line.startswith("one: tool 'bad' is not served: ")
     assert reason in line
     assert ".py" not in line
+
+
+@pytest.mark.parametrize(
+    ("kind", "invalid"),
+    [
+        ("tools", {"annotations": 5}),
+        ("tools", {"annotations": {"readOnlyHint": "yes", "title": 5}}),
+        ("tools", {"icons": 5}),
+        ("tools", {"icons": [{"src": 5}]}),
+        ("tools", {"icons": [{"src": "https://a/b", "theme": "pink"}]}),
+        ("resources", {"icons": [{}], "size": "5", "mimeType": 5, "annotations": {"priority": 2}}),
+        ("resources", {"annotations": {"audience": ["robots"], "lastModified": 5}}),
+        ("prompts", {"arguments": [{"name": "x", "title": 5, "description": [], "required": "yes"}]}),
+    ],
+)
+async def test_a_member_for_which_clients_would_reject_the_list_is_not_listed(
+    kind: str, invalid: dict[str, Any], tmp_path: Path
+) -> None:
+    listed = {**tool("a"), "uri": "x://a", **invalid}
+    capabilities: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
+    script = {"initialize": {**INITIALIZE, "capabilities": capabilities}, f"{kind}/list": {kind: [listed]}}
+    async with mounting({"one": scripted(tmp_path, script)}, listed=False) as client:
+        result = await client.request(f"{kind}/list")
+        assert len(result[kind]) == 1
+        check("2026-07-28", f"List{kind.title()}Result", {"resultType": "complete", **result})
 
 
 async def test_a_definition_cannot_forge_the_keys_of_the_host(tmp_path: Path) -> None:
