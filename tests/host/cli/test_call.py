@@ -48,7 +48,9 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
     done = pegboard("call", "demo_mixed")
     shown = "one\n[image: image/png, 3 bytes]\nThe y: x://y\n[x://y: x/y, 3 bytes]\n"
     assert (done.code, done.out) == (1, shown), "the result says that it failed"
-    _, image, *_ = pegboard("call", "demo_mixed", "--json").data["content"]
+    data = pegboard("call", "demo_mixed", "--json").data
+    assert data["is_error"] is True
+    _, image, *_ = data["content"]
     assert image == {"type": "ImageContent", "data": "eHl6", "mime_type": "image/png"}
 
 

@@ -127,7 +127,8 @@ def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
 
     blocks = outcome.content or ()
     if as_json:
-        print_result_json({"result": outcome.value, "content": [as_object(block) for block in blocks]})
+        content = [as_object(block) for block in blocks]
+        print_result_json({"result": outcome.value, "content": content, "is_error": outcome.is_error})
         return
     for block in blocks:
         print_result(as_text(block))

@@ -151,10 +151,11 @@ class ShowOutput(ListedTool):
 
 
 class CallOutput(TypedDict, total=False):
-    """The output of `pegboard call` for a tool of this host."""
+    """The output of `pegboard call` for a tool of this host. `is_error` is beside `content`."""
 
     result: Any
     content: list[dict[str, Any]]
+    is_error: bool
 
 
 class ReceivedSecret(TypedDict):
