@@ -112,7 +112,8 @@ async def test_raw_definitions_and_results_pass_unchanged(revision: str) -> None
 async def test_raw_resources_templates_and_prompts(revision: str) -> None:
     async with connected(revision) as client:
         (resource,) = (await client.request("resources/list"))["resources"]
-        assert (resource["size"], resource["future"], resource["annotations"]) == ("big", 1, {"audience": ["robot"]})
+        assert resource["future"] == 1
+        assert resource.keys().isdisjoint({"size", "annotations"})  # clients would reject the list for their values
         (template,) = (await client.request("resources/templates/list"))["resourceTemplates"]
         assert (template["uriTemplate"], template["future"]) == ("m://{+rest}", 1)
         for uri in ("m://1", "m://a/b"):
