@@ -57,7 +57,7 @@ class Handler:
         self._guard = guard
         self._host = host
         self._in_flight: set[asyncio.Task[Any]] = set()
-        self._begun: set[HttpConnection] = set()  # their requests have begun, and will soon be in flight
+        self._pending: set[HttpConnection] = set()  # their tasks must wait for an answer, or write it
         self._streaming: set[asyncio.Task[Any]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
@@ -68,7 +68,7 @@ class Handler:
         self._loop = asyncio.get_running_loop()
         self._head = ResponseHead()
         self._keeps_log = wants_access_log()
-        self._begins = not (self._keeps_log or guard.has_cors)
+        self._needs_task = self._keeps_log or guard.has_cors
         self._max_requests, self._max_body_bytes = config.max_requests, config.max_body_bytes
         self._call_seconds = config.call_seconds
         self._written_response = WrittenResponse()
@@ -88,7 +88,7 @@ class Handler:
 
         Only plain requests are begun, because `handle` has the other limits.
         """
-        if not self._begins or getattr(head, "method", "") != "POST":  # aiohttp's errors have no method
+        if self._needs_task or getattr(head, "method", "") != "POST":  # aiohttp's errors have no method
             return False
         headers = head.headers
         if (
@@ -108,28 +108,27 @@ class Handler:
             return False
         answer = self._host.begin(self._neutral(connection, "POST", head.path, EMPTY, headers, body))
         if isinstance(answer, Response | EventStream):
-            return self._written(connection, answer)
-        self._keep(connection, answer)
+            return self._write(connection, answer)
+        self._leave(connection, answer)
         return self._complete(connection)
 
     async def _complete(self, connection: HttpConnection) -> bool:
         """Write the response of a request that was begun, when it is ready. Return False if `handle` must write it."""
         task = asyncio.current_task(self._loop)
         assert task is not None
-        begun = self._take(connection)
+        pending = self._take(connection)
         self._in_flight.add(task)
         try:
-            answer = await self._finished(connection, task, begun, self._call_seconds)
+            answer = await self._ready(connection, task, pending, self._call_seconds)
         finally:
             self._in_flight.discard(task)
-        return self._written(connection, answer)
+        return self._write(connection, answer)
 
-    def _written(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
+    def _write(self, connection: HttpConnection, answer: Response | EventStream) -> bool:
         """Write a plain response. Leave others to `handle`, and a plain one that the peer does not read at once."""
-        kept: Any = answer
         transport = connection.transport
         if transport is None:
-            self._close(answer)
+            self._discard(answer)
             return False
         if type(answer) is Response and is_plain(answer) and not self._host.stopping:
             head, body = self._head.of(answer.body), answer.body
@@ -139,30 +138,30 @@ class Handler:
                 transport.write(head)
                 transport.write(body)  # apart from the head, so that it is not copied
             else:
-                self._keep(connection, answer)  # it is written in parts
+                self._leave(connection, answer)  # it is written in parts
                 return False
-            waits: bool = connection.writing_paused
-            if not waits:
+            if not connection.writing_paused:
                 return True
-            kept = self._written_response
-        self._keep(connection, kept)
+            self._leave(connection, self._written_response)
+            return False
+        self._leave(connection, answer)
         return False
 
-    def _keep(self, connection: HttpConnection, begun: Any) -> None:
-        """Count what was begun as a request in flight until `_take`."""
-        connection.begun = begun
-        self._begun.add(connection)
+    def _leave(self, connection: HttpConnection, answer: Any) -> None:
+        """Leave an answer to a task. The request counts as one in flight until the task takes the answer."""
+        connection.pending = answer
+        self._pending.add(connection)
 
     def _take(self, connection: HttpConnection) -> Any:
-        begun, connection.begun = connection.begun, None
-        self._begun.discard(connection)
-        return begun
+        pending, connection.pending = connection.pending, None
+        self._pending.discard(connection)
+        return pending
 
     def drop(self, connection: HttpConnection) -> None:
-        """End what was begun on a connection that was lost before `handle` could take it."""
-        self._close(self._take(connection))
+        """Discard the answer of a connection that was lost before `handle` could take it."""
+        self._discard(self._take(connection))
 
-    def _close(self, answer: Any) -> None:
+    def _discard(self, answer: Any) -> None:
         """Close a response that is not sent, if it is a stream."""
         if isinstance(answer, EventStream):
             task = self._loop.create_task(close_messages(answer.messages))
@@ -173,17 +172,17 @@ class Handler:
         """Answer one request. It may have been begun."""
         connection = request.protocol
         assert isinstance(connection, HttpConnection)
-        begun = self._take(connection)
-        if begun is None and self._is_full() and request.path not in HEALTH_PATHS:
+        pending = self._take(connection)
+        if pending is None and self._is_full() and request.path not in HEALTH_PATHS:
             return self._response(request, BUSY)
         task = asyncio.current_task(self._loop)
         assert task is not None
         self._in_flight.add(task)
         try:
-            if isinstance(begun, WrittenResponse):
+            if isinstance(pending, WrittenResponse):
                 await request.writer.drain()
-                return begun
-            answer = await self._answer(request, task) if begun is None else begun
+                return pending
+            answer = await self._answer(request, task) if pending is None else pending
             if isinstance(answer, EventStream):
                 return await self._stream(request, answer, task)
             if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
@@ -199,7 +198,7 @@ class Handler:
 
     def _is_full(self) -> bool:
         """Return True if the server may begin no further request."""
-        return len(self._in_flight) + len(self._begun) >= self._max_requests
+        return len(self._in_flight) + len(self._pending) >= self._max_requests
 
     async def end_streams(self, seconds: float) -> None:
         """Wait until finished responses are written. Then end the streams that are open.
@@ -227,7 +226,7 @@ class Handler:
     async def _settle(self, tasks: set[asyncio.Task[Any]], seconds: float) -> None:
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
-        while self._begun and self._host.stopping:  # noqa: ASYNC110 - tasks take them within a few turns of the loop
+        while self._pending and self._host.stopping:  # noqa: ASYNC110 - tasks take them within a few turns of the loop
             await asyncio.sleep(0)
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
@@ -236,7 +235,7 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._guard.preflight(headers)
-        body = await self._finished(request.protocol, task, self._bodies.read(request, task), 0)
+        body = await self._ready(request.protocol, task, self._bodies.read(request, task), 0)
         if not isinstance(body, bytes):
             return body
         query = request.query if "?" in request.raw_path else EMPTY
@@ -244,7 +243,7 @@ class Handler:
         if self._keeps_log:
             notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
             neutral = neutral._replace(notes=notes)
-        return await self._finished(request.protocol, task, self._host.begin(neutral), self._call_seconds)
+        return await self._ready(request.protocol, task, self._host.begin(neutral), self._call_seconds)
 
     def _neutral(
         self, connection: Any, method: str, path: str, query: Mapping[str, str], headers: Headers, body: bytes
@@ -253,15 +252,15 @@ class Handler:
         peer = self._guard.peer(headers, connection.remote)
         return Request(method, path, query, headers, body, LOCAL if is_operator else ANONYMOUS, peer)
 
-    async def _finished(
-        self, connection: Any, task: asyncio.Task[Any], begun: Response | EventStream | Awaitable[_T], seconds: float
+    async def _ready(
+        self, connection: Any, task: asyncio.Task[Any], pending: Response | EventStream | Awaitable[_T], seconds: float
     ) -> _T | Response | EventStream:
-        """Return what was begun, when it is ready, or the response that it took too long or that the server stops."""
-        if isinstance(begun, Response | EventStream):
-            return begun
+        """Return an answer when it is ready, or the response that it took too long or that the server stops."""
+        if isinstance(pending, Response | EventStream):
+            return pending
         self._waiting.add(task)
         try:
-            return await (_limited(begun, seconds) if seconds else begun)
+            return await (_limited(pending, seconds) if seconds else pending)
         except asyncio.CancelledError:
             if self._aborted and connection.transport is not None:
                 task.uncancel()
@@ -282,10 +281,10 @@ class Handler:
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers or None)
         if answer.body:
             response.headers[hdrs.CONTENT_TYPE] = answer.content_type
-        self._finish(request, response)
+        self._add_fields(request, response)
         return response
 
-    def _finish(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+    def _add_fields(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
         headers = response.headers
         headers[hdrs.SERVER] = "pegboard"  # hides the versions of Python and aiohttp
         if cors := self._guard.cors(request.headers):
@@ -357,15 +356,15 @@ class Handler:
         aiohttp's own response and request would keep more than a KiB for as long as the stream is open.
         """
         response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
-        self._finish(request, response)
+        self._add_fields(request, response)
         await response.prepare(request)
         forget_facts(request)
         return self._written_response if response.keep_alive and not self._keeps_log else response
 
 
-async def _limited(begun: Awaitable[_T], seconds: float) -> _T | Response:
+async def _limited(answer: Awaitable[_T], seconds: float) -> _T | Response:
     try:
         async with asyncio.timeout(seconds):
-            return await begun
+            return await answer
     except TimeoutError:
         return TOOK_TOO_LONG

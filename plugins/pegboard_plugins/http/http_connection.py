@@ -37,10 +37,11 @@ Begin = Callable[["HttpConnection", Any, Any], bool | Coroutine[Any, Any, bool]]
 """A function that begins a request outside any task: the connection, the head and the body of the request.
 
 It returns True if it has written the response, or a coroutine that returns True when it has written the response. After
-False, the task of the connection handles the request, and finds in `HttpConnection.begun` what was begun.
+False, the task of the connection handles the request, and finds an answer that it must write in
+`HttpConnection.pending`.
 """
 Drop = Callable[["HttpConnection"], None]
-"""A function that ends what was begun on a connection that was lost before its task handled the request."""
+"""A function that discards the pending answer of a connection that was lost."""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
@@ -66,7 +67,7 @@ class ConnectionSettings(NamedTuple):
         max_head_bytes: the limit for the size of all header fields of a request.
         proves: the check that a peer is the operator.
         begin: the function that begins a request; None to handle every request in the task of its connection.
-        drop: the function that ends what was begun.
+        drop: the function that discards a pending answer.
         send_limit: the time limit of peers that read nothing.
         knows_internals: True if aiohttp has the private attributes that the server uses.
     """
@@ -86,20 +87,20 @@ class HttpConnection(StagedConnection):
     Attributes:
         is_operator: True if the transport proves that the peer is the operator.
         remote: the address of the peer; None if unknown.
-        begun: what `begin` has begun for the next request of the task; None for nothing.
+        pending: the answer to the first request that its task must wait for or write; None for none.
     """
 
     __slots__ = (
-        "_head_begun",
         "_head_bytes",
         "_header_timer",
+        "_in_head",
         "_is_watched",
         "_last_body",
         "_requests",
         "_running",
         "_settings",
-        "begun",
         "is_operator",
+        "pending",
         "remote",
     )
 
@@ -107,12 +108,12 @@ class HttpConnection(StagedConnection):
         super().__init__(*arguments, **keywords)
         self._settings = settings
         self._requests = waiting_requests(self)
-        self.begun: Any = None
+        self.pending: Any = None
         self._running: asyncio.Task[None] | None = None
         self.is_operator = False
         self.remote: str | None = None
         self._header_timer: asyncio.TimerHandle | None = None
-        self._head_begun = False
+        self._in_head = False
         self._head_bytes = 0
         self._last_body: Any = None
         self._is_watched = False
@@ -169,7 +170,7 @@ class HttpConnection(StagedConnection):
             super().data_received(data)
         finally:
             if waiter is not None and requests:
-                self._loop.call_soon(self._answer, waiter)
+                self._loop.call_soon(self._begin, waiter)
             elif waiter is not None:
                 put_waiter(self, waiter)
         if arrived := len(requests) - waiting:
@@ -179,34 +180,34 @@ class HttpConnection(StagedConnection):
             else:
                 self._break_bodies(requests, arrived)
         elif data and between:
-            self._head_begun = True
+            self._in_head = True
             self._head_bytes += len(data)
             if self._head_bytes > self._settings.max_head_bytes:
-                self._end(_TOO_LARGE)
+                self._close_with(_TOO_LARGE)
             elif self._header_timer is None:
                 self._start_clock()
 
-    def _answer(self, waiter: asyncio.Future[None]) -> None:
-        """Answer the only request. Until its response is written, further requests wait."""
+    def _begin(self, waiter: asyncio.Future[None]) -> None:
+        """Begin the only request. Until its response is written, further requests wait."""
         requests, begin = self._requests, self._settings.begin
         assert begin is not None
         if requests is None or self.transport is None or len(requests) != 1 or closes_after_requests(self):
             self._go_on(waiter, is_written=False)
             return
         try:
-            begun = begin(self, *requests[0])
+            answered = begin(self, *requests[0])
         except BaseException:
             self._give_up(waiter)
             raise
-        if isinstance(begun, bool):
-            self._go_on(waiter, is_written=begun)
+        if isinstance(answered, bool):
+            self._go_on(waiter, is_written=answered)
         else:
-            self._running = self._loop.create_task(self._finish(begun, waiter))
+            self._running = self._loop.create_task(self._complete(answered, waiter))
 
-    async def _finish(self, begun: Coroutine[Any, Any, bool], waiter: asyncio.Future[None]) -> None:
+    async def _complete(self, answered: Coroutine[Any, Any, bool], waiter: asyncio.Future[None]) -> None:
         """Wait until a response is written."""
         try:
-            self._go_on(waiter, is_written=await begun)
+            self._go_on(waiter, is_written=await answered)
         except BaseException:
             self._give_up(waiter)
             raise
@@ -257,8 +258,8 @@ class HttpConnection(StagedConnection):
         if self._open is not None:
             self._settings.send_limit.end(self._open)
         if self._running is not None:
-            self._loop.call_soon(self._running.cancel)  # when it has started, because it ends what was begun
-        elif self.begun is not None:
+            self._loop.call_soon(self._running.cancel)  # when it has started, because it discards its answer
+        elif self.pending is not None:
             self._settings.drop(self)
         super().connection_lost(exc)
 
@@ -281,7 +282,7 @@ class HttpConnection(StagedConnection):
     def end(self) -> None:
         """Close the connection after the requests that have arrived. A first request and the rest of one may arrive."""
         body = self._last_body
-        if body is None or not body.is_eof() or self._head_begun:
+        if body is None or not body.is_eof() or self._in_head:
             return
         if is_idle(self):
             self.force_close()
@@ -333,7 +334,7 @@ class HttpConnection(StagedConnection):
         self._header_timer = asyncio.get_running_loop().call_later(self._settings.header_seconds, self._too_slow)
 
     def _stop_clock(self) -> None:
-        self._head_begun = False
+        self._in_head = False
         self._head_bytes = 0
         if self._header_timer is not None:
             self._header_timer.cancel()
@@ -342,12 +343,12 @@ class HttpConnection(StagedConnection):
     def _too_slow(self) -> None:
         self._header_timer = None
         if not is_idle(self):
-            if self._head_begun:
+            if self._in_head:
                 self._start_clock()  # no limit while an earlier response is due
             return
-        self._end(_TOO_SLOW if self._head_begun else b"")
+        self._close_with(_TOO_SLOW if self._in_head else b"")
 
-    def _end(self, answer: bytes) -> None:
+    def _close_with(self, answer: bytes) -> None:
         """Close the connection, with a response if no other response is due before it."""
         if answer and self.transport is not None and is_idle(self):
             self.transport.write(answer)
