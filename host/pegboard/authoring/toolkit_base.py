@@ -36,9 +36,13 @@ class ToolkitBase:
         version: the toolkit's version; the distribution's when None.
         prefix: False for tool names without `<toolkit>_`.
         instructions: instructions for the model, if the toolkit is served alone.
+
+    Attributes:
+        is_mounted: True if another toolkit serves its items. A file that has both serves only the other one.
     """
 
     host_api: ClassVar[int] = HOST_API
+    is_mounted: bool = False
 
     def __init__(
         self,

@@ -71,7 +71,7 @@ def location_of(function: object) -> str:
     if isinstance(function, type):
         return _place_of_class(function)
     function = getattr(function, "__func__", function)
-    code = getattr(innermost(function), "__code__", None) if callable(function) else None
+    code = getattr(innermost(inspect.unwrap(function)), "__code__", None) if callable(function) else None
     return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 

@@ -44,7 +44,7 @@ def _toolkits(file: Path) -> list[ToolkitBase]:
         raise PluginError(f"there is no file {file}: correct the path")
     module = run_file(file)
     values = {id(value): value for value in vars(module).values()}.values()
-    if kits := [value for value in values if isinstance(value, ToolkitBase)]:
+    if kits := [value for value in values if isinstance(value, ToolkitBase) and not value.is_mounted]:
         return kits
     if tools := [value for value in values if isinstance(value, ToolFunction)]:
         kit = ToolkitBase(file.stem)

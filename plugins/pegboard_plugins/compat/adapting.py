@@ -47,8 +47,7 @@ def presented(
     run: Callable[..., Any], function: Callable[..., Any], signature: inspect.Signature
 ) -> Callable[..., Any]:
     """Give a function the name and docstring of the author's function, and the signature that pegboard compiles."""
-    update_wrapper(run, function)
-    vars(run).pop("__wrapped__")  # its annotations are not those of `run`
+    update_wrapper(run, function)  # messages name the file and line of `__wrapped__`
     return signed(run, signature)
 
 

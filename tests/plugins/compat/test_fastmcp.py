@@ -18,6 +18,8 @@ from weakref import WeakSet
 import pytest
 from typing_extensions import TypedDict as RecursiveTypedDict
 
+from pegboard.loading.source_files import toolkits_in
+from pegboard.plugin import PluginError
 from pegboard.testing import PlainClient, accept, connect, decline, reply
 from pegboard_plugins.compat.fastmcp import Depends, FastMCP, Image, MCPServer, Message, Prompt, Resolve, ToolError
 from pegboard_plugins.compat.fastmcp.types import Completion
@@ -250,6 +252,25 @@ def test_mounted_servers_have_a_namespace() -> None:
     with connect(parent) as client:
         assert client.call("sub_greet").text == "hello"
         assert client.read("data://sub/one").text == "1"
+
+
+def test_a_file_serves_its_mounted_servers_once(tmp_path: Path) -> None:
+    file = tmp_path / "server.py"
+    module = "pegboard_plugins.compat.fastmcp"
+    file.write_text(f"from {module} import FastMCP\nsub, app = FastMCP('sub'), FastMCP('app')\napp.mount(sub)\n")
+    assert set(toolkits_in([file])) == {"app"}
+
+
+def test_an_invalid_tool_is_told_with_its_own_file_and_line() -> None:
+    server = FastMCP("invalid")
+
+    @server.tool
+    def many(*numbers: int) -> int:
+        return len(numbers)
+
+    place = f"({__file__}:{many.__code__.co_firstlineno})"
+    with pytest.raises(PluginError, match=re.escape(place)), connect(server):
+        pass
 
 
 @pytest.mark.parametrize("option", ["auth", "middleware", "porrt"])

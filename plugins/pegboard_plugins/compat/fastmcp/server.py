@@ -199,6 +199,7 @@ class FastMCP(ChangingToolkit):
             namespace: the prefix of the names of its tools and prompts.
             prefix: the same, as FastMCP 2 calls it.
         """
+        server.is_mounted = True
         start = f"{name}_" if (name := namespace or prefix) else ""
         for tool in server._tools:
             self.put("tools", tool._replace(name=f"{start}{tool.name}"))
