@@ -44,6 +44,7 @@ from pegboard.plugin import (
     encode,
     fingerprint,
     hookimpl,
+    is_weak_secret,
 )
 from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outcome, RawResult
 
@@ -145,7 +146,10 @@ class Audit(Middleware):
     def _load_key(self) -> bytes:
         if self._config.key is not None:
             return self._config.key.get_secret_value().encode()
-        return create_state(KEY_FILE, secrets.token_hex(KEY_BYTES).encode(), os.environ).strip()
+        key = create_state(KEY_FILE, secrets.token_hex(KEY_BYTES).encode(), os.environ).strip()
+        if is_weak_secret(key.decode("utf-8", "replace")):
+            raise OSError(f"the file {KEY_FILE} in the state directory is damaged: restore it, or remove it")
+        return key
 
     # --- calls
 

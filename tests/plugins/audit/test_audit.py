@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import stat
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -12,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, RetryableToolError, Toolkit
-from pegboard.plugin import fingerprint
+from pegboard import Host, MCPError, RetryableToolError, Toolkit
+from pegboard.plugin import create_state, fingerprint
 from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.audit import KEY_FILE, AuditPlugin
 from tests.host.hosting import call, make_host, plugin_of
@@ -147,6 +148,16 @@ async def test_digests_depend_on_arguments_and_key(file: Path, state: Path) -> N
     assert a == again
     assert len({a, b, other}) == 3
     assert mode_of(state / KEY_FILE) == 0o600
+
+
+@pytest.mark.usefixtures("state")
+@pytest.mark.parametrize("damaged", [b"", b"\xff" * 64])
+async def test_a_damaged_key_is_refused(file: Path, damaged: bytes) -> None:
+    """With a key that others can guess, they could guess the arguments of calls."""
+    create_state(KEY_FILE, damaged, os.environ)
+    with pytest.raises(MCPError, match=r"audit\.key in the state directory is damaged: restore it, or remove it"):
+        async with audited(file):
+            pass
 
 
 async def test_strings_of_clients_are_cut_and_printable(file: Path) -> None:
