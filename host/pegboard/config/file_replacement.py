@@ -21,7 +21,7 @@ def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> Non
     """
     import tempfile  # few commands write files
 
-    target = path.resolve()
+    target = Path(os.path.realpath(path))  # `resolve` raises RuntimeError for a link to itself
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
     try:
         with os.fdopen(handle, "wb") as file:

@@ -130,9 +130,10 @@ def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
 
     try:
         saved = read_state(_name(path), environ)
-        return None if saved is None else Pin(**json.loads(saved))
-    except (OSError, ValueError, TypeError):
+        pin = None if saved is None else Pin(**json.loads(saved))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    return pin if pin is not None and isinstance(pin.settings, dict) else None
 
 
 def settings_of(tree: Mapping[str, Any]) -> dict[str, Any]:

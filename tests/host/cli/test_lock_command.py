@@ -158,6 +158,13 @@ def test_a_mounted_server_is_locked(bare: Command) -> None:
     assert "-description: Find a cup." in done.out
 
 
+def test_a_link_to_itself_is_replaced(shop: Command) -> None:
+    file = shop.folder / "pegboard.lock"
+    file.unlink()
+    file.symlink_to(file)
+    assert (shop("lock").code, file.is_symlink(), b"shop_find" in file.read_bytes()) == (0, False, True)
+
+
 def test_a_check_fails_if_the_only_item_is_not_served_or_cannot_be_compared(shop: Command) -> None:
     server = mount(shop)
     assert shop("lock", "--update", "--yes").code == 0

@@ -57,10 +57,14 @@ def test_concurrent_decisions_leave_a_whole_pin(tmp_path: Path, environ: dict[st
     assert list((tmp_path / "state").iterdir()) == []
 
 
-@pytest.mark.parametrize("saved", [b"", b"[]", b"{}", b'{"target": 1}', b"\xff"])
+PIN = b'{"target": "a", "digest": "b", "settings": %s}'
+
+
+@pytest.mark.parametrize("saved", [b"", b"[]", b"{}", b'{"target": 1}', b"\xff", b"[" * 100_000, PIN % b"5"])
 def test_a_damaged_pin_is_none(saved: bytes, tmp_path: Path, environ: dict[str, str]) -> None:
     content = named(tmp_path / "hostconfig.toml", "x")
     trust(content, {}, environ)
     (pin,) = (tmp_path / "state").iterdir()
     pin.write_bytes(saved)
+    assert pin_of(content.path, environ) is None
     assert check_trust(content, environ, tmp_path) is not None
