@@ -66,11 +66,9 @@ async def serve_http(config: HttpConfig, host: TransportContext, serving: Callab
             host.opened(_url(config, listeners[0], passed, "https" if tls else "http"), local=local)
             await host.wait_stopping()
         finally:
-            for listener in listeners:
-                if passed or tls:  # passed sockets stay open, and a TLS handshake can be repeated
-                    listener.close()
-                else:
-                    closing.append(asyncio.create_task(_stop_listening(listener, server)))
+            accepts_rest = not (passed or tls)  # passed sockets stay open, and a TLS handshake can be repeated
+            stops = [stop_listening(listener, server, accepts_rest=accepts_rest) for listener in listeners]
+            closing = [asyncio.create_task(stop) for stop in stops]
         await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
     finally:
         await asyncio.gather(*closing)
@@ -179,8 +177,14 @@ async def _accept(
     return await loop.create_server(factory, sock=bound, **options)
 
 
-async def _stop_listening(listener: asyncio.Server, server: HttpServer) -> None:
-    """Close a listening socket. First accept the connections that wait, because the system would reset them."""
+async def stop_listening(listener: asyncio.Server, server: HttpServer, *, accepts_rest: bool) -> None:
+    """Close a listening socket.
+
+    Args:
+        listener: the socket.
+        server: the server for connections.
+        accepts_rest: accept the connections that wait, because the system would reset them.
+    """
     loop = asyncio.get_running_loop()
     if isinstance(loop, asyncio.SelectorEventLoop):
         for one in listener.sockets:
@@ -188,7 +192,8 @@ async def _stop_listening(listener: asyncio.Server, server: HttpServer) -> None:
         await asyncio.sleep(0)  # asyncio drops connections that it has just accepted if the listener is closed
     copies = []
     with suppress(OSError):  # no descriptor is free
-        copies = [socket.fromfd(one.fileno(), one.family, one.type) for one in listener.sockets]
+        if accepts_rest:
+            copies = [socket.fromfd(one.fileno(), one.family, one.type) for one in listener.sockets]
     listener.close()
     await asyncio.sleep(0)  # uvloop closes the socket at the end of this turn of the loop
     accepted = []

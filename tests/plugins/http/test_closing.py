@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
 
 from pegboard.types import Request, Response
 from pegboard_plugins.http import staged_close
+from pegboard_plugins.http.server import stop_listening
 from tests.host.hosting import until
-from tests.support.http import request_bytes
+from tests.support.http import Line, request_bytes
 from tests.support.http_connections import bytes_of, idle_connection, serving
 from tests.support.peer import WAIT
 
@@ -94,3 +96,16 @@ async def test_a_first_request_is_answered_while_the_server_ends() -> None:
         assert (await line.answer()).body == b"1"
         line.writer.close()
         await ending
+
+
+@pytest.mark.parametrize("accepts_rest", [False, True])
+async def test_a_connection_that_was_just_accepted_is_served_though_the_port_closes(accepts_rest: bool) -> None:
+    """asyncio accepts a connection and makes its transport in two turns of the loop."""
+    loop = asyncio.get_running_loop()
+    async with serving(lambda request: Response(200, request.body)) as (_, server):
+        listener = await loop.create_server(server, "127.0.0.1", 0)
+        client = socket.create_connection(listener.sockets[0].getsockname())
+        await asyncio.sleep(0)  # the connection is accepted after this turn
+        await loop.create_task(stop_listening(listener, server, accepts_rest=accepts_rest))
+        async with Line(*await asyncio.open_connection(sock=client)) as line:
+            assert (await line.request("POST", "/", body=b"1")).body == b"1"
