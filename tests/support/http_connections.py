@@ -37,6 +37,7 @@ async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIter
         drop=handler.drop,
         send_limit=handler.send_limit,
         max_field_size=1024,
+        max_line_size=1023,
     )
     listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
 

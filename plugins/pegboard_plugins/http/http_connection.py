@@ -49,6 +49,7 @@ _TOO_LARGE = _LAST % b"431 Request Header Fields Too Large"
 
 _TEXTS = {
     400: "The request is not valid HTTP.\n",
+    414: "The URL is too long.\n",
     431: "A header field is too large.\n",
     501: "The server does not know this method.\n",
 }
@@ -65,6 +66,7 @@ class ConnectionSettings(NamedTuple):
     Attributes:
         header_seconds: the time limit for the headers of a request.
         max_head_bytes: the limit for the size of all header fields of a request.
+        max_line_bytes: the limit for the size of the URL of a request. It differs from the limit for one header field.
         proves: the check that a peer is the operator.
         begin: the function that begins a request; None to handle every request in the task of its connection.
         drop: the function that discards a pending answer.
@@ -74,6 +76,7 @@ class ConnectionSettings(NamedTuple):
 
     header_seconds: float
     max_head_bytes: int
+    max_line_bytes: int
     proves: IsOperator
     begin: Begin | None
     drop: Drop
@@ -301,7 +304,7 @@ class HttpConnection(StagedConnection):
         if isinstance(exc, ConnectionError):
             raise exc
         if isinstance(exc, LineTooLong):
-            status = 431
+            status = 414 if exc.args[1] == self._settings.max_line_bytes else 431  # RFC 9112 section 3
         elif isinstance(exc, BadHttpMethod) and _UNKNOWN_METHOD.search(exc.message):
             status = 501
         if status < 500 or status == 501:

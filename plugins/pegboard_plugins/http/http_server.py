@@ -48,6 +48,7 @@ class HttpServer(web.Server):
         settings = ConnectionSettings(
             header_seconds=header_seconds,
             max_head_bytes=MAX_HEADER_FIELDS * options["max_field_size"],
+            max_line_bytes=options["max_line_size"],
             proves=proves,
             begin=begin if knows_internals else None,
             drop=drop,

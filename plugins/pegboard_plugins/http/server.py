@@ -116,7 +116,7 @@ def _server(config: HttpConfig, handler: Handler, loopback: bool) -> HttpServer:
         keepalive_timeout=config.idle_seconds,
         lingering_time=LINGER_SECONDS,
         max_field_size=config.max_header_bytes,
-        max_line_size=config.max_header_bytes,
+        max_line_size=config.max_header_bytes - 1,  # differs, so that aiohttp's error tells which limit it is
         auto_decompress=False,
         access_log=access_logger if wants_access_log() else None,
         access_log_class=AccessLogger,

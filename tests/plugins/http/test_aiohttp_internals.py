@@ -56,6 +56,7 @@ async def test_requests_are_served_without_the_attributes(
         drop=lambda connection: None,
         send_limit=SendLimit(60),
         max_field_size=1024,
+        max_line_size=1023,
     )
     listener = await asyncio.get_running_loop().create_server(served, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
