@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.context.input_requests import ListRoots, Root
-from pegboard.errors import FatalToolError, InteractionError, NotFoundError
+from pegboard.errors import FatalToolError, InteractionError, NotFoundError, ToolInputError
 from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, RawResult, ResourceResult, ToolResult
 from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
@@ -87,7 +87,14 @@ class Tools:
             MCPError: the call failed, for example ToolInputError or NotFoundError.
         """
         params = {"name": name, "arguments": dict(arguments or {})}
-        outcome = await self._inside.result("tools/call", params, name)
+        try:
+            outcome = await self._inside.result("tools/call", params, name)
+        except ToolInputError as error:
+            start, colon, wrong = error.message.partition(":")
+            if f"{start}{colon}" != "Invalid arguments:":
+                raise
+            # the arguments of the calling tool may be right
+            raise ToolInputError(f"{start} of {name}:{wrong}", error.developer_message) from error
         if isinstance(outcome, RawResult):
             from pegboard.content.raw_results import as_tool_result
 

@@ -49,7 +49,7 @@ async def run(function: Any, *, host: Mapping[str, Any] = {}, **fields: Any) -> 
 
 async def test_nested_calls_are_checked_like_any_and_their_errors_are_typed() -> None:
     async def tool(context: Context) -> list[Any]:
-        with pytest.raises(ToolInputError):
+        with pytest.raises(ToolInputError, match="Invalid arguments of add:\na: "):
             await context.tools.call("add", {"a": "no number"})
         for absent in (context.tools.call, context.resources.read, context.resources.get):
             with pytest.raises(NotFoundError):
