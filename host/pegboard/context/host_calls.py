@@ -94,7 +94,7 @@ class Tools:
             if f"{start}{colon}" != "Invalid arguments:":
                 raise
             # the arguments of the calling tool may be right
-            raise ToolInputError(f"{start} of {name}:{wrong}", error.developer_message) from error
+            raise ToolInputError(f"{start} of {name}:{wrong}", error.developer_message) from None
         if isinstance(outcome, RawResult):
             from pegboard.content.raw_results import as_tool_result
 

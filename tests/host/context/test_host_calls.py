@@ -49,8 +49,9 @@ async def run(function: Any, *, host: Mapping[str, Any] = {}, **fields: Any) -> 
 
 async def test_nested_calls_are_checked_like_any_and_their_errors_are_typed() -> None:
     async def tool(context: Context) -> list[Any]:
-        with pytest.raises(ToolInputError, match="Invalid arguments of add:\na: "):
+        with pytest.raises(ToolInputError, match="Invalid arguments of add:\na: ") as wrong:
             await context.tools.call("add", {"a": "no number"})
+        assert wrong.value.__cause__ is None, "the host logs errors with a cause"
         for absent in (context.tools.call, context.resources.read, context.resources.get):
             with pytest.raises(NotFoundError):
                 await absent("nothing://here")
