@@ -21,7 +21,7 @@ from pegboard.schemas.long_lists import long_list_encoder
 from pegboard.schemas.plain_objects import are_objects
 from pegboard.schemas.plain_types import NotPlainError
 from pegboard.types.calls import MEDIA_TYPES, ToolResult
-from pegboard.wire.codec import encode_finite, finite_json, with_base64
+from pegboard.wire.codec import encode_finite, finite_json
 
 _CONTENT = "pegboard.types.content"
 """The module of the content types. It is imported only when a tool returns content."""
@@ -32,36 +32,23 @@ _LISTS = (list, tuple, Sequence)
 _AWAITED = (Awaitable, Coroutine)
 
 
-_NOT_TEXT = "it contains bytes that are not UTF-8: declare them as `bytes`, or return them as base64 text"
-
 _OBJECTS = core_schema.list_schema(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 """The core schema of `list[dict[str, Any]]`."""
 
 
 class Conversion(NamedTuple):
-    """The validator and the serializer of results of any type.
-
-    Attributes:
-        is_open: True for dicts with values of any type.
-    """
+    """The validator and the serializer of results of any type."""
 
     validator: Any
     serializer: Any
-    is_open: bool
 
     def encoded(self, value: Any) -> bytes:
-        """Validate a result and return it as JSON. See `Output.encoded`.
-
-        Bytes of a declared type are base64. In a value of type `Any`, pydantic decodes them as UTF-8.
-        """
-        checked = self.validator.validate_python(with_base64(value) if self.is_open else value)
+        """Validate a result and return it as JSON. See `Output.encoded`."""
+        checked = self.validator.validate_python(value)
         try:
             return finite_json(self.serializer.to_json(checked, by_alias=True))
         except PydanticSerializationError:  # lone surrogates
-            try:
-                return encode_finite(self.serializer.to_python(checked, mode="json", by_alias=True))
-            except UnicodeDecodeError:
-                raise ValueError(_NOT_TEXT) from None
+            return encode_finite(self.serializer.to_python(checked, mode="json", by_alias=True))
 
 
 class Output(NamedTuple):
@@ -132,8 +119,7 @@ def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:
     from pegboard.schemas import pydantic_types
 
     validator, serializer, schema = pydantic_types.pydantic_result(annotation)
-    is_open = schema.get("type") == "object" and is_open_object(schema)
-    return Conversion(validator, serializer, is_open), schema
+    return Conversion(validator, serializer), schema
 
 
 def _described(annotation: Any) -> tuple[Any, str | None]:

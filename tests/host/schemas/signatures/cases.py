@@ -146,6 +146,7 @@ RESULTS = [
     gives(list[bytes | str], [b"\xfb\xff\xfe", "hi!"]),
     gives(t.Blob, {"data": b"\xfb\xff", "more": [{"data": b""}]}),
     gives(dict[str, Any], {"a": [b"\xfb\xff"]}, name="-> bytes among any values"),
+    gives(list[dict[str, Any]], [{"a": b"\xfb\xff"}], name="-> bytes among any values of objects"),
     gives(AnyUrl, AnyUrl("https://example.com/a"), name="-> AnyUrl"),
     gives(SecretStr, SecretStr("canary"), name="-> SecretStr"),
     gives(t.Page[t.Point], {"items": [t.Point(x=1)]}),
