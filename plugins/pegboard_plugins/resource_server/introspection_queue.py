@@ -25,6 +25,8 @@ MAX_REFUSED = 10_000
 """The number of remembered refusals."""
 REFUSED_SECONDS = 5.0
 """The maximum time for which a refusal is remembered. The token may be valid a moment later."""
+RETRY_SECONDS = 1.0
+"""The time after which a client may repeat a request whose token was not introspected."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -80,7 +82,7 @@ class IntrospectionQueue:
         self._waiting: Counter[str] = Counter()
 
     async def close(self) -> None:
-        """Cancel running requests."""
+        """Cancel running requests. Their callers get a `CheckUnavailableError`."""
         if tasks := list(self._running.values()):
             for task in tasks:
                 task.cancel()
@@ -117,7 +119,7 @@ class IntrospectionQueue:
         known = presented.digest in self._known
         if not known:
             if self._waiting[presented.peer] >= MAX_ASKED_PER_PEER or self._waiting.total() >= MAX_ASKED:
-                raise CheckUnavailableError(1)
+                raise CheckUnavailableError(RETRY_SECONDS)
             self._waiting[presented.peer] += 1
         task = asyncio.get_running_loop().create_task(self._introspect_once(presented, servers, known=known))
         self._running[presented.digest] = task
@@ -137,6 +139,8 @@ class IntrospectionQueue:
             return error
         except CheckUnavailableError as error:
             return error
+        except asyncio.CancelledError:  # only `close` cancels this task
+            return CheckUnavailableError(RETRY_SECONDS)
         finally:
             del self._running[presented.digest]
             if not known:

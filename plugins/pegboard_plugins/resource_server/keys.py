@@ -98,7 +98,7 @@ class KeySet:
         return found if self.generation != generation else []
 
     async def close(self) -> None:
-        """Cancel fetching keys."""
+        """Cancel fetching keys. The callers of `find` get a `CheckUnavailableError`."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))
@@ -135,6 +135,9 @@ class KeySet:
         except FetchError as error:
             self._failing = True
             logger.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
+            return
+        except asyncio.CancelledError:  # only `close` cancels this task
+            self._failing = True
             return
         self._failing = False
         self._fetched_at = self._clock()
