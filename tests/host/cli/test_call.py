@@ -50,8 +50,12 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
     assert (done.code, done.out) == (1, shown), "the result says that it failed"
     data = pegboard("call", "demo_mixed", "--json").data
     assert data["is_error"] is True
-    _, image, *_ = data["content"]
-    assert image == {"type": "ImageContent", "data": "eHl6", "mime_type": "image/png"}
+    assert data["content"] == [
+        {"type": "text", "text": "one"},
+        {"type": "image", "data": "eHl6", "mimeType": "image/png"},
+        {"type": "resource_link", "uri": "x://y", "name": "y", "title": "The y"},
+        {"type": "resource", "resource": {"uri": "x://y", "blob": "eHl6", "mimeType": "x/y"}},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,23 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from pegboard.types.content import Content, EmbeddedResource, ResourceLink, TextContent
+from pegboard.types.content import (
+    AudioContent,
+    Content,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+
+_TYPES = {
+    TextContent: "text",
+    ImageContent: "image",
+    AudioContent: "audio",
+    ResourceLink: "resource_link",
+    EmbeddedResource: "resource",
+}
+_NAMES = {"mime_type": "mimeType", "last_modified": "lastModified", "meta": "_meta"}
 
 
 def as_text(block: Content) -> str:
@@ -25,14 +41,21 @@ def as_text(block: Content) -> str:
 
 
 def as_object(block: Content) -> dict[str, Any]:
-    """Return the fields of a block that are set. Bytes are in base64."""
-    members: dict[str, Any] = _plain(block)
-    return {"type": type(block).__name__, **members}
+    """Return a block as the object of MCP (ContentBlock). Bytes are in base64."""
+    return {"type": _TYPES[type(block)], **_plain(block)}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if hasattr(value, "_asdict"):
-        return {name: _plain(one) for name, one in value._asdict().items() if one is not None}
+        set_fields = ((name, one) for name, one in value._asdict().items() if one is not None)
+        return {_member(name, one): _plain(one) for name, one in set_fields}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _member(field: str, value: Any) -> str:
+    """Return the name that MCP has for a field."""
+    if field == "content":
+        return "text" if isinstance(value, str) else "blob"
+    return _NAMES.get(field, field)
