@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
+from argparse import Namespace
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+from pegboard.cli.other_servers import other_server
 from pegboard.cli.other_servers.other_server_output import print_shown
 from pegboard.cli.other_servers.server_items import call_named
 from pegboard.client.addresses import MAX_REQUEST_SECONDS
@@ -177,6 +179,18 @@ def test_a_terminal_answers_questions(bare: Command, own: list[str]) -> None:
     assert f"pegboard: {own[1]} asks:\npegboard: Who are you?" in done.err.replace("\r", "")
     unasked = bare("call", "own_who", *own)
     assert (unasked.code, "elicitation" in unasked.err) == (1, True), unasked
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_person_is_told_of_a_server_that_responds_late(
+    is_terminal: bool, own: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(other_server, "_QUIET_SECONDS", 0)
+    monkeypatch.setattr(other_server, "is_interactive", lambda: is_terminal)
+    headers = [("authorization", "Bearer none")]
+    other_server.list_server(Namespace(url=own[1], stdio=None, header=headers, login=False, json=True))
+    said = f"waiting for the first response of {own[1]}; stop with Ctrl-C"
+    assert (said in capfd.readouterr().err) is is_terminal
 
 
 def test_a_command_is_started_and_ended(bare: Command) -> None:

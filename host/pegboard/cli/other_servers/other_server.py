@@ -29,6 +29,8 @@ from pegboard.client import Asked, Client, Endpoint, LoginRequiredError, OAuth, 
 from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
 from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 
+_QUIET_SECONDS = 5.0
+"""How long a server may take to respond before a person at a terminal is told."""
 STDERR_LINES = 20
 """The last lines of a program's standard error that are printed if it fails."""
 _ALL = "`pegboard list` with the same options"
@@ -105,8 +107,13 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
 
             capabilities = TERMINAL_CAPABILITIES
         ask = ask_at_terminal(address.label) if asks else None
-        async with Client(address, ask=ask, capabilities=capabilities) as client:
-            return await use(client)
+        slow = asyncio.get_running_loop().call_later(_QUIET_SECONDS, _tell_of_slow, address.label)
+        try:
+            async with Client(address, ask=ask, capabilities=capabilities) as client:
+                slow.cancel()
+                return await use(client)
+        finally:
+            slow.cancel()
 
     try:
         with diverted():
@@ -119,6 +126,11 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
         for line in heard:
             say(f"{options.stdio[0]}: {line}")
         raise
+
+
+def _tell_of_slow(label: str) -> None:
+    if is_interactive():
+        say(f"waiting for the first response of {label}; stop with Ctrl-C")
 
 
 def _address(options: Namespace, heard: deque[str]) -> Endpoint | Program:
