@@ -282,6 +282,15 @@ def test_an_option_that_pegboard_lacks_is_named(option: str) -> None:
             FastMCP("x").tool(print, **{name: "a"})
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"), [("add_middleware", "register_middleware"), ("from_openapi", "write tools")]
+)
+def test_a_method_that_pegboard_lacks_names_its_replacement(name: str, advice: str) -> None:
+    for of in (FastMCP, FastMCP("x")):
+        with pytest.raises(AttributeError, match=rf"FastMCP\.{name} does not exist in pegboard: .*{advice}"):
+            getattr(of, name)
+
+
 async def test_it_is_an_asgi_application() -> None:
     server = FastMCP("Asgi", streamable_http_path="/first", lifespan=bookshop_lifespan)
     server.add_tool(twice)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic.alias_generators import to_snake
 
@@ -43,6 +43,19 @@ _ITEM_OPTIONS_ELSEWHERE = {
     "serializer": "return the text, or content",
 }
 """Options that pegboard calls differently, or does not have."""
+
+
+class Elsewhere:
+    """A method of FastMCP that pegboard does not have. Its AttributeError names what to use instead."""
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(f"{owner.__name__}.{self._name} does not exist in pegboard: {self._advice}")
 
 
 def check_options(options: Mapping[str, Any]) -> None:

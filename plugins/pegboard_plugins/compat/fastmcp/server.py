@@ -17,7 +17,7 @@ from pegboard_plugins.compat.fastmcp.completions import completions_of
 from pegboard_plugins.compat.fastmcp.context import Context, get_context
 from pegboard_plugins.compat.fastmcp.exceptions import ToolError
 from pegboard_plugins.compat.fastmcp.item_definitions import prompt_of, resource_of, tool_of
-from pegboard_plugins.compat.fastmcp.options import check_options
+from pegboard_plugins.compat.fastmcp.options import Elsewhere, check_options
 from pegboard_plugins.compat.fastmcp.prompts import Prompt
 from pegboard_plugins.compat.fastmcp.routes import custom_routes
 
@@ -266,6 +266,13 @@ class FastMCP(ChangingToolkit):
         return self._application
 
     http_app = streamable_http_app
+    sse_app = Elsewhere("use streamable_http_app()")
+    add_middleware = Elsewhere("write a plugin with the hook register_middleware")
+    add_provider = Elsewhere("write a plugin with the hook register_tools")
+    add_transform = Elsewhere("write a plugin with the hook register_tools")
+    as_proxy = Elsewhere("mount the server with [plugins.upstreams.servers.NAME] in hostconfig.toml")
+    from_fastapi = Elsewhere("write tools that call the API")
+    from_openapi = Elsewhere("write tools that call the API")
 
     @property
     def session_manager(self) -> HttpApplication:
