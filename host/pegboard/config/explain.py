@@ -11,6 +11,7 @@ from datetime import date, time
 from typing import Any, get_args
 
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from pegboard.config.deferred_models import is_model
@@ -92,6 +93,8 @@ class _Explainer:
         message = f"expected {' or '.join(expected)}, found {_found(value, secret=self.is_secret(way))}"
         if expected == ["a string"] and isinstance(value, int | float):
             message += "; put it in quotes"
+        if expected == ["a table"] and (required := _required_keys(_types(self.model, way))):
+            message += f"; write {{ {', '.join(f'{key} = ...' for key in required)} }}"
         return self.sources.problem(message, path, _nearest_choice(details, value))
 
     def words(self, detail: ErrorDetails) -> str:
@@ -180,7 +183,7 @@ def _types(annotation: Any, way: KeyPath) -> list[Any]:
         models = [one for one in here if is_model(one)]
         fields = [field for one in models for name, field in _fields(one) if name == part]
         if fields:  # otherwise the part is a key of a mapping or an index
-            here = [inner for field in fields for inner in _flat(field)]
+            here = [inner for field in fields for inner in _flat(field.annotation)]
     return here
 
 
@@ -196,7 +199,11 @@ def _keys(types: Iterable[Any]) -> list[str]:
     return [name for one in types if is_model(one) for name, _ in _fields(one)]
 
 
-def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
+def _required_keys(types: Iterable[Any]) -> list[str]:
+    return [name for one in types if is_model(one) for name, field in _fields(one) if field.is_required()]
+
+
+def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
     for name, field in model.model_fields.items():
         alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
-        yield alias or name, field.annotation
+        yield alias or name, field
