@@ -14,6 +14,9 @@ from pegboard.types import Caller, Request
 CHECK_SECONDS = 15.0
 """The interval in seconds after which the caller of each open stream is authenticated again."""
 
+MAX_SECONDS = 15.0
+"""The time limit in seconds for the check of one stream. The stream then stays open until its next check."""
+
 _AUDIT = RefusalLog()
 logger = logging.getLogger("pegboard.mcp")
 
@@ -85,9 +88,13 @@ class AdmittedStreams:
     async def _is_admitted(self, request: Request) -> bool:
         """Return True if the request would be admitted, with no fewer scopes, or if this cannot be known now."""
         before = request.caller
+        limit = asyncio.timeout(MAX_SECONDS)
         try:
-            now = await self._host.authenticate(request._replace(caller=request.channel))
+            async with limit:
+                now = await self._host.authenticate(request._replace(caller=request.channel))
         except Exception:
+            if limit.expired():
+                return True
             logger.exception("an authenticator failed: the stream of its caller ends")
             return False
         if isinstance(now, Caller):

@@ -152,6 +152,24 @@ async def test_streams_of_other_callers_stay_open(only_local: str | None, answer
         assert await is_open(here.host, streams)
 
 
+async def test_a_check_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard_plugins.mcp.admitted_streams.MAX_SECONDS", 0.01)
+
+    class Hanging(Door):
+        async def authenticate(self, request: Request) -> Caller | Response:
+            if request.method == "GET" and self.answer is not ADA:
+                await asyncio.get_running_loop().create_future()
+            return await super().authenticate(request)
+
+    door = Hanging()
+    async with Here({}, door).serving() as here:
+        listening, subscription = await here.streams()
+        door.answer = Response(401)
+        assert [one["result"]["resultType"] async for one in subscription.rest()] == ["complete"]
+        here.host.emit(Change("tools"))
+        assert (await listening.next())["method"] == CHANGED
+
+
 async def test_streams_of_a_token_end_after_a_reload_without_it() -> None:
     def config(*names: str) -> dict[str, Any]:
         return {"auth_token": {"callers": {name: {"token": TOKENS[name]} for name in names}}}
