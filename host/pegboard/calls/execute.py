@@ -112,8 +112,7 @@ async def invoke(
     Args:
         bound: the tool, resource or prompt.
         function, keywords: the function and its arguments.
-        runtime: the parts of the host that every call uses.
-        context: the context of the function.
+        runtime, context: the parts of the host that every call uses, and the context of the function.
 
     Raises:
         ToolRuntimeError, ProtocolError: the error that the author raised, or that an adapter returned for an exception.
@@ -144,17 +143,17 @@ async def invoke(
             value = await (reading if clock is None else driven(reading, reading.send(None), clock))
         if clock is None or not clock.stop():
             return value
-    except BaseException as error:  # noqa: BLE001 - it is raised again, or the function took too long
+    except BaseException as error:
         if clock is None or not clock.stop():
-            _raise(error, context, bound)
-    raise _too_long(bound, function, job, runtime.threads, clock.error if clock else None)
+            _raise_failure(error, context, bound)
+            raise  # here, because a frame with the error as a variable would keep the variables of the function
+    raise _too_long(bound, function, job, runtime.threads, clock.error)
 
 
-def _raise(error: BaseException, context: Context, bound: BoundFunction) -> None:
-    """Raise a cancellation of the call unchanged, and the mapped error for any other exception."""
-    if is_cancelled(error, context._call.rounds):
-        raise error
-    raise_mapped(error, bound.adapters)
+def _raise_failure(error: BaseException, context: Context, bound: BoundFunction) -> None:
+    """Raise the mapped error of an exception. Do nothing if the call was cancelled."""
+    if not is_cancelled(error, context._call.rounds):
+        raise_mapped(error, bound.adapters)
 
 
 def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:

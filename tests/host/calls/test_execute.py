@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import threading
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -98,3 +101,28 @@ async def test_a_sync_tool_sees_its_cancellation_and_gives_its_thread_back() -> 
         assert await value(host, "x_fine") == "fine"
         assert host.busy_threads == 0
     assert seen == [True]
+
+
+async def test_a_cancelled_call_frees_the_variables_of_its_function() -> None:
+    kit, kept = Toolkit("x"), list[weakref.ref[Any]]()
+
+    @kit.tool
+    async def wait() -> None:
+        """Wait for ever."""
+        data = Callable_()
+        kept.append(weakref.ref(data))
+        await asyncio.get_running_loop().create_future()
+
+    async with make_host(kit) as host:
+        gc.disable()
+        try:
+            task = asyncio.create_task(call(host, "x_wait"))
+            await until(lambda: bool(kept))
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            del task
+            await asyncio.sleep(0)  # the event loop drops the task
+            assert kept[0]() is None
+        finally:
+            gc.enable()
