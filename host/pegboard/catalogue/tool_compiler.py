@@ -67,11 +67,14 @@ def definition_label(definition: ToolDefinition | ResourceDefinition | PromptDef
 
 
 def location_of(function: object) -> str:
-    """Return the file and line of a function, for messages."""
+    """Return the file and line of a function for messages, or "" if they are unknown."""
     if isinstance(function, type):
         return _place_of_class(function)
     function = getattr(function, "__func__", function)
-    code = getattr(innermost(inspect.unwrap(function)), "__code__", None) if callable(function) else None
+    try:
+        code = getattr(innermost(inspect.unwrap(function)), "__code__", None) if callable(function) else None
+    except ValueError:  # it wraps itself
+        return ""
     return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
