@@ -59,9 +59,11 @@ def _folders(files: Iterable[Path]) -> tuple[str, ...]:
 
 def _toolkit(load: Callable[[Path], ModuleType], file: Path, variable: str) -> Any:
     try:
-        return getattr(load(file), variable)
+        kit = getattr(load(file), variable)
     except AttributeError:
         raise PluginError(f"{file} has no {variable!r} after it was run: define the toolkit at its top level") from None
+    is_served_by_other = isinstance(kit, ToolkitBase) and kit.is_mounted
+    return ToolkitBase(kit.name) if is_served_by_other else kit
 
 
 def _toolkit_of_functions(name: str, load: Callable[[Path], ModuleType], files: Iterable[Path]) -> ToolkitBase:
