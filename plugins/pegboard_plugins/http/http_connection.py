@@ -135,6 +135,7 @@ class HttpConnection(StagedConnection):
             await super().start()
         finally:
             self._limit_sending()
+            self.transport = None  # aiohttp keeps the transport of a connection with TLS, which closes in stages
 
     def pause_writing(self) -> None:
         """Limit the time in which the peer reads nothing."""

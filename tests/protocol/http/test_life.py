@@ -8,13 +8,16 @@ import os
 import re
 import signal
 import socket
+import ssl
 import time
 from pathlib import Path
 
 import pytest
 
+from pegboard.types import Response
 from tests.support import unruly_kit
-from tests.support.http import OPEN_MCP, Line, Served, http_config, with_tls
+from tests.support.http import OPEN_MCP, Line, Served, http_config, request_bytes, with_tls
+from tests.support.http_connections import serving
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 from tests.support.peer import LIMIT, WAIT
 from tests.support.pool import make_fixture_site, make_site
@@ -290,6 +293,27 @@ async def test_tls(fixture_site: Path, certificate: Path) -> None:
             assert await served.wait() == 5
             assert str(certificate / key) in served.stderr
             assert "Traceback" not in served.stderr
+
+
+async def test_the_end_does_not_wait_for_a_tls_client_that_has_its_response(certificate: Path) -> None:
+    """Its connection closes in stages, and the client does not answer."""
+    own, context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), with_tls(certificate)[1]
+    own.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    loop = asyncio.get_running_loop()
+    async with serving(lambda request: Response(200, b"last")) as (_, server):
+        listener = await loop.create_server(server, "127.0.0.1", 0, ssl=own)
+
+        def ask() -> ssl.SSLSocket:
+            line = socket.create_connection(listener.sockets[0].getsockname())
+            client = context.wrap_socket(line, server_hostname="localhost")
+            client.sendall(request_bytes("POST", "/", [("Connection", "close")], b"1"))
+            assert client.recv(1000).startswith(b"HTTP/1.1 200")
+            return client
+
+        with await asyncio.to_thread(ask):
+            await server.end(loop.time() + 2 * WAIT)
+            assert len(server.connections) == 1
+        listener.close()
 
 
 @pytest.mark.parametrize(
