@@ -38,7 +38,8 @@ def found_toolkits(
         try:
             syntax = read_syntax(file.read_bytes())
         except (OSError, SyntaxError) as error:
-            reason = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
+            line = getattr(error, "lineno", None)
+            reason = f"line {line}: {getattr(error, 'msg', '')}" if line else error
             logger.warning("%s is left out, because it cannot be read: %s", file, reason)
             continue
         for variable, name in syntax.toolkits:

@@ -40,7 +40,7 @@ def read_syntax(source: bytes) -> ToolSyntax:
     try:
         reader.read(ast.parse(source).body)
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes, or deep nesting
-        raise SyntaxError(str(error)) from None
+        raise SyntaxError(str(error) or "its code is nested too deeply") from None
     return ToolSyntax(tuple(reader.toolkits.items()), reader.has_tools)
 
 

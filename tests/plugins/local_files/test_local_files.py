@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,6 +87,7 @@ async def test_modules_of_the_folder_can_be_imported(tmp_path: Path) -> None:
 
 def test_a_file_that_fails_disables_only_its_toolkit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     write(tmp_path, bad=KIT.format(name="bad") + "1 / 0\n", good=KIT.format(name="good"), odd="import pegboard\n(")
+    write(tmp_path, null="import pegboard\0", deep=f"import pegboard\n{'-' * 100_000}1")
     write(
         tmp_path, twin=KIT.format(name="same"), other=KIT.format(name="same"), gone=KIT.format(name="gone") + "del kit"
     )
@@ -98,7 +100,13 @@ def test_a_file_that_fails_disables_only_its_toolkit(tmp_path: Path, caplog: pyt
         f"{tmp_path / 'other.py'}:kit has a toolkit with the same name, so neither runs; rename one toolkit"
     )
     assert not any(problem.fatal for problem in host.problems)
-    assert "odd.py is left out, because it cannot be read: line 2: '(' was never closed" in caplog.text
+    reasons = {
+        "odd": r"line 2: '\(' was never closed",
+        "null": "source code string cannot contain null bytes",
+        "deep": r"\w",
+    }
+    for name, reason in reasons.items():
+        assert re.search(f"{name}.py is left out, because it cannot be read: {reason}", caplog.text)
 
 
 def test_names_of_toolkits_decide_about_files_too(tmp_path: Path) -> None:
