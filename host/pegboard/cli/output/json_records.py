@@ -151,7 +151,7 @@ class ShowOutput(ListedTool):
 
 
 class CallOutput(TypedDict, total=False):
-    """The output of `pegboard call` for a tool of this host. `is_error` is beside `content`."""
+    """The output of `pegboard call` for a tool of this host. Only results with `content` have `is_error`."""
 
     result: Any
     content: list[dict[str, Any]]
