@@ -433,6 +433,14 @@ async def test_a_toolkit_with_a_damaged_definition_is_not_lazy(
         assert all("its digest in pegboard.lock does not match its definition there" in one for one in refused)
 
 
+async def test_a_locked_authorization_may_lack_its_type(site: Path) -> None:
+    path = site / LOCK_FILE_NAME
+    required = '"requires": {"authorization": {"provider": "github"}, '
+    path.write_text(path.read_text().replace('"requires": {', required, 1))
+    async with host_of(site) as host:
+        assert (len(host.assembly.tools), list(remarks(host))) == (2, ["imported at its first call"])
+
+
 async def test_an_import_that_hangs_answers_each_call_with_one_error(site: Path) -> None:
     gate = threading.Event()
     sys.modules["lazy_gate"] = gate  # type: ignore[assignment]  # as above
