@@ -18,27 +18,30 @@ Mapped: TypeAlias = ToolRuntimeError | ProtocolError
 _MAX_GROUP_ERRORS = 1000
 
 
-def raise_mapped(error: BaseException, adapters: Adapters) -> None:
-    """Raise the error that a caller sees for an exception.
+def mapped(error: BaseException, adapters: Adapters) -> Mapped:
+    """Return the error that a caller sees for an exception. The exception is its cause.
 
-    Call this function inside the `except` block of the exception.
+    It is returned and not raised, because a frame of its traceback with the exception as a variable would keep the
+    variables of the author's function until the next full garbage collection.
 
-    Raises:
-        ToolRuntimeError, ProtocolError: the typed error that the author raised, or that an adapter returned for the
-            exception. For a group of typed errors, the gravest error of the group.
-        FatalToolError: the exception has no typed error. The exception becomes the cause, and its text is masked.
+    Returns:
+        The typed error that the author raised, or that an adapter returned for the exception. For a group of typed
+        errors, the gravest error of the group. For an exception without a typed error, a `FatalToolError`, which masks
+        its text.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
     found = [(leaf, _on_purpose(leaf) or _adapted(leaf, adapters)) for leaf in leaves]
     known = [(leaf, meant) for leaf, meant in found if meant is not None]
     if len(known) < len(found) or not known:
-        raise FatalToolError("It failed unexpectedly.", describe_error(error)) from error
+        return _with_cause(FatalToolError("It failed unexpectedly.", describe_error(error)), error)
     leaf, meant = min(known, key=lambda one: _urgency(one[1]))
-    if len(known) > 1:
-        raise meant from error  # the log shows the others
-    if meant is leaf:
-        raise meant
-    raise meant from leaf
+    return _with_cause(meant, error if len(known) > 1 else leaf)  # the log shows the other errors of a group
+
+
+def _with_cause(meant: Mapped, cause: BaseException) -> Mapped:
+    if meant is not cause:
+        meant.__cause__ = cause
+    return meant
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

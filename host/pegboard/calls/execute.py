@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pegboard.authorization.call_check import check_requirements
 from pegboard.calls.deadlines import Deadline, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
-from pegboard.calls.exception_mapping import raise_mapped
+from pegboard.calls.exception_mapping import mapped
 from pegboard.calls.failures import is_cancelled
 from pegboard.calls.function import Function
 from pegboard.calls.result_size import TooLarge, built_within, exceeds, log_too_large, within
-from pegboard.calls.threads import Job, Threads, value_of
+from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
@@ -124,7 +124,7 @@ async def invoke(
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
     clock: Deadline | None = runtime.deadlines.start(limit, context) if job and limit else None
     try:
-        value = function.function(**keywords) if job is None else value_of(await runtime.threads.run(job))
+        value = function.function(**keywords) if job is None else (await runtime.threads.run(job)).take()
         if isinstance(value, CoroutineType):  # also from a plain wrapper around an async function
             if function.mode == "inline":
                 await in_task()  # the function was expected not to wait
@@ -143,17 +143,15 @@ async def invoke(
             value = await (reading if clock is None else driven(reading, reading.send(None), clock))
         if clock is None or not clock.stop():
             return value
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - it is raised as the error for the caller
         if clock is None or not clock.stop():
-            _raise_failure(error, context, bound)
-            raise  # here, because a frame with the error as a variable would keep the variables of the function
+            raise _failure(error, context, bound)  # noqa: B904 - it has its cause
     raise _too_long(bound, function, job, runtime.threads, clock.error)
 
 
-def _raise_failure(error: BaseException, context: Context, bound: BoundFunction) -> None:
-    """Raise the mapped error of an exception. Do nothing if the call was cancelled."""
-    if not is_cancelled(error, context._call.rounds):
-        raise_mapped(error, bound.adapters)
+def _failure(error: BaseException, context: Context, bound: BoundFunction) -> BaseException:
+    """Return the mapped error of an exception, or a cancellation of the call itself."""
+    return error if is_cancelled(error, context._call.rounds) else mapped(error, bound.adapters)
 
 
 def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:
@@ -172,7 +170,7 @@ def _too_long(
         ToolRuntimeError, ProtocolError: an exception ended the function before its limit.
     """
     if error is not None:
-        raise_mapped(error, bound.adapters)
+        raise mapped(error, bound.adapters)
     seconds = f"{bound.timeout:g} second{'' if bound.timeout == 1 else 's'}"
     if job is not None and job.begun is None:
         logger.warning("%s could not start within its limit of %s: all threads are busy", bound.name, seconds)

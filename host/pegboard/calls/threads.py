@@ -31,9 +31,10 @@ class Job:
         begun: the time at which the function started, or None before it has started.
         given_up: True after the call of the function has ended without waiting for the result.
         unawaited: the coroutine that the function returned, if any.
+        ended: the value and the exception of the function after its end. One of the two is None.
     """
 
-    __slots__ = ("begun", "function", "given_up", "keywords", "name", "unawaited")
+    __slots__ = ("begun", "ended", "function", "given_up", "keywords", "name", "unawaited")
 
     def __init__(self, function: Callable[..., Any], keywords: Mapping[str, Any], name: str) -> None:
         self.function = function
@@ -42,19 +43,24 @@ class Job:
         self.begun: float | None = None
         self.given_up = False
         self.unawaited: CoroutineType[Any, Any, Any] | None = None
+        self.ended: tuple[Any, BaseException | None] | None = None
+
+    def take(self) -> Any:
+        """Return the value of the function once, or raise its exception."""
+        assert self.ended is not None
+        value, error = self.ended
+        self.ended = None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # in a cycle with its traceback it would keep the variables of the function
+        return value
 
     def drop(self) -> None:
         """Close a returned coroutine that no call will await, so that Python does not warn."""
         if self.unawaited is not None:
             self.unawaited.close()
-
-
-def value_of(ended: tuple[Any, BaseException | None]) -> Any:
-    """Return the value of a function that ran in a thread, or raise its exception."""
-    value, error = ended
-    if error is not None:
-        raise error
-    return value
 
 
 class Threads:
@@ -73,10 +79,10 @@ class Threads:
         self._look: asyncio.TimerHandle | None = None
         self._logged = False
 
-    async def run(self, job: Job) -> tuple[Any, BaseException | None]:
-        """Call a function in a thread. Return its value and its exception; one of the two is None.
+    async def run(self, job: Job) -> Job:
+        """Call a function in a thread. Return the job after the function has ended.
 
-        The exception is not raised, because a future cannot raise `StopIteration`.
+        The exception of the function is not raised, because a coroutine cannot raise `StopIteration`.
 
         Raises:
             asyncio.CancelledError: the call was cancelled. A function that has started continues.
@@ -88,7 +94,8 @@ class Threads:
             self._wait(job, loop)
         self._open += 1
         try:
-            return await loop.run_in_executor(self._pool, copy_context().run, self._boxed, job)
+            await loop.run_in_executor(self._pool, copy_context().run, self._run, job)
+            return job
         except asyncio.CancelledError:
             job.given_up = True
             job.drop()
@@ -103,9 +110,9 @@ class Threads:
         Raises:
             BaseException: the exception of the function.
         """
-        return value_of(await self.run(Job(function, {}, name)))
+        return (await self.run(Job(function, {}, name))).take()
 
-    def _boxed(self, job: Job) -> tuple[Any, BaseException | None]:
+    def _run(self, job: Job) -> None:
         job.begun = monotonic()
         self._waiting.pop(job, None)
         self._running.add(job)
@@ -113,9 +120,9 @@ class Threads:
             value = job.function(**job.keywords)
             if isinstance(value, CoroutineType):
                 job.unawaited = value
-            return value, None
+            job.ended = value, None
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like are this call's failure
-            return None, error
+            job.ended = None, error
         finally:
             self._running.discard(job)
             if job.given_up:

@@ -178,6 +178,7 @@ def wrap(
         try:
             outcome = await handle(call, following.run)
         except MCPError:
+            following.raised = None  # in a cycle with its traceback it would keep the variables of the function
             raise
         except BaseException as error:
             if following in cuts and time.settle(following):

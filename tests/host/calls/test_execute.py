@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import logging
 import threading
 import weakref
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit, current_context
+from pegboard import Context, ToolError, Toolkit, current_context
 from tests.host.hosting import WAIT, call, make_host, until, value
 
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="nothing")
@@ -124,5 +125,29 @@ async def test_a_cancelled_call_frees_the_variables_of_its_function() -> None:
             del task
             await asyncio.sleep(0)  # the event loop drops the task
             assert kept[0]() is None
+        finally:
+            gc.enable()
+
+
+@pytest.mark.parametrize("error", [ValueError, ToolError])
+@pytest.mark.parametrize("inline", [True, False])
+async def test_a_failed_call_frees_the_variables_of_its_function(
+    inline: bool, error: type[Exception], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL + 1, "pegboard")  # pytest would keep a logged exception
+    kit, kept = Toolkit("x"), list[weakref.ref[Any]]()
+
+    @kit.tool(inline=inline)
+    def fail() -> None:
+        """Fail."""
+        data = Callable_()
+        kept.append(weakref.ref(data))
+        raise error("failed")
+
+    async with make_host(kit) as host:
+        gc.disable()
+        try:
+            await call(host, "x_fail")
+            await until(lambda: kept[0]() is None)  # the thread may end later than the call
         finally:
             gc.enable()
