@@ -23,7 +23,7 @@ class _DamageError(Exception):
     """A value has the wrong type.
 
     Args:
-        problem: what it must be.
+        problem: the type that it must have, as a clause such as "must be a string".
         path: the members from the value that was read to the wrong one.
     """
 

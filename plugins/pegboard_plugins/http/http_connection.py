@@ -284,7 +284,7 @@ class HttpConnection(StagedConnection):
         return self.is_sending or (self.transport is not None and not is_idle(self))
 
     def end(self) -> None:
-        """Close the connection after the requests that have arrived. A first request and the rest of one may arrive."""
+        """Close the connection after the response to the request in progress. A first request may still arrive."""
         body = self._last_body
         if body is None or not body.is_eof() or self._in_head:
             return

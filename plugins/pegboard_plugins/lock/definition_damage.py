@@ -22,7 +22,7 @@ _TOOL: Mapping[str, Any] = {
 }
 """The types of the members with which a host serves a tool. A list has strings."""
 _OTHER: Mapping[str, Any] = {"_meta": _META}
-"""Those of a resource or prompt. The host checks the others when it compiles the definition."""
+"""The types of such members of a resource or prompt. The host checks all others when it compiles the definition."""
 _WORDS: Mapping[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
 
