@@ -193,6 +193,23 @@ def test_a_server_that_is_unavailable_at_its_first_lock_is_named(bare: Command) 
         assert (accepted.code, accepted.out.startswith(done.out), file.exists()) == (0, True, True)
 
 
+def test_a_plugin_that_cannot_tell_its_unavailable_toolkits_is_named(pegboard: Command) -> None:
+    text = """
+from pegboard.plugin import Plugin
+
+
+class Broken(Plugin):
+    def unavailable(self):
+        raise RuntimeError("lost")
+"""
+    pegboard.install("broken", text, group="pegboard.plugins", target="Broken")
+    pegboard.configure(sections="[plugins.broken]")
+    done = pegboard("lock")
+    assert (done.code, "Traceback" in done.err) == (3, False)
+    assert "plugin 'broken' from dist-broken" in done.err
+    assert "unavailable failed: RuntimeError: lost" in done.err
+
+
 def test_the_refused_text_of_the_only_tool_of_a_server_is_shown(bare: Command) -> None:
     def locked(words: str) -> str:
         script = {"tools/list": {"tools": [tool("shop_find", description=words)]}}

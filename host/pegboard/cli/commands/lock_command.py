@@ -16,14 +16,16 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
 from pegboard.cli.output import diverted, is_interactive, print_json, print_lines, say
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, PluginError
 from pegboard.host import Host
+from pegboard.loading.failure_text import failure_text
 from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
 from pegboard.lockfile.differences import Difference, lock_differences
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
 from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard.lockfile.refused_definitions import with_hidden_text
 from pegboard.plugin.base import Plugin
+from pegboard.plugin.origin import Origin
 from pegboard.types.calls import Call
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
@@ -88,9 +90,16 @@ async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
             f"plugin:{plugin.origin.name}/{name}"
             for plugin in host.report.plugins
             if isinstance(plugin.instance, Plugin)
-            for name in plugin.instance.unavailable()
+            for name in _unavailable(plugin.instance, plugin.origin)
         }
         return lock_of(host.assembly, host.report.plugins, host.config), failed
+
+
+def _unavailable(plugin: Plugin, origin: Origin) -> Collection[str]:
+    try:
+        return tuple(plugin.unavailable())
+    except Exception as error:
+        raise PluginError(f"{origin}: unavailable failed: {failure_text(error)}") from error
 
 
 def _refused(options: Namespace) -> CatalogueLock:
