@@ -1,4 +1,4 @@
-"""Writes docs/results.md and its pictures from benchmarks/results.json: `python -m benchmarks.page`."""
+"""Writes docs/results.md, its pictures and the table of the README: `python -m benchmarks.page`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from typing import Final
 from benchmarks.document import Document
 from benchmarks.environments import HERE, ROOT
 from benchmarks.page.figures import FIGURES
+from benchmarks.page.summary import summary
 
 RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "results.md"
+README: Final = ROOT / "README.md"
 _PLACE: Final = re.compile(r"<!-- ([a-z-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 
 
 def files(document: Document) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of the page and of each picture."""
-    yield PAGE, _PLACE.sub(lambda place: _filled(place[1], document), PAGE.read_text("utf-8"))
+    """Yield the path and text of the page, of the README and of each picture."""
+    for page in (PAGE, README):
+        yield page, _PLACE.sub(lambda place: _filled(place[1], document), page.read_text("utf-8"))
     for name, figure in FIGURES.items():
         if figure.is_measured(document.results):
             yield _picture(name), figure.picture(document.results)
@@ -34,6 +37,8 @@ def read() -> Document:
 def _filled(name: str, document: Document) -> str:
     if name == "method":
         lines = _method(document)
+    elif name == "summary":
+        lines = summary(document.results)
     elif not (figure := FIGURES[name]).is_measured(document.results):
         lines = [f"{figure.title}: not measured in this run."]
     else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import Page
 from tests.support.asgi_servers import serve_command
+from tests.support.environments import run
 from tests.support.http import Served
 from tests.support.http_mcp import ask, call
 
@@ -44,3 +46,8 @@ async def test_the_public_host_serves_callers_with_the_token_under_its_name(tmp_
             (await ask(server, call("dice_roll"), Host="evil.example", Authorization=f"Bearer {TOKEN}")).status,
         ]
     assert statuses == [200, 401, 200, 421]
+
+
+def test_a_program_without_http_calls_a_tool(tmp_path: Path) -> None:
+    PAGE.write(tmp_path)
+    assert "Hello, Ada!" in run(sys.executable, "embedded.py", cwd=tmp_path)

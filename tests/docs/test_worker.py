@@ -12,7 +12,7 @@ from tests.docs.pages import Page, serving
 from tests.support.environments import run
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/worker.md"])
+@pytest.mark.parametrize("page", ["docs/worker.md"])
 def test_the_curl_lines_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     monkeypatch.setenv("ARCADE_WORKER_SECRET", "0123456789abcdef0123456789abcdef")
     monkeypatch.setenv("ARCADE_DISABLED_TOOLKITS", "github")

@@ -32,7 +32,7 @@ INTERRUPTED: Final = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. The README lists the exit codes."""
+    """Run one command and return its exit code. docs/command-line.md lists the exit codes."""
     leave_out_working_directory()
     words = sys.argv[1:] if argv is None else argv
     # messages must not reach the stdout of a server that a client reads
