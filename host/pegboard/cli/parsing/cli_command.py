@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from pegboard.plugin.commands import Command
 
 MODULE_OF_COMMAND = {
+    "demo": "serving_arguments",
+    "new": "new_arguments",
+    "dev": "dev_arguments",
+    "configure": "configure_arguments",
     "stdio": "serving_arguments",
     "serve": "serving_arguments",
-    "dev": "dev_arguments",
-    "demo": "serving_arguments",
     "list": "tool_arguments",
     "show": "tool_arguments",
     "call": "tool_arguments",
@@ -28,14 +30,12 @@ MODULE_OF_COMMAND = {
     "cost": "diagnosis_arguments",
     "completion": "diagnosis_arguments",
     "lock": "lock_arguments",
-    "new": "new_arguments",
     "enable": "plugin_arguments",
     "disable": "plugin_arguments",
     "config": "config_arguments",
-    "configure": "configure_arguments",
     "secret": "secret_arguments",
 }
-"""The names of the modules, in the order of the general help."""
+"""The names of the modules, in the order of the general help: commands that a newcomer uses come first."""
 
 Argument = tuple[str, Mapping[str, Any]]
 """A positional argument or an option, with the parameters of `add_argument`."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 examples:
+  pegboard demo                              see a client call the tools of a server
+  pegboard dev server.py                     call the tools of a file at a prompt
   pegboard list                              list the tools
   pegboard call files_list path=. depth:=2   call a tool from the shell
   pegboard stdio                             serve an MCP client that starts this command
