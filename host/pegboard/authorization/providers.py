@@ -10,23 +10,44 @@ from pegboard.errors.attempts import attempt
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.token_sources import TokenSource
+from pegboard.records import NamedTuple
 from pegboard.secrets.grants import is_granted, refusal
 from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
 
-def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
-    """Return advice on setting the token that a tool requires, or "" if a source has the token or may have it.
+class MissingToken(NamedTuple):
+    """A token that no source has or can obtain.
+
+    Attributes:
+        provider: the provider, or the id of the requirement.
+        name: the secrets that would hold it; "a token of ..." if there is no source.
+        hint: advice on setting it.
+    """
+
+    provider: str
+    name: str
+    hint: str
+
+
+def missing_token(
+    required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores
+) -> MissingToken | None:
+    """Return the token that a tool requires, or None if a source has the token or may have it.
 
     Args:
         required: the authorization that the tool requires.
         sources: all token sources.
         secrets: the secret stores, used by some sources.
     """
+    if not sources:
+        hint = "no plugin that supplies tokens runs: enable one"
+        return MissingToken(required.name, f"a token of {required.name}", hint)
     names = [_secret_of(source, required, secrets.is_reserved) for source in sources]
     if not all(names) or any(map(secrets.get, names)):
-        return ""
-    return "; ".join(map(secrets.missing, dict.fromkeys(names)))
+        return None
+    missing = list(dict.fromkeys(names))
+    return MissingToken(required.name, " or ".join(missing), "; ".join(map(secrets.missing, missing)))
 
 
 def token_secrets(

@@ -34,6 +34,7 @@ from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
 if TYPE_CHECKING:
+    from pegboard.authorization.providers import MissingToken
     from pegboard.calls.prompt import BoundPrompt
     from pegboard.calls.resource import BoundResource
 
@@ -212,19 +213,19 @@ class _Assembler:
     def report_missing(self, tools: Iterable[BoundDefinition]) -> None:
         """Report each missing secret and token once, with the tools that require it."""
         missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
-        tokens: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
+        tokens: dict[tuple[str, MissingToken], tuple[Origin, list[str]]] = {}
         for tool in tools:
             for secret in tool.missing:
                 missing.setdefault((tool.origin.name, secret), (tool.origin, []))[1].append(tool.name)
-            if hint := tool.token_hint:
-                tokens.setdefault((tool.origin.name, hint), (tool.origin, []))[1].append(tool.name)
+            if token := tool.missing_token:
+                tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
-            message = f"{self.binder.secrets.missing(secret)}; it is needed by {_some(names)}"
+            message = f"{self.binder.secrets.missing(secret)}; {_needing(secret, names)}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
-        for (_, hint), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
-            message = f"{hint}; the token is needed by {_some(names)}"
+        for (_, token), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
+            message = f"{token.hint}{_or_log_in(token)}; {_needing(token.name, names)}"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, level="warning"))
 
     # --- order and uniqueness ---
@@ -373,6 +374,16 @@ class _Assembler:
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
     return plugin.contributions["register_middleware"]
+
+
+def _needing(what: str, names: Sequence[str]) -> str:
+    """Return how many tools need a secret or token, with some of their names."""
+    few = ("tool needs", "is") if len(names) == 1 else ("tools need", "are")
+    return f"{len(names)} {few[0]} {what} and {few[1]} not offered over stdio: {_some(names)}"
+
+
+def _or_log_in(token: MissingToken) -> str:
+    return f", or log in: `pegboard login {token.provider}`" if "login" in provided("commands") else ""
 
 
 def _some(names: Sequence[str]) -> str:

@@ -193,8 +193,8 @@ class Binder:
         definition = definition._replace(name=last)
         tool, signature, function = late_tool(definition, name, toolkit, required.declared)
         bound = BoundTool(tool, function, signature, self._owner(plugin), required.checked, 0, 0)
-        missing, hint = required.missing, required.token_hint
-        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
+        missing, token = required.missing, required.missing_token
+        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, missing_token=token)
 
     def _compiled(
         self,
@@ -234,8 +234,8 @@ class Binder:
             self.errors.of(definition.adapters, required.provider),
             Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
-        missing, hint = required.missing, required.token_hint
-        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
+        missing, token = required.missing, required.missing_token
+        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, missing_token=token)
 
     def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BindResult:
         own_name(definition)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
+
+if TYPE_CHECKING:
+    from pegboard.authorization.providers import MissingToken
 
 SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
 """The kinds in the order of binding. Resources come first because tools may refer to them."""
@@ -46,7 +49,7 @@ class BoundDefinition(NamedTuple):
         forms: the normalized spellings of a tool's name.
         missing: the secrets that a tool requires but that are not set.
         where: the file and line of its function, or of the operator's changes, for messages.
-        token_hint: see `Requirements`.
+        missing_token: the token that a tool requires, if the host neither has it nor can obtain it.
     """
 
     field: ItemKind
@@ -56,7 +59,7 @@ class BoundDefinition(NamedTuple):
     forms: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     where: str = ""
-    token_hint: str = ""
+    missing_token: MissingToken | None = None
 
     @property
     def shown(self) -> Tool | Resource | ResourceTemplate | Prompt:

@@ -74,7 +74,7 @@ class FilteredList:
         made, method = self._made, LIST_METHODS[self._kind]
         supplied = None if asked.supplied is None else Supplied()
         call = Call(method, caller=asked.caller._replace(expires_at=None), supplied=supplied)
-        whole = self._whole(call)
+        whole = self._whole(asked)
         handler = _giving(Listing(self._kind, tuple(whole.values()), private=True))
         for link in reversed(self._links):
             hook = LIST_HOOKS[method]
@@ -106,7 +106,7 @@ def _key_of(
     """Return a function that computes the properties of a call that a list and its middleware depend on."""
     around = [link for link in links if link.overrides(LIST_HOOKS[LIST_METHODS[kind]])]
     if not all(link.overrides("view") for link in around):
-        return _by_caller
+        return lambda call: (own(call), _by_caller(call))
     views = (own, *[link.middleware.view for link in around])
     return (lambda call: tuple([view(call) for view in views])) if around else own
 

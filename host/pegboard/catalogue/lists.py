@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from functools import partial
 from typing import Any
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.filtered_lists import LIST_METHODS, FilteredList
-from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
+from pegboard.catalogue.pages import ListKind, Pages, has_only_host_values, may_use, needs_of, scopes_of
 from pegboard.errors import NotFoundError
 from pegboard.middleware.chain import LIST_HOOKS
 from pegboard.middleware.gate import Gate
@@ -81,16 +81,19 @@ class Lists:
             links = middleware if is_filtered else ()
             return FilteredList(kind, whole, links, self._page_size, key, old, self._time)
         of_all = whole(Call(method, caller=LOCAL))
-        return _Plain(kind, of_all, self._page_size, before if isinstance(before, _Plain) else None)
+        needy = {bound.tool.name for bound in tools if needs_of(bound)}
+        return _Plain(kind, of_all, needy, self._page_size, before if isinstance(before, _Plain) else None)
 
     def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
         """Return all items for a call, by name."""
         if kind == "tools":
-            tools = self._assembly.tools.items()
+            is_limited = has_only_host_values(call)
             return {
                 name: bound.tool
-                for name, bound in tools
-                if may_use(call.caller, bound) and call.allows(scopes_of(bound))
+                for name, bound in self._assembly.tools.items()
+                if may_use(call.caller, bound)
+                and call.allows(scopes_of(bound))
+                and not (is_limited and needs_of(bound))
             }
         return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
 
@@ -110,18 +113,19 @@ def operator_only_tools(assembly: Assembly) -> list[str]:
 
 
 def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
-    """Return the caller's scopes that tools require, on which the list depends."""
+    """Return the properties of a call on which the list depends: the scopes that tools require, and its channel."""
     if not call.caller.is_known:
         return None
-    return named if call.allows(named) else call.caller.scopes & named
+    return named if call.allows(named) else call.caller.scopes & named, has_only_host_values(call)
 
 
 class _Plain:
-    """A list that is the same for all callers.
+    """A list that is the same for all callers, except for tools that need what the host does not have.
 
     Args:
         kind: the kind of items.
         whole: the items by name.
+        needy: the names of the tools that are not offered if only the host can have their secrets and tokens.
         page_size: the maximum number of items of a page.
         before: the previous list.
 
@@ -131,13 +135,19 @@ class _Plain:
 
     is_filtered = False
 
-    def __init__(self, kind: ListKind, whole: dict[str, Any], page_size: int, before: _Plain | None) -> None:
-        old = None if before is None else before._pages
+    def __init__(
+        self, kind: ListKind, whole: dict[str, Any], needy: Collection[str], page_size: int, before: _Plain | None
+    ) -> None:
+        old, few = (None, None) if before is None else (before._pages, before._offered)
         self._pages: Pages = Pages(kind, list(whole), list(whole.values()), page_size, before=old)
+        self._offered: Pages = self._pages
+        if needy:
+            offered = {name: item for name, item in whole.items() if name not in needy}
+            self._offered = Pages(kind, list(offered), list(offered.values()), page_size, before=few)
 
     async def page(self, call: Call) -> Outcome:
         """Return the requested page."""
-        return self._pages.page(call.params)
+        return (self._offered if has_only_host_values(call) else self._pages).page(call.params)
 
 
 def _is_of(kind: ListKind, item: Any) -> bool:

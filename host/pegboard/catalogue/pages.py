@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from pegboard.calls.execute import BoundTool
 from pegboard.errors import ProtocolError
 from pegboard.types.callers import Caller
-from pegboard.types.calls import Listing
+from pegboard.types.calls import Call, Listing
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
@@ -24,6 +24,16 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 def may_use(caller: Caller, bound: BoundTool) -> bool:
     """Return True if a caller can see a tool. Callers without a token cannot see tools that require scopes."""
     return caller.is_known or not scopes_of(bound)
+
+
+def needs_of(bound: BoundTool) -> tuple[str, ...]:
+    """Return the secrets and tokens of a tool that the host does not have and cannot obtain."""
+    return () if bound.requirements is None else bound.requirements.needs
+
+
+def has_only_host_values(call: Call) -> bool:
+    """Return True for the operator on a message stream, such as stdio. These calls bring no secrets and no tokens."""
+    return call.caller.trusted and call.supplied is None and call.headers is None and call.transport != ""
 
 
 def may_find(caller: Caller, bound: BoundTool) -> bool:

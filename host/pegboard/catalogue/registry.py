@@ -14,6 +14,7 @@ from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.bound_definitions import SINGULAR, BindResult, BoundDefinition, Definition, Edits, Unserved
 from pegboard.catalogue.inventory import notify_middleware
 from pegboard.catalogue.own_catalogue import KnownResources, OwnCatalogue
+from pegboard.catalogue.pages import needs_of
 from pegboard.catalogue.tool_compiler import definition_label, location_of, own_name
 from pegboard.catalogue.toolkits import name_in, toolkit_of
 from pegboard.config import HostConfig
@@ -339,8 +340,8 @@ class Registry:
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
-        if isinstance(found, BoundDefinition) and found.token_hint:
-            logger.warning("tool %r: %s", found.name, found.token_hint)
+        if isinstance(found, BoundDefinition) and found.missing_token:
+            logger.warning("tool %r: %s", found.name, found.missing_token.hint)
         return found
 
     def _report(self, binder: Binder) -> None:
@@ -373,10 +374,10 @@ class Registry:
 
 
 def _listed(assembly: Assembly, kind: ItemKind) -> dict[str, Any]:
-    """Return the items of a kind as clients list them."""
+    """Return the items of a kind as clients list them, and what decides if a client over stdio lists a tool."""
     items: Mapping[str, Any] = getattr(assembly, kind)
     if kind == "tools":
-        return {name: one.tool._replace(definition=None) for name, one in items.items()}
+        return {name: (one.tool._replace(definition=None), needs_of(one)) for name, one in items.items()}
     return {name: one[0] for name, one in items.items()}
 
 

@@ -16,7 +16,7 @@ from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization, ToolRequirements
 
 if TYPE_CHECKING:
-    from pegboard.authorization.providers import Providers
+    from pegboard.authorization.providers import MissingToken, Providers
 
 
 class BoundRequirements(NamedTuple):
@@ -27,14 +27,14 @@ class BoundRequirements(NamedTuple):
         checked: the requirements that the host checks before each call, with its values; None for none.
         provider: the provider of the required token; None for none.
         missing: the secrets that are not set.
-        token_hint: see `Requirements`.
+        missing_token: the required token if the host neither has it nor can obtain it.
     """
 
     declared: ToolRequirements | None = None
     checked: Requirements | None = None
     provider: AuthProvider | None = None
     missing: tuple[str, ...] = ()
-    token_hint: str = ""
+    missing_token: MissingToken | None = None
 
 
 _NONE = BoundRequirements()
@@ -80,11 +80,12 @@ class RequirementBinder:
             tuple(each_once(definition.requires_secrets)),
             tuple(each_once(map(str.lower, definition.requires_metadata))),
         )
-        provider, hint = (None, "") if required is None else self._token(required)
+        provider, token = (None, None) if required is None else self._token(required)
         secrets = {name: self._secrets.get(name) for name in declared.secrets}
-        checked = Requirements(secrets, required, frozenset(scopes), self._metadata(definition), hint)
         missing = tuple(name for name, value in secrets.items() if not value)
-        return BoundRequirements(declared, checked, provider, missing, hint)
+        hint, needs = ("", missing) if token is None else (token.hint, each_once((*missing, token.name)))
+        checked = Requirements(secrets, required, frozenset(scopes), self._metadata(definition), hint, tuple(needs))
+        return BoundRequirements(declared, checked, provider, missing, token)
 
     def _metadata(self, definition: ToolDefinition) -> Mapping[str, str | None]:
         """Return the host's values for the metadata that a tool requires. Keys are in lower case."""
@@ -94,9 +95,9 @@ class RequirementBinder:
         known = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
         return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
 
-    def _token(self, required: ToolAuthorization) -> tuple[AuthProvider, str]:
-        """Return the provider of a token, and the `token_hint`."""
-        from pegboard.authorization.providers import Providers, token_hint
+    def _token(self, required: ToolAuthorization) -> tuple[AuthProvider, MissingToken | None]:
+        """Return the provider of a token, and the token if the host does not have it."""
+        from pegboard.authorization.providers import Providers, missing_token
 
         if self._providers is None:
             owned = contributions_of(self._plugins, register_auth_providers)
@@ -104,7 +105,7 @@ class RequirementBinder:
             disabled = [choice.origin for choice in self._choices if not choice.on]
             self._providers = Providers(described, disabled, self._report)
         sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
-        return self._providers.find(required), token_hint(required, sources, self._secrets)
+        return self._providers.find(required), missing_token(required, sources, self._secrets)
 
 
 def each_once(names: Iterable[str]) -> list[str]:

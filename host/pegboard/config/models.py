@@ -103,8 +103,8 @@ class HostSection(PluginConfig):
             requires any other secret or token is not served. Without a limit a toolkit receives all that its tools
             require.
         autoload: True to enable installed toolkits that the configuration does not name.
-        missing_secrets: the effect of a missing secret: "warn" serves the tool and logs a warning, "hide" does not
-            serve the tool, "fail" prevents the start of the host.
+        missing_secrets: the effect of a missing secret: "warn" logs a warning and serves the tool, but does not offer
+            it over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
         schema_references: "inline" puts definitions in place of references in the schemas of types, for clients that
             do not read `$ref`, unless a schema would become more than twice as large; "keep" keeps the references.

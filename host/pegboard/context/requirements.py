@@ -21,6 +21,7 @@ class Requirements(NamedTuple):
         scopes: the scopes that the caller's own token must have.
         metadata: the metadata by key in lower case; None for unknown values.
         token_hint: advice on the setting of the token for this machine's user; "" if no setting applies.
+        needs: the secrets and tokens that the host does not have and cannot obtain; only a request can bring them.
     """
 
     secrets: Mapping[str, str | None] = EMPTY
@@ -28,6 +29,7 @@ class Requirements(NamedTuple):
     scopes: frozenset[str] = frozenset()
     metadata: Mapping[str, str | None] = EMPTY
     token_hint: str = ""
+    needs: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         names = f"secrets={list(self.secrets)}, metadata={list(self.metadata)}"

@@ -45,7 +45,8 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
     assert "demo_write" in done.err
     found = {tool["name"]: tool for tool in pegboard("list", "--json").data}
     description = "Say it back.\n\nWith more to read about it."
-    assert found["demo_echo"] == {"name": "demo_echo", "toolkit": "demo", "description": description, "tags": []}
+    about = {"name": "demo_echo", "toolkit": "demo", "description": description, "tags": [], "needs": []}
+    assert found["demo_echo"] == about
     pegboard.configure('disabled_tools = ["demo_echo"]')
     last = pegboard("list", "--only", "demo", merged=True).out.splitlines()[-1]
     assert last.startswith("pegboard: 2 more are not served (`pegboard why NAME` explains it): demo_")
@@ -61,6 +62,22 @@ def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
     assert "its description has U+001B" in done.err
     assert not set(done.out + done.err) & CONTROL_CHARACTERS
     assert "é 日本\u3000語" in done.out
+
+
+def test_tools_that_need_what_is_not_set_are_marked(pegboard: Command) -> None:
+    env = {"DEMO_KEY": None}
+    listed = {row[0]: row[1] for row in rows(pegboard("list", env=env).out)}
+    assert (listed["demo_secret"], listed["demo_echo"]) == ("needs DEMO_KEY", "Say it back.")
+    assert {tool["name"]: tool["needs"] for tool in pegboard("list", "--json", env=env).data}["demo_secret"] == [
+        "DEMO_KEY"
+    ]
+    shown = pegboard("show", "demo_secret", env=env).out
+    assert "needs DEMO_KEY: not set, so clients over stdio are not offered this tool" in shown
+    assert pegboard("show", "demo_secret", "--json", env=env).data["needs"] == ["DEMO_KEY"]
+    assert "needs DEMO_KEY" in next(row for row in rows(pegboard("plugins", env=env).out) if row[0] == "demo")[-1]
+    assert "it needs DEMO_KEY" in pegboard("why", "demo_secret", env=env).out
+    assert "1 tool needs DEMO_KEY and is not offered" in pegboard("doctor", env=env).out
+    assert "needs" not in pegboard("list").out
 
 
 # --- show

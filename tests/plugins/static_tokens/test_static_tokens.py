@@ -126,8 +126,9 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog
         others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
         told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
     assert unset not in caplog.text
+    way = f"{unset}, or log in: `pegboard login intranet`"
     assert [text for text in told if "INTRANET" in text] == [
-        f"toolkit 't', secrets: {unset}; the token is needed by 'intranet'"
+        f"toolkit 't', secrets: {way}; 1 tool needs INTRANET and is not offered over stdio: 'intranet'"
     ]
     assert error.status == "not_started"
     assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {unset}."

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.lists import needed_scopes
+from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
 from pegboard.cli.host_setup import loaded_host
-from pegboard.cli.inspection.secret_report import received_secrets, required_tokens
+from pegboard.cli.inspection.secret_report import missing_needs, received_secrets, required_tokens
 from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
 from pegboard.cli.output import first_line, flush, print_json, print_lines, print_table, print_text, say
 from pegboard.cli.output.fitted_lines import fitted
@@ -32,17 +33,12 @@ def run_list(options: Namespace) -> int:
     host = loaded_host(options, (), can_start=True)
     later = let_plugins_add_tools(host)
     assembly = host.assembly
-    tools = [bound.tool for bound in assembly.tools.values()]
+    tools = assembly.tools.values()
     if options.json:
-        print_json(
-            [
-                {"name": tool.name, "toolkit": tool.owner, "description": tool.description, "tags": tool.tags}
-                for tool in tools
-            ]
-        )
+        print_json([_listed(bound) for bound in tools])
         return OK
-    columns = [(tool.name, ", ".join(tool.tags), first_line(tool.description)) for tool in tools]
-    print_table(columns if any(tool.tags for tool in tools) else [(name, said) for name, _, said in columns])
+    columns = [column for column in zip(*map(_row, tools), strict=True) if any(column)]
+    print_table([*zip(*columns, strict=True)])
     flush()  # messages follow the list if both go to the same file
     if unserved := [one.name for one in assembly.unserved if one.kind == "tools"]:
         more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
@@ -53,6 +49,18 @@ def run_list(options: Namespace) -> int:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if options.file else ways))
     return OK
+
+
+def _listed(bound: BoundTool) -> dict[str, Any]:
+    tool = bound.tool
+    about = {"name": tool.name, "toolkit": tool.owner, "description": tool.description, "tags": tool.tags}
+    return {**about, "needs": needs_of(bound)}
+
+
+def _row(bound: BoundTool) -> tuple[str, str, str, str]:
+    """Return the name of a tool, its tags, what it needs, and its description."""
+    tool = bound.tool
+    return tool.name, ", ".join(tool.tags), needing(needs_of(bound)), first_line(tool.description)
 
 
 def run_show(options: Namespace) -> int:
@@ -120,7 +128,7 @@ def _print_tool(tool: Tool) -> None:
 
 def _requirements(bound: BoundTool) -> dict[str, Any]:
     metadata = sorted(bound.requirements.metadata) if bound.requirements else []
-    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata}
+    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata, "needs": needs_of(bound)}
 
 
 def _print_requirements(bound: BoundTool) -> None:
@@ -133,6 +141,13 @@ def _print_requirements(bound: BoundTool) -> None:
     if required.authorization is not None:
         scopes = ", ".join(required.authorization.scopes)
         print_text(f"\ntoken of: {required.authorization.name}" + (f" ({scopes})" if scopes else ""))
+    if required.needs:
+        print_text(f"\n{needing(required.needs)}: not set, so clients over stdio are not offered this tool")
+
+
+def needing(needs: Collection[str]) -> str:
+    """Return the mark of tools that need secrets and tokens that the host does not have, or ""."""
+    return f"needs {', '.join(needs)}" if needs else ""
 
 
 def run_plugins(options: Namespace) -> int:
@@ -170,7 +185,7 @@ def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
     secrets = ", ".join(one["name"] + ("" if one["set"] else " (not set)") for one in detail["secrets"])
     tokens = ", ".join(one["provider"] for one in detail["tokens"])
     given = [f"{noun}: {names}" for noun, names in (("secrets", secrets), ("tokens", tokens)) if names]
-    said = [detail["reason"], *detail["remarks"], *given]
+    said = [detail["reason"], *detail["remarks"], *given, *filter(None, [needing(detail["needs"])])]
     return detail | {"source": source, "reason": "; ".join(said)}
 
 
@@ -192,6 +207,7 @@ def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
         "may_receive": granted(host.config, origin, "secrets"),
         "tokens": required_tokens(host, origin),
         "may_receive_tokens": granted(host.config, origin, "providers"),
+        "needs": missing_needs(host, origin),
         "import_ms": round(loaded.import_seconds * 1000, 1) if loaded else None,
         "problems": [
             {"stage": problem.stage, "level": problem.level, "message": problem.message}

@@ -7,8 +7,9 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
-from pegboard.cli.commands.listing import plugin_detail
+from pegboard.cli.commands.listing import needing, plugin_detail
 from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.inspection.secret_report import received_secrets
 from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_plugins_add_tools, plugins_adding_later
@@ -85,10 +86,11 @@ def _installed_from(choice: PluginChoice) -> str:
 
 def _tool_stories(host: Host, name: str) -> Iterator[str]:
     try:
-        tool = find_tool(host.assembly, name).tool
+        bound = find_tool(host.assembly, name)
+        tool, mark = bound.tool, needing(needs_of(bound))
         plugin = host.assembly.origins["tools"][tool.name].name
         toolkit = "" if tool.owner == plugin else f"the toolkit {tool.owner} of "
-        yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}"
+        yield f"tool {tool.name}: served; it comes from {toolkit}{plugin}" + (f"; it {mark}" if mark else "")
     except NotFoundError:
         pass
     unserved = find_unserved(host.assembly, name)

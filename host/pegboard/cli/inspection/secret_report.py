@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from pegboard.authorization.providers import token_secrets
+from pegboard.catalogue.pages import needs_of
 from pegboard.config.references import references
 from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
@@ -42,6 +43,14 @@ def required_tokens(host: Host, origin: Origin) -> list[dict[str, Any]]:
         if host.assembly.origins["tools"][name] == origin and bound.requirements and bound.requirements.authorization:
             found.setdefault(bound.requirements.authorization.name, []).append(name)
     return [{"provider": provider, "tools": found[provider]} for provider in sorted(found)]
+
+
+def missing_needs(host: Host, origin: Origin) -> list[str]:
+    """Return the secrets and tokens that tools of a plugin or toolkit need, and the host does not have."""
+    owners = host.assembly.origins["tools"]
+    return sorted(
+        {need for name, one in host.assembly.tools.items() if owners[name] == origin for need in needs_of(one)}
+    )
 
 
 def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:

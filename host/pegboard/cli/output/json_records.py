@@ -127,12 +127,13 @@ class CostOutput(TypedDict):
 
 
 class ListedTool(TypedDict):
-    """A tool of `pegboard list`."""
+    """A tool of `pegboard list`. `needs` has the secrets and tokens that the host does not have."""
 
     name: str
     toolkit: str
     description: str
     tags: list[str]
+    needs: list[str]
 
 
 class ShowOutput(ListedTool):
@@ -197,6 +198,7 @@ class ShownPlugin(TypedDict):
     may_receive: list[str] | None
     tokens: list[RequiredToken]
     may_receive_tokens: list[str] | None
+    needs: list[str]
     import_ms: float | None
     remarks: list[str]
     problems: list[PluginProblem]
