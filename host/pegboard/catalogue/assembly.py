@@ -221,11 +221,11 @@ class _Assembler:
                 tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
-            message = f"{self.binder.secrets.missing(secret)}; {_needing(secret, names)}"
+            message = f"{_needing(secret, names)}; {self.binder.secrets.missing(secret)}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
         for (_, token), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
-            message = f"{token.hint}{_or_log_in(token)}; {_needing(token.name, names)}"
+            message = f"{_needing(token.name, names)}; {token.hint}{_or_log_in(token)}"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, level="warning"))
 
     # --- order and uniqueness ---

@@ -119,7 +119,7 @@ def host_from_options(
 
         logging.getLogger("pegboard").addFilter(NewReports())
     log_warnings(config, serving=serving)
-    without = getattr(options, "without", ())
+    without = tuple(getattr(options, "without", ()))
     selection = Selection(tuple(options.only), options.safe, options.strict, without=without)
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()

@@ -47,7 +47,7 @@ class Selection(NamedTuple):
         strict: True to prevent the start of the host after any failure.
         autoload: False to leave installed toolkits disabled, even if `[host] autoload` is true.
         word: the reason that `pegboard why` shows for plugins that a program passes.
-        without: names of plugins that a command leaves out.
+        without: the kinds and names of plugins and toolkits that a command leaves out.
         files: the Python files of the toolkits that a program passes. A reload runs changed files again.
     """
 
@@ -56,7 +56,7 @@ class Selection(NamedTuple):
     strict: bool = False
     autoload: bool = True
     word: str = "handed over by the program"
-    without: tuple[str, ...] = ()
+    without: tuple[tuple[PluginKind, str], ...] = ()
     files: tuple[Path, ...] = ()
 
 
@@ -241,7 +241,7 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
         by_default = by_default or (is_built_in(origin) and origin.name in defaults()["host"]["secret_stores"])
         reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
         return PluginChoice(origin, by_default, reason)
-    if origin.kind == "plugin" and origin.name in selection.without:
+    if (origin.kind, origin.name) in selection.without:
         return PluginChoice(origin, False, LEFT_OUT_BY_COMMAND)
     if disabled := _disabled_by(origin, config):
         return PluginChoice(origin, False, disabled)

@@ -185,6 +185,10 @@ class Loader:
             close = nearest(text, (origin.name for origin in toolkits))
             message = f"no installed toolkit is called {text!r}"
             self.problems += config_problems([ConfigProblem(message, suggestion=close, place="--only")])
+        names = [origin.name for origin in toolkits]
+        for name in [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]:
+            problem = ConfigProblem(f"no installed toolkit is called {name!r}", suggestion=nearest(name, names))
+            self.problems += config_problems([problem._replace(place="--without")], "warning")
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
         self.problems += config_problems(unused_options(choices, self.config))

@@ -80,9 +80,9 @@ async def test_the_operator_is_told_how_many_there_are_and_what_to_do() -> None:
     async with hosting(Store()) as host:
         key, token = [problem.message for problem in host.problems]
     unset = "the secret {} is not set: set it in test"
-    assert key == f"{unset.format('THE_KEY')}; 1 tool needs THE_KEY and is not offered over stdio: 'keyed'"
+    assert key == f"1 tool needs THE_KEY and is not offered over stdio: 'keyed'; {unset.format('THE_KEY')}"
     way = f"{unset.format('GITHUB_TOKEN')}, or log in: `pegboard login github`"
-    assert token == f"{way}; 1 tool needs GITHUB_TOKEN and is not offered over stdio: 'starred'"
+    assert token == f"1 tool needs GITHUB_TOKEN and is not offered over stdio: 'starred'; {way}"
 
 
 async def test_a_reload_with_the_token_announces_the_tools() -> None:

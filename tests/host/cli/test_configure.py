@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import serving
-from tests.host.cli.conftest import Command
+from tests.host.cli.conftest import INSTALLED, Command
+from tests.support.forks import Done
 
 SERVER = """
 import os
@@ -106,6 +107,33 @@ def test_a_project_has_its_own_file(bare: Command, home: Path) -> None:
     assert bare("configure", "windsurf", "--project").code == 2
 
 
+def test_the_tools_for_files_get_a_folder_that_a_person_chose_or_are_left_out(bare: Command, home: Path) -> None:
+    off = f"[host]\ndisabled_toolkits = {[name for name in INSTALLED if name != 'files']}\n"
+    bare.write(off)
+    work, other_home = home / "work", home.parent / "person"
+    for folder in (work, other_home / ".cursor"):
+        folder.mkdir(parents=True)
+    own = ["stdio", "--config", f"{home}/hostconfig.toml"]
+    left_out, question = [*own, "--without", "files"], f"read the files in {home}? [y/N]"
+
+    def entry(*more: str, place: Path = home, **options: Any) -> tuple[list[str], Done]:
+        done = bare("configure", "cursor", *more, env={"HOME": str(place)}, **options)
+        return entries(place)["pegboard"]["args"], done
+
+    args, done = entry("--root", "work")
+    assert (args, done.code, "it serves 7 tools (files_find" in done.out) == ([*own, "--root", str(work)], 0, True)
+    args, done = entry()
+    assert (args, "ERROR" in done.out) == (left_out, False)
+    assert "the tools for files are left out; to add them, run: pegboard configure cursor --root FOLDER" in done.err
+    for answer, given in (("y\n", [*own, "--root", str(home)]), ("\n", left_out)):
+        args, done = entry("--no-check", place=other_home, typed=answer, terminal=(0, 2))
+        assert (args, question in done.err) == (given, True)
+    args, done = entry("--no-check", typed="y\n", terminal=(0, 2))
+    assert (args, question in done.err) == (left_out, False)  # the working directory is the home directory
+    bare.write(f"{off}[toolkits.files]\nroots = ['work']\n")
+    assert entry("--no-check")[0] == own
+
+
 def test_one_of_several_entries_is_removed_by_name(bare: Command, home: Path) -> None:
     for name in ("one", "two"):
         bare("configure", "cursor", "--name", name, "--no-check")
@@ -133,6 +161,10 @@ def test_other_clients_get_the_entry_printed(bare: Command) -> None:
         ("cursor --name a/b", 2, "'a/b' is not a valid name"),
         ("cursor --url https://x.example --only math", 2, "leave them out"),
         ("cursor --header A:b", 2, "add --url"),
+        ("cursor --root /", 2, "name a folder below it"),
+        ("cursor --root .", 2, "is or holds your home directory"),
+        ("cursor --root gone", 2, "does not exist"),
+        ("cursor --url https://x.example --root .", 2, "leave them out"),
         ("cursor --env A-B=secret", 2, "NAME=VALUE"),
         ("cursor --env UNSET", 2, "UNSET is not set"),
         ("windsurf", 1, "start Windsurf once"),

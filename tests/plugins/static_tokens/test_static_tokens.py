@@ -128,7 +128,7 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog
     assert unset not in caplog.text
     way = f"{unset}, or log in: `pegboard login intranet`"
     assert [text for text in told if "INTRANET" in text] == [
-        f"toolkit 't', secrets: {way}; 1 tool needs INTRANET and is not offered over stdio: 'intranet'"
+        f"toolkit 't', secrets: 1 tool needs INTRANET and is not offered over stdio: 'intranet'; {way}"
     ]
     assert error.status == "not_started"
     assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {unset}."

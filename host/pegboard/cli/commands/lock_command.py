@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 
@@ -15,7 +14,7 @@ from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
-from pegboard.cli.output import diverted, is_interactive, print_json, print_lines, say
+from pegboard.cli.output import agreed, diverted, is_interactive, print_json, print_lines, say
 from pegboard.errors import ConfigError, PluginError
 from pegboard.host import Host
 from pegboard.loading.failure_text import failure_text
@@ -39,7 +38,7 @@ def run_lock(options: Namespace) -> int:
     """
     if options.only:
         raise ConfigError(["a lock covers all toolkits: omit --only"])
-    options.without = ("lock",)
+    options.without = [("plugin", "lock")]
     host = host_from_options(options, ())
     path = lock_path(host.config.trusted_directory)
     is_new = not path.exists() and not options.check
@@ -142,8 +141,7 @@ def _accepts(options: Namespace, count: int) -> bool:
     if options.json or not is_interactive():
         say("the differences are not accepted: run the command at a terminal, or pass --yes")
         return False
-    print(f"pegboard: Accept {_plural(count, 'difference')}? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agreed(f"Accept {_plural(count, 'difference')}?")
 
 
 def _described(found: Sequence[Difference]) -> Iterator[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pegboard.cli import OK
-from pegboard.cli.output import diverted, print_json, print_lines, say
+from pegboard.cli.output import agreed, diverted, print_json, print_lines, say
 from pegboard.cli.serving.access_settings import access_of_file, setting_lines, shortened
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.trust import Untrusted, pin_of, refuse_untrusted, settings_of, trust, untrust
@@ -68,8 +67,7 @@ def ask(untrusted: Untrusted, options: Namespace) -> bool:
     state = "has changed since it was trusted" if untrusted.pin else "was found in the working directory"
     for line in (f"{content.path} {state}.", *_changes(content, settings), *_about(access)):
         say(line)
-    print("pegboard: Trust this file as it is now? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not agreed("Trust this file as it is now?"):
         return refuse_untrusted(untrusted)
     _trust(content, settings)
     return True

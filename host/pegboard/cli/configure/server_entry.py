@@ -47,8 +47,10 @@ def entry_of(options: Namespace) -> ServerEntry:
         ConfigError: the configuration is invalid or not trusted.
     """
     if options.url:
-        if options.paths or options.file or options.only or options.config or options.env:
-            raise EntryError("a server with a URL has no files, toolkits, configuration or variables: leave them out")
+        if options.paths or options.file or options.only or options.config or options.env or options.root:
+            raise EntryError(
+                "a server with a URL has no files, folders, toolkits, configuration or variables: leave them out"
+            )
         return ServerEntry(url=options.url, headers=dict(options.header or ()))
     if options.header:
         raise EntryError("headers are for a server with a URL: add --url")
@@ -78,19 +80,21 @@ def own_command() -> tuple[str, ...]:
 
 
 def _arguments(options: Namespace) -> list[str]:
+    from pegboard.cli.configure.files_root import root_arguments
     from pegboard.cli.host_setup import load_config
 
     files = [path.expanduser().absolute() for path in (*options.paths, *options.file)]
     if missing := [file for file in files if not file.is_file()]:
         raise EntryError(f"the file {missing[0]} does not exist: correct the path")
-    config = load_config(options).file
+    config = load_config(options)
     return [
         "stdio",
         *map(str, files),
-        *(["--config", str(config.absolute())] if config else []),
+        *(["--config", str(config.file.absolute())] if config.file else []),
         *(["--only", ",".join(options.only)] if options.only else []),
         *(["--strict"] if options.strict else []),
         *(["--safe"] if options.safe else []),
+        *root_arguments(options, config),
     ]
 
 

@@ -85,6 +85,12 @@ def print_text(text: str) -> None:
     _write(printable(_redacted(text)))
 
 
+def agreed(question: str) -> bool:
+    """Ask a person at the terminal, and return True for yes. Every other answer means no."""
+    print(f"pegboard: {printable(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines for people. A line break within a line is escaped."""
     print_text("\n".join(printable(line).replace("\n", r"\n") for line in lines))

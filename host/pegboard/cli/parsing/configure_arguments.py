@@ -29,6 +29,14 @@ _SERVER = (
     FILES,
     _ENTRY_NAME,
     (
+        "--root",
+        {
+            "action": "append",
+            "metavar": "FOLDER",
+            "help": "the tools for files work in this folder; it may be repeated",
+        },
+    ),
+    (
         "--env",
         {
             "type": _variable,

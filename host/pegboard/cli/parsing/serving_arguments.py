@@ -24,6 +24,15 @@ _LOCKED = {
     "help": "serve only the definitions in pegboard.lock ([plugins.lock] locked)",
 }
 
+_ROOT = setting("--root", "toolkits.files.roots", "FOLDER", "the tools for files work in this folder", action="append")
+
+
+def _toolkits(text: str) -> list[tuple[str, str]]:
+    return [("toolkit", name) for name in comma_separated(text)]
+
+
+_WITHOUT = {"type": _toolkits, "default": (), "metavar": "NAMES", "help": "leave out these toolkits"}
+
 _RELOAD = {
     "dest": "host.reload",
     "action": "store_const",
@@ -37,7 +46,15 @@ COMMANDS = (
         "serving.serve:run_stdio",
         "serve one MCP client over standard input and output",
         ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py", "pegboard stdio --finish < calls"),
-        (FILES, _PACKAGE, ("--finish", _FINISH), ("--locked", _LOCKED), ("--reload", _RELOAD)),
+        (
+            FILES,
+            _PACKAGE,
+            _ROOT,
+            ("--without", _WITHOUT),
+            ("--finish", _FINISH),
+            ("--locked", _LOCKED),
+            ("--reload", _RELOAD),
+        ),
     ),
     CliCommand(
         "serve",

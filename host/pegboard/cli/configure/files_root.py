@@ -1,0 +1,74 @@
+"""The folder of the tools for files in an entry of `pegboard configure`.
+
+Without a root these tools use the working directory, but clients start servers in any folder, such as `/`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from pathlib import Path
+
+from pegboard.cli.command_failures import UsageError
+from pegboard.cli.output import agreed, is_interactive, say
+from pegboard.config import HostConfig
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
+
+_TOOLKIT = "files"
+_ROOTS = f"toolkits.{_TOOLKIT}.roots"
+_VARIABLE = f"PEGBOARD__{_ROOTS.replace('.', '__').upper()}"
+
+
+def root_arguments(options: Namespace, config: HostConfig) -> list[str]:
+    """Return the arguments that set the folders of the tools for files, or that leave these tools out.
+
+    The folders are those of `--root`, or the working directory if a person at a terminal agrees. There are no
+    arguments if the tools are not served, or if the configuration of the entry sets their folders.
+
+    Raises:
+        UsageError: a folder does not exist, or holds the home directory.
+    """
+    if options.root:
+        return [word for root in options.root for word in ("--root", str(_checked(root)))]
+    if _has_root(options, config) or not _is_served(options, config):
+        return []
+    folder = Path.cwd()
+    if not _holds_home(folder) and _agrees(folder, options):
+        return ["--root", str(folder)]
+    say(f"the tools for files are left out; to add them, run: {_command(options)} --root FOLDER")
+    return ["--without", _TOOLKIT]
+
+
+def _checked(root: str) -> Path:
+    folder = Path(root).expanduser().absolute()
+    if not folder.is_dir():
+        raise UsageError(f"the folder {folder} does not exist: correct --root")
+    if _holds_home(folder):
+        raise UsageError(f"{folder} is or holds your home directory: name a folder below it with --root")
+    return folder
+
+
+def _holds_home(folder: Path) -> bool:
+    place = folder.resolve()
+    return place == place.parent or Path.home().resolve().is_relative_to(place)
+
+
+def _has_root(options: Namespace, config: HostConfig) -> bool:
+    """Return True if the file of the entry, or a variable that the client sets, has the folders."""
+    return config.source(_ROOTS).kind == "file" or _VARIABLE in dict(options.env or ())
+
+
+def _is_served(options: Namespace, config: HostConfig) -> bool:
+    alone = bool(options.paths or options.file)
+    selection = Selection(tuple(options.only), options.safe, autoload=not alone)
+    chosen = choose_plugins(find_plugins().origins, config, selection)
+    return any(one.on and (one.origin.kind, one.origin.name) == ("toolkit", _TOOLKIT) for one in chosen)
+
+
+def _agrees(folder: Path, options: Namespace) -> bool:
+    can_ask = is_interactive() and not options.json
+    return can_ask and agreed(f"Let the client's model read the files in {folder}?")
+
+
+def _command(options: Namespace) -> str:
+    return shlex.join(("pegboard", "configure", options.chosen, *map(str, options.paths)))
