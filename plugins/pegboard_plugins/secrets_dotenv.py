@@ -1,12 +1,14 @@
 """Secrets from a file of `KEY=value` lines: the `.env` beside the configuration file, or a configured file.
 
-No other folder is searched, because other users may control the working directory.
+Without a configuration file it is the `.env` of a trusted folder, or that of the user's configuration directory. No
+other file is read, because other users may control the working directory.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -47,8 +49,10 @@ class SecretsDotenvPlugin(Plugin):
     @hookimpl
     def register_secret_stores(self, context: PluginContext) -> Iterable[SecretStore]:
         """Return the store of one file."""
-        found = Path(context.directory, ".env") if context.directory else None
-        return [DotenvStore(self.config.file or found, named=self.config.file is not None)]
+        if self.config.file is not None:
+            return [DotenvStore(self.config.file)]
+        found = context.find_file(".env")
+        return [DotenvStore(found.path, named=False, unread=found.unread)]
 
 
 class DotenvStore:
@@ -58,13 +62,15 @@ class DotenvStore:
         file: the file, or None for no secrets.
         named: True if the operator named the file. Another file may be missing, and is refused if other users can
             change it.
+        unread: a file that was found and must not be read, for messages.
     """
 
     name = "secrets_dotenv"
 
-    def __init__(self, file: str | Path | None, *, named: bool = True) -> None:
+    def __init__(self, file: str | Path | None, *, named: bool = True, unread: str | None = None) -> None:
         self._file = None if file is None else Path(file)
         self._named = named
+        self._unread = unread
         self.files_read: list[Path] = []
 
     def get(self, name: str) -> str | None:
@@ -73,9 +79,10 @@ class DotenvStore:
 
     def hint(self, name: str) -> str:
         """Return how to set a secret here."""
-        if self._named:
-            return f"in {self._file}"
-        return "in .env" if self._file else "in a .env beside the configuration file that you name"
+        if self._unread is not None:
+            command = f"pegboard config trust {shlex.quote(os.path.dirname(self._unread))}"
+            return f"in {self._unread} (found, but not read until you run `{command}`)"
+        return f"in {self._file}" if self._file else "in a .env beside the configuration file that you name"
 
     def set(self, name: str, value: str) -> str:
         """Set a key and return the path of the file. Other lines stay.
@@ -108,10 +115,7 @@ class DotenvStore:
 
         path = self._file
         if path is None:
-            raise ValueError(
-                "the .env belongs beside the configuration file, and no configuration file is in use: "
-                "create ~/.config/pegboard/hostconfig.toml, or name one with --config"
-            )
+            raise ValueError("the .env belongs beside a configuration file: name one with --config")
         text = _text_of(path) if path.exists() else ""
         risk = others_can_change(path, path.stat()) if path.exists() else None
         if risk and not self._named:
@@ -128,6 +132,7 @@ class DotenvStore:
         changed = "".join([*parts, line])
         if dotenv_values(stream=StringIO(changed, newline=""), interpolate=False).get(name) != value:
             raise ValueError("a .env file cannot hold this value")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(path, changed.encode())
         self.__dict__.pop("_values", None)
         return True

@@ -87,7 +87,8 @@ class Registry:
         folder = self._config.trusted_directory
         directory = None if folder is None else str(folder)
         own, secret = OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
-        return PluginContext(plugin.origin.name, config, log, own, secret, directory, partial(self._token, plugin))
+        token, find_file = partial(self._token, plugin), self._config.find_file
+        return PluginContext(plugin.origin.name, config, log, own, secret, directory, token, find_file)
 
     async def _token(
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]

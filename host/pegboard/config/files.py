@@ -133,6 +133,12 @@ def without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
+def holds_home(folder: Path, environ: Mapping[str, str]) -> bool:
+    """Return True for the root of the disk, the user's home directory, and directories that hold it."""
+    place, home = folder.resolve(), _home(environ)
+    return place == place.parent or (home is not None and home.resolve().is_relative_to(place))
+
+
 def display_path(path: Path, directory: Path) -> str:
     """Return a path for messages, relative to `directory` if it is inside."""
     return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.config import environment, files
 from pegboard.config.environment import EnvironmentNames
@@ -25,6 +25,9 @@ from pegboard.names import Patterns, nearest
 
 Kind = Literal["plugins", "toolkits"]
 ListName = Literal["disabled_plugins", "disabled_toolkits", "disabled_tools", "disabled_tags", "enabled_tags"]
+
+if TYPE_CHECKING:
+    from pegboard.plugin.base import FoundFile
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -149,6 +152,20 @@ class HostConfig:
     def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
         """Return a problem with a key, with the location of the key's value."""
         return self.sources.problem(message, undotted(key), suggestion)
+
+    def find_file(self, name: str) -> FoundFile:
+        """Return the place of a file with a fixed name. See `PluginContext.find_file`."""
+        from pegboard.config.trusted_folders import find_upward  # tools of one file may import settings alone
+        from pegboard.plugin.base import FoundFile
+
+        own = None if self.environ is None else files.user_directory(self.environ)
+        if self.environ is None or self.trusted_directory not in (None, own):
+            folder = self.trusted_directory
+            return FoundFile(None if folder is None else str(folder / name))
+        found, is_trusted = find_upward(name, self.working_directory, self.environ) or (None, False)
+        if found is not None and is_trusted:
+            return FoundFile(str(found))
+        return FoundFile(None if own is None else str(own / name), None if found is None else str(found))
 
     def secret_values(self) -> Iterator[str]:
         """Yield the secret values in the sections of plugins and toolkits."""

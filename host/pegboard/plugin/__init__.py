@@ -6,7 +6,7 @@ _HOMES = {
     "hookspecs": "HOST_API hookimpl",
     "authoring": "ToolFunction",
     "authoring.late_toolkit": "LateToolkit Rejections",
-    "plugin.base": "Catalogue Lifespan Plugin PluginContext",
+    "plugin.base": "Catalogue FoundFile Lifespan Plugin PluginContext",
     "plugin.definition_checks": "CatalogueItem CheckedDefinition DefinitionCheck",
     "lockfile.catalogue_lock": "CatalogueLock LockFileError LockedDefinition LockedOwner",
     "lockfile.lock_files": "LOCK_FILE_NAME read_lock",

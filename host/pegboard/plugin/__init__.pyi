@@ -113,6 +113,7 @@ from pegboard.middleware.login_questions import (
 )
 from pegboard.plugin.base import (
     Catalogue,
+    FoundFile,
     Lifespan,
     Plugin,
     PluginContext,
@@ -287,6 +288,7 @@ __all__ = [
     "EventStore",
     "Extension",
     "FairLimit",
+    "FoundFile",
     "FoundToolkit",
     "FromEnvironment",
     "Gate",

@@ -82,6 +82,23 @@ async def _no_token(required: "ToolAuthorization", call: "Call | Context[Any]") 
     raise AuthorizationRequiredError(required.name, scopes=required.scopes)
 
 
+class FoundFile(NamedTuple):
+    """The place of a file with a fixed name, such as `.env`.
+
+    Attributes:
+        path: the file that a plugin may read; it need not exist. None if there is no place for it.
+        unread: a file that was found in a folder that is not trusted, for messages; a plugin must not read it.
+    """
+
+    path: str | None = None
+    unread: str | None = None
+
+
+def _no_file(name: str) -> FoundFile:
+    """Return no file. Used outside of a host."""
+    return FoundFile()
+
+
 class PluginContext(NamedTuple):
     """The context of a plugin's hooks. It lives as long as the host.
 
@@ -98,6 +115,8 @@ class PluginContext(NamedTuple):
         get_token: an async function that returns the token of a call's user, for middleware and for functions without
             `requires_auth`. Its arguments are the required token, and the call or its `Context`. It asks the token
             sources as the host does for a tool, and raises `AuthorizationRequiredError` if no source has the token.
+        find_file: a function that returns the `FoundFile` with a fixed name: beside the configuration file, else in a
+            trusted folder upward from the working directory, else in the user's configuration directory.
     """
 
     name: str
@@ -107,6 +126,7 @@ class PluginContext(NamedTuple):
     get_secret: Callable[[str], str | None] = _no_secret
     directory: str | None = None
     get_token: "Callable[[ToolAuthorization, Call | Context[Any]], Awaitable[Authorization]]" = _no_token
+    find_file: Callable[[str], FoundFile] = _no_file
 
 
 class Plugin:

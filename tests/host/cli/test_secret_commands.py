@@ -95,12 +95,6 @@ def test_a_refusal_has_one_clear_message_without_the_value(
     assert not (weather.folder / ".env").exists()
 
 
-def test_without_a_configuration_file_the_fix_is_named(weather: Command) -> None:
-    (weather.folder / "hostconfig.toml").unlink()
-    done = weather("secret", "set", "K", typed="hidden", env={"PEGBOARD_CONFIG": None})
-    assert (done.code, "create ~/.config/pegboard/hostconfig.toml, or name one with --config" in done.err) == (1, True)
-
-
 def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(weather: Command) -> None:
     env = {"PEGBOARD_STATE_DIR": str(weather.folder / "state")}
     said = "the secret WEATHER_KEY is not set"

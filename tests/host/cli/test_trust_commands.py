@@ -241,3 +241,54 @@ def test_a_reload_continues_without_the_file_that_the_start_has_skipped(
         host_setup.config_again(options)
     start()
     assert host_setup.config_again(options).host.name != "hostile"
+
+
+# --- folders
+
+NEEDY = """
+from pegboard import Toolkit
+kit = Toolkit("needy")
+@kit.tool(requires_secrets=["THE_KEY"])
+def use() -> str:
+    "Use the key."
+    return "used"
+"""
+
+
+def test_the_env_file_of_a_folder_is_read_once_the_folder_is_trusted(opened: Opened) -> None:
+    opened.install("needy", NEEDY)
+    (opened.folder / "hostconfig.toml").unlink()
+    file = opened.write("THE_KEY=found\n", ".env")
+    told = f"in {file} (found, but not read until you run `pegboard config trust {opened.folder}`)"
+    done = opened("call", "needy_use")
+    assert (done.code, told in done.err) == (1, True)
+    assert opened("config", "trust", ".").out == f"trusted: {opened.folder}; tools get the secrets of its .env\n"
+    assert opened("call", "needy_use").out == "used\n"
+    assert opened("config", "untrust", ".").out == f"no longer trusted: {opened.folder}\n"
+    assert opened("call", "needy_use").code == 1
+    assert opened("config", "trust", ".", "--json").data == {"file": str(opened.folder), "sha256": None, "widens": []}
+    opened.write(HIDES)
+    done = opened("stdio", typed="")
+    assert ("The host starts without this file." in done.err, "THE_KEY" in done.err) == (True, False)
+    assert opened("config", "trust", ".").out.endswith(f"trusted: {opened.folder}/hostconfig.toml\n")
+    assert opened("call", "needy_use").out == "used\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "problem"),
+    [("/", "is or holds your home"), ("..", "is or holds your home"), ("open", "other users can write it")],
+)
+def test_a_folder_that_is_too_wide_or_open_to_others_is_not_trusted(folder: str, problem: str, opened: Opened) -> None:
+    (opened.folder / "open").mkdir()
+    (opened.folder / "open").chmod(0o777)
+    done = opened("config", "trust", folder)
+    assert (done.code, problem in done.err) == (3, True), done
+
+
+def test_a_secret_is_set_beside_the_users_own_settings_without_a_configuration_file(opened: Opened) -> None:
+    opened.install("needy", NEEDY)
+    (opened.folder / "hostconfig.toml").unlink()
+    file = opened.folder.parent / "home/.config/pegboard/.env"
+    done = opened("secret", "set", "THE_KEY", typed="key\n")
+    assert (done.code, done.out) == (0, f"THE_KEY is set in {file}\n")
+    assert (file.stat().st_mode & 0o777, opened("call", "needy_use").out) == (0o600, "used\n")

@@ -13,6 +13,7 @@ from pegboard.cli.output import agreed, diverted, print_json, print_lines, say
 from pegboard.cli.serving.access_settings import access_of_file, setting_lines, shortened
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.trust import Untrusted, pin_of, refuse_untrusted, settings_of, trust, untrust
+from pegboard.config.trusted_folders import trust_folder, untrust_folder
 from pegboard.config.widened_access import AccessSetting
 from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults
@@ -26,7 +27,19 @@ class StateError(MCPError):
 
 
 def run_trust(options: Namespace) -> int:
-    """Trust a configuration file with its present content, and show the settings that widen access."""
+    """Trust a configuration file with its present content, and show the settings that widen access.
+
+    A named folder is trusted itself, too. It need not have a configuration file.
+    """
+    folder = _folder(options)
+    if folder is not None:
+        _trust_folder(folder)
+        if not (folder / files.FILE_NAME).exists():
+            if options.json:
+                print_json({"file": str(folder), "sha256": None, "widens": []})
+            else:
+                print_lines([f"trusted: {folder}; tools get the secrets of its .env"])
+            return OK
     content = files.read_file(files.Candidate(_path(options)), Path.cwd())
     if isinstance(content, ConfigProblem):
         raise ConfigError([content])
@@ -41,10 +54,13 @@ def run_trust(options: Namespace) -> int:
 
 
 def run_untrust(options: Namespace) -> int:
-    """Withdraw the trust in a configuration file."""
-    path = _path(options)
+    """Withdraw the trust in a configuration file, or in a named folder and its configuration file."""
+    path, folder = _path(options), _folder(options)
     try:
         withdrawn = untrust(path, os.environ)
+        if folder is not None:
+            withdrawn = untrust_folder(folder, os.environ) or withdrawn
+            path = path if path.exists() else folder
     except OSError as error:
         raise StateError(f"the trust in {path} cannot be withdrawn: {error}; {_OTHER_DIRECTORY}") from error
     if options.json:
@@ -71,6 +87,19 @@ def ask(untrusted: Untrusted, options: Namespace) -> bool:
         return refuse_untrusted(untrusted)
     _trust(content, settings)
     return True
+
+
+def _folder(options: Namespace) -> Path | None:
+    """Return the folder that the command line names, or None if it names a file or nothing."""
+    named = None if options.path is None else Path.cwd() / options.path.expanduser()
+    return named.resolve() if named is not None and named.is_dir() else None
+
+
+def _trust_folder(folder: Path) -> None:
+    try:
+        trust_folder(folder, os.environ)
+    except OSError as error:
+        raise StateError(f"{folder} cannot be trusted: {error}; {_OTHER_DIRECTORY}") from error
 
 
 def _path(options: Namespace) -> Path:

@@ -5,6 +5,7 @@ Without a root these tools use the working directory, but clients start servers 
 
 from __future__ import annotations
 
+import os
 import shlex
 from argparse import Namespace
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from pegboard.cli.command_failures import UsageError
 from pegboard.cli.output import agreed, is_interactive, say
 from pegboard.config import HostConfig
+from pegboard.config.files import holds_home
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
 
 _TOOLKIT = "files"
@@ -33,7 +35,7 @@ def root_arguments(options: Namespace, config: HostConfig) -> list[str]:
     if _has_root(options, config) or not _is_served(options, config):
         return []
     folder = Path.cwd()
-    if not _holds_home(folder) and _agrees(folder, options):
+    if not holds_home(folder, os.environ) and _agrees(folder, options):
         return ["--root", str(folder)]
     say(f"the tools for files are left out; to add them, run: {_command(options)} --root FOLDER")
     return ["--without", _TOOLKIT]
@@ -43,14 +45,9 @@ def _checked(root: str) -> Path:
     folder = Path(root).expanduser().absolute()
     if not folder.is_dir():
         raise UsageError(f"the folder {folder} does not exist: correct --root")
-    if _holds_home(folder):
+    if holds_home(folder, os.environ):
         raise UsageError(f"{folder} is or holds your home directory: name a folder below it with --root")
     return folder
-
-
-def _holds_home(folder: Path) -> bool:
-    place = folder.resolve()
-    return place == place.parent or Path.home().resolve().is_relative_to(place)
 
 
 def _has_root(options: Namespace, config: HostConfig) -> bool:

@@ -42,10 +42,10 @@ class WideningSetting(TypedDict):
 
 
 class TrustOutput(TypedDict):
-    """The output of `pegboard config trust`."""
+    """The output of `pegboard config trust`. `sha256` is None for a folder without a configuration file."""
 
     file: str
-    sha256: str
+    sha256: str | None
     widens: list[WideningSetting]
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from pegboard.cli.parsing.cli_command import CliCommand
 
-_TRUSTED = ("path", {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file; ./hostconfig.toml by default"})
+_TRUSTED = (
+    "path",
+    {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file or folder; ./hostconfig.toml by default"},
+)
 _GROUP = (
     CliCommand(
         "check",
@@ -36,14 +39,14 @@ _GROUP = (
     CliCommand(
         "trust",
         "commands.trust_commands:run_trust",
-        "trust a hostconfig.toml of the working directory with its present content",
-        ("pegboard config trust", "pegboard config trust path/to/hostconfig.toml"),
+        "trust a hostconfig.toml with its present content, or the .env of a folder",
+        ("pegboard config trust", "pegboard config trust path/to/hostconfig.toml", "pegboard config trust ."),
         (_TRUSTED,),
     ),
     CliCommand(
         "untrust",
         "commands.trust_commands:run_untrust",
-        "withdraw the trust in a hostconfig.toml",
+        "withdraw the trust in a hostconfig.toml or a folder",
         ("pegboard config untrust", "pegboard config untrust path/to/hostconfig.toml"),
         (_TRUSTED,),
     ),
