@@ -26,6 +26,18 @@ from tools.output_schemas import output_schemas
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
 TEMPLATES = DOCS.parent / "host" / "pegboard" / "scaffolds" / "templates"
+_ABOUT_FILES = """\
+pegboard uses the first of these files: `--config FILE`, the file in the variable `PEGBOARD_CONFIG`, `hostconfig.toml`
+in the working directory (if you [trust](trust.md) it), and your own: `~/.config/pegboard/hostconfig.toml`, or where
+`XDG_CONFIG_HOME` says; `~/Library/Application Support/pegboard/hostconfig.toml` on macOS. Without a file, the defaults
+on this page hold. [`hostconfig.toml`](../hostconfig.toml) of the checkout is a short example.
+
+[Variables](environment.md) override the file: `PEGBOARD__HOST__NAME=my-tools`, and
+`PEGBOARD__TOOLKITS__FILES__ROOTS='["/srv"]'`. The command line overrides both. `pegboard config check` reports every
+error, and `pegboard config show` prints each setting and its source.
+
+A value may come from the environment: `secret = { env = "ACME_SECRET" }`. This variable must be set and not empty.
+"""
 _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
 
 
@@ -54,7 +66,7 @@ def configuration_page() -> str:
     for origin in sorted(find_plugins().origins, key=lambda origin: (origin.kind, origin.name)):
         if origin.distribution in OURS and origin.entry_point is not None:
             sections[f"{origin.kind}s.{origin.name}"] = origin.entry_point.load().Config
-    parts = ["# Configuration reference\n", _NOTE]
+    parts = ["# Configuration reference\n", _NOTE, _ABOUT_FILES]
     for name, model in sections.items():
         given = defaults().get("host", {}) if name == "host" else {}
         for section, of_section in _with_named(name, model):

@@ -74,35 +74,40 @@ class HostSection(PluginConfig):
         version: the version of the server. The default is the version of pegboard.
         title: a name for people.
         description: one sentence about the server, for people.
-        instructions: instructions for models that use the server.
+        instructions: instructions about the whole server, which clients may pass to the model.
         website_url: a page about the server, http or https.
-        icons: icons of the server. Each is a URL (https, http or data), or a table with `src`, `mime_type`, `sizes`
-            such as `["48x48"]`, and `theme` ("light" or "dark").
-        transports: names of the transports to run.
+        icons: icons of the server, such as `["https://example.com/icon.png"]`. Each is a URL (https, http or data), or
+            a table with `src`, `mime_type`, `sizes` such as `["48x48"]`, and `theme` ("light" or "dark").
+        transports: names of the transports to run. A name in this list or in the next ones enables its plugin.
         middleware: names of middleware, outermost first. Middleware that is not listed runs inside the listed
             middleware.
         error_adapters: names of plugins whose error adapters are tried first, in this order. Adapters with `fallback`
             are always tried last.
-        token_sources: names of plugins whose token sources are called first, in this order.
+        token_sources: names of plugins whose token sources are called first, in this order. `static_tokens` is enabled
+            by default: the token of github is the secret GITHUB_TOKEN.
         token_seconds: the time limit in seconds of one token source for one call.
         secret_stores: names of plugins whose secret stores are read first, in this order. The list replaces the
-            default. Secret stores of other plugins are read afterwards.
-        plugins: names, or `distribution:name`, of plugins to enable. Plugins with a section are enabled too.
-        disabled_plugins: names, globs or `distribution:name` of disabled plugins.
+            default. Secret stores of other plugins are read afterwards. `secrets_keyring` is another built-in store.
+        plugins: names, or `distribution:name`, of plugins to enable. Plugins with a section, or in another list, are
+            enabled too, and so are those built-in plugins that are on by default.
+        disabled_plugins: names, globs or `distribution:name` of disabled plugins. They are not imported.
         disabled_toolkits: names, globs or `distribution:name` of disabled toolkits.
-        disabled_tools: names or globs of disabled tools, in any spelling.
+        disabled_tools: names or globs of disabled tools, in any spelling: "github_delete_*", "Github::DeleteFile",
+            "Github.DeleteFile" or "GITHUB_DELETE_FILE".
         disabled_tags: tags, or globs of tags, of tools, resources and prompts that are disabled.
         enabled_tags: tags, or globs of tags. If set, tools, resources and prompts without one of them are disabled.
         tools: changes of tools, by name in any spelling: `[host.tools.github_search]` with `name` (the last part of
             the name), `title`, `description`, `tags` and `arguments`. Each argument is a table with `name`,
-            `description`, `value` (a fixed value that clients cannot see) or `hidden = true`.
+            `description`, `value` (a fixed value that clients cannot see) or `hidden = true`:
+            `[host.tools.github_search.arguments] owner = { value = "me" }, q = { name = "query" }`.
         required: names of plugins and toolkits that must load, or the host does not start. `distribution:name` selects
             one of several plugins with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` limits the secrets that
             the toolkit may receive to these names or globs, and `providers = ["github"]` the tokens. A tool that
             requires any other secret or token is not served. Without a limit a toolkit receives all that its tools
             require.
-        autoload: True to enable installed toolkits that the configuration does not name.
+        autoload: True to enable installed toolkits that the configuration does not name. With False, a toolkit needs a
+            section `[toolkits.NAME]`, or an entry in `required`.
         missing_secrets: the effect of a missing secret: "warn" logs a warning and serves the tool, but does not offer
             it over stdio, "hide" does not serve the tool, "fail" prevents the start of the host.
         tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
@@ -120,11 +125,12 @@ class HostSection(PluginConfig):
             call in an async tool; 0 for never.
         grace_seconds: the time in seconds that running calls have to finish, and clients to read the responses, when
             `pegboard serve` stops.
-        log_level: the least severe level that servers log. Other commands log nothing below "warning".
+        log_level: the least severe level that servers log: "debug", "info", "warning" or "error". Other commands log
+            nothing below "warning".
         reload: True to reload toolkits and settings when their files change.
         user: the user id for tools if the caller is not authenticated.
-        metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. Metadata in a request to
-            the worker takes precedence.
+        metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. It is the same for all
+            callers. Metadata in a request to the worker takes precedence.
     """
 
     name: str = pydantic.Field("pegboard", min_length=1)

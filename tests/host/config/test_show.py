@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
-import tomli
 from pydantic import BaseModel, SecretStr
 
-from pegboard.config import HostConfig, HostSection, PluginConfig, config_show, validate_section
-from pegboard.loading.discovery import defaults
+from pegboard.config import PluginConfig, config_show, validate_section
 from tests.support.config import load
-from tools.install import ROOT
 
 
 class Inner(PluginConfig):
@@ -61,22 +57,3 @@ def test_defaults_of_running_plugins_are_shown_too(tmp_path: Path) -> None:
     assert str(view.sources["plugins.acme.inner.path"]) == str(view.sources["toolkits.math.path"]) == "default"
     assert str(view.sources["plugins.acme.pin"]) == "environment variable PEGBOARD__PLUGINS__ACME__PIN"
     assert not [secret for secret in ("s3cret", "n4me", "hunter2", "me:pw") if secret in json.dumps(view.values)]
-
-
-def test_the_file_of_this_checkout_lets_files_be_read_only_and_shows_every_key() -> None:
-    config = HostConfig.load(ROOT / "hostconfig.toml", environ={}, directory=ROOT)
-    assert config.host == HostSection(disabled_toolkits=("github",))
-    assert {name: dict(section) for name, section in config.toolkits.items()} == {
-        "files": {"roots": (".",), "write": False}
-    }
-    text = (ROOT / "hostconfig.toml").read_text("utf-8")
-    shown = re.findall(r"^# ([a-z_]+) = (.+?)(?:\s+# default: (.+?)(?:;.*)?)?$", text, re.MULTILINE)
-    assert sorted(key for key, _, _ in shown) == sorted(HostSection.model_fields)
-    known = HostSection.model_validate(defaults()["host"]).model_dump()
-    for key, value, remark in shown:
-        parsed = tomli.loads(f"value = {value}")["value"]
-        HostSection.model_validate({key: parsed})
-        if remark:
-            assert known[key] is None or key == "version"
-        else:
-            assert known[key] == (tuple(parsed) if isinstance(parsed, list) else parsed)
