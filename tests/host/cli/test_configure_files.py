@@ -21,6 +21,8 @@ from pegboard.cli.configure.clients import CLIENTS
 from pegboard.cli.configure.jsonc_edit import parse_jsonc
 from pegboard.cli.configure.toml_edit import delete_toml, read_toml, set_toml
 
+ARGUMENTS = ["stdio", "--without", "files"]
+"""Those of an entry without options: the toolkit `files` is installed here, and nobody was asked for its folder."""
 COMMENT = re.compile(r"//note[^\r\n]*|/\*note.*?\*/")
 TRIVIA = st.sampled_from(
     ["", " ", "\n", "\t", "\r\n", "\n\n    ", ' //note "}{,\n', '/*note, "b": { */', " //note\r\n\t", "\n  //note\n  "]
@@ -86,7 +88,7 @@ def test_any_jsonc_file_keeps_its_bytes(start: str, document: str, end: str, mar
         changed = file.read_bytes()
         found = parse_jsonc(changed.decode()).value
         entry = found["mcpServers"].pop("pegboard")
-        assert entry["args"] == ["stdio"]
+        assert entry["args"] == ARGUMENTS
         assert found == {"mcpServers": {}} | expected
         assert sorted(COMMENT.findall(changed.decode())) == sorted(COMMENT.findall(text))
         if is_json(text):
@@ -221,7 +223,7 @@ def test_a_file_of_each_client_gets_its_entry_and_its_bytes_back(client: str, te
             assert "command" not in entry
         else:
             assert (entry["args"], entry["env"], Path(entry["command"]).is_absolute()) == (
-                ["stdio"],
+                ARGUMENTS,
                 {"KEY": "1"},
                 True,
             )
@@ -266,7 +268,11 @@ def test_a_new_file_is_removed_again_and_a_dry_run_writes_nothing(
     file = tmp_path / "mcp.json"
     assert add("cursor", file, "--dry-run", "--env", "KEY=hidden-value") == 0
     told = capsys.readouterr().out
-    assert ('+   "args": ["stdio"]' in told, '"KEY": "***"' in told, "hidden-value" in told) == (True, True, False)
+    assert (f'+   "args": {json.dumps(ARGUMENTS)}' in told, '"KEY": "***"' in told, "hidden-value" in told) == (
+        True,
+        True,
+        False,
+    )
     assert not file.exists()
     assert add("cursor", file, "--env", "KEY=hidden-value") == 0
     assert (file.stat().st_mode & 0o777, json.loads(file.read_text())["mcpServers"].keys()) == (0o600, {"pegboard"})

@@ -14,6 +14,7 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.configure.client_file import ClientFileError, check_writable, replace
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
 from pegboard.cli.configure.entry_file import EntryFile
+from pegboard.cli.configure.files_root import say_left_out
 from pegboard.cli.configure.jsonc_edit import formatted
 from pegboard.cli.configure.server_entry import (
     EntryError,
@@ -34,8 +35,8 @@ def run_configure(options: Namespace) -> int:
     from pegboard.cli.configure.configure_output import changed_lines
 
     client = CLIENTS[options.chosen]
-    entry, name = entry_of(options), default_name(options)
-    opened = _opened(client, options, adds=True)
+    name, opened = default_name(options), _opened(client, options, adds=True)
+    entry = entry_of(options)
     old = opened.entries.get(name)
     new = to_client(entry, client, old if isinstance(old, dict) else {})
     if is_in_cache(entry):
@@ -56,14 +57,17 @@ def run_configure(options: Namespace) -> int:
     }
     if not options.json:
         _print_change(client, opened, report, options)
+    say_left_out(entry.command, options)
     return _check(from_client(new), report, options)
 
 
 def run_print(options: Namespace) -> int:
     """Print the entry, for clients that this command does not know."""
-    name, entry = default_name(options), to_client(entry_of(options), PRINTED)
+    name, server = default_name(options), entry_of(options)
+    entry = to_client(server, PRINTED)
     # the values were given for this output
     print_lines(formatted({PRINTED.servers: {name: entry}}, "", "  ", "\n", own_line=True).splitlines())
+    say_left_out(server.command, options)
     return OK
 
 

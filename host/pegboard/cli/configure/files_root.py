@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from pegboard.cli.command_failures import UsageError
@@ -17,6 +18,7 @@ from pegboard.config.files import holds_home
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
 
 _TOOLKIT = "files"
+_LEFT_OUT = ("--without", _TOOLKIT)
 _ROOTS = f"toolkits.{_TOOLKIT}.roots"
 _VARIABLE = f"PEGBOARD__{_ROOTS.replace('.', '__').upper()}"
 
@@ -37,8 +39,14 @@ def root_arguments(options: Namespace, config: HostConfig) -> list[str]:
     folder = Path.cwd()
     if not holds_home(folder, os.environ) and _agrees(folder, options):
         return ["--root", str(folder)]
-    say(f"the tools for files are left out; to add them, run: {_command(options)} --root FOLDER")
-    return ["--without", _TOOLKIT]
+    return [*_LEFT_OUT]
+
+
+def say_left_out(command: Sequence[str], options: Namespace) -> None:
+    """Print how to add the tools for files if the command of an entry leaves them out."""
+    if tuple(command[-len(_LEFT_OUT) :]) == _LEFT_OUT:
+        again = shlex.join(("pegboard", "configure", options.chosen, *map(str, options.paths)))
+        say(f"the tools for files are left out; to add them, run: {again} --root FOLDER")
 
 
 def _checked(root: str) -> Path:
@@ -65,7 +73,3 @@ def _is_served(options: Namespace, config: HostConfig) -> bool:
 def _agrees(folder: Path, options: Namespace) -> bool:
     can_ask = is_interactive() and not options.json
     return can_ask and agreed(f"Let the client's model read the files in {folder}?")
-
-
-def _command(options: Namespace) -> str:
-    return shlex.join(("pegboard", "configure", options.chosen, *map(str, options.paths)))
