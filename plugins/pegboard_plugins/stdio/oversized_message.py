@@ -19,13 +19,17 @@ _MEMBER_MARKS = 100
 _LEVELS = 6
 
 
+# Before Python 3.11.5, the last attempt of (?:...)*+ keeps what it matched before it failed. (?>(?:...)*) does not.
+_STRING = rb'[^"\\]*+(?>(?:\\.[^"\\]*+)*)'
+
+
 def _nested(levels: int) -> bytes:
     """Return a pattern of text, strings, and arrays and objects nested up to a number of levels."""
     inner = rb"|[{\[]%b[}\]]" % _nested(levels - 1) if levels else b""
-    return rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"%b)*+' % inner
+    return rb'[^"{}\[\]]*+(?>(?:(?:"%b"%b)[^"{}\[\]]*+)*)' % (_STRING, inner)
 
 
-_IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_IN_STRING = re.compile(_STRING, re.DOTALL)
 _IN_MESSAGE = re.compile(rb'[^"{}\[\],]*+')
 _IN_MEMBER = re.compile(_nested(_LEVELS), re.DOTALL)
 """Each pattern matches up to the next relevant byte, at the speed of the regular expression engine."""
