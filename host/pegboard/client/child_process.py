@@ -118,8 +118,8 @@ class ChildProcess:
     async def _exits(self) -> bool:
         """Wait for the exit of the process. Return False if it takes too long."""
         try:
-            async with asyncio.timeout(MAX_EXIT_SECONDS):
-                await self._process.wait()
+            # In a task that was cancelled before, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
+            await asyncio.wait_for(self._process.wait(), MAX_EXIT_SECONDS)
         except TimeoutError:
             return False
         return True

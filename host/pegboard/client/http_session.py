@@ -117,16 +117,20 @@ class SessionHttp:
         if self._standalone is not None:
             self._standalone.cancel()
         with suppress(TimeoutError, MCPError):
-            async with asyncio.timeout(MAX_GOODBYE_SECONDS):
-                if self._tasks:
-                    await asyncio.wait(self._tasks)
-                if self.id:
-                    async with self._endpoint.open("DELETE", self._headers()):
-                        pass
+            # In a task that was cancelled before, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
+            await asyncio.wait_for(self._say_goodbye(), MAX_GOODBYE_SECONDS)
         for task in self._tasks:
             task.cancel()
         if not self.closed.done():
             self.closed.set_result("the client has closed the connection")
+
+    async def _say_goodbye(self) -> None:
+        """Wait until all messages are delivered, and end the session at the server."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if self.id:
+            async with self._endpoint.open("DELETE", self._headers()):
+                pass
 
     def _reading(self) -> StreamReading:
         return StreamReading(self._incoming, self._endpoint.message_bytes, self._respond)

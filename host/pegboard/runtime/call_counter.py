@@ -74,8 +74,8 @@ class CallCounter:
             return True
         self._drained = self._drained or asyncio.Event()
         try:
-            async with asyncio.timeout_at(self.grace_end):
-                await self._drained.wait()
+            # In a task that was cancelled before, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
+            await asyncio.wait_for(self._drained.wait(), grace)
         except TimeoutError:
             return False
         return True

@@ -101,8 +101,8 @@ class HttpServer(web.Server):
         return [connection for connection in self.connections if isinstance(connection, HttpConnection)]
 
     async def _wait_ended(self, seconds: float) -> None:
+        # The task is cancelled. In such a task, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
         assert self._ended is not None
         if self._count:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._ended.wait()
+                await asyncio.wait_for(self._ended.wait(), seconds)
