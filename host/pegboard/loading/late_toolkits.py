@@ -15,6 +15,7 @@ from pegboard.hookspecs import register_prompts, register_resources, register_to
 from pegboard.loading.contributions import checked_contributions
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
+from pegboard.loading.own_modules import forget_outdated
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.lockfile.settings_digests import has_secrets, host_digest, settings_digest
 from pegboard.plugin.origin import Origin
@@ -118,6 +119,7 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
         PluginError: the toolkit failed, or contributes more than a lifespan, tools, resources and prompts.
     """
     try:
+        forget_outdated(plugin.origin)
         fresh = load(HookManager())
     except KeyboardInterrupt:
         raise

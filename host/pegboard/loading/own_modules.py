@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.util import cache_from_source
+from importlib.util import cache_from_source, find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from urllib.request import url2pathname
 
 import importlib_metadata
 
+from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import decode
 
 HOST_PACKAGES = ("pegboard", "pegboard_plugins")
@@ -127,6 +129,24 @@ def forget_compiled(path: str) -> None:
     if path.endswith(".py"):
         with suppress(OSError, NotImplementedError):
             os.unlink(cache_from_source(path))
+
+
+def forget_outdated(origin: Origin) -> None:
+    """Remove the compiled files that are older than their source files, of a plugin that is not imported yet.
+
+    Python compares whole seconds, and would run the old code of a file that was changed soon after it was compiled.
+    """
+    folders = [*origin.found.folders] if origin.found else []
+    files = []
+    package = origin.entry_point.module.partition(".")[0] if origin.entry_point else ""
+    if package and package not in sys.modules and (spec := find_spec(package)):
+        folders += spec.submodule_search_locations or ()
+        files.append(spec.origin or "")
+    files += [str(file) for folder in folders for file in Path(folder).rglob("*.py")]
+    for file in files:
+        with suppress(OSError, NotImplementedError):
+            if os.stat(cache_from_source(file)).st_mtime_ns < os.stat(file).st_mtime_ns:
+                forget_compiled(file)
 
 
 def _selected_below(modules: Modules) -> Iterable[str]:

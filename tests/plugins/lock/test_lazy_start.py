@@ -63,6 +63,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder on the module path with the toolkit, and its lock."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("SHOP_KEY", "cupcake")
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     install(tmp_path, KIT)
     asyncio.run(lock(tmp_path))
     yield tmp_path
