@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.docs.pages import Page
 from tests.support import asking_plugin, asks_kit
 from tests.support.asgi_servers import HOST_SCRIPT, SERVERS, serve_command
 from tests.support.http import Served, http_config
@@ -72,11 +73,16 @@ async def test_a_client_of_a_session_resumes_the_stream_that_it_lost(served: Ser
 
 @pytest.mark.parametrize("server", SERVERS)
 async def test_a_server_that_ends_stops_the_host(server: str, tmp_path: Path) -> None:
-    """A stream that is open does not keep the process."""
+    """A stream that is open does not keep the process. With hypercorn, this takes the program of docs/asgi.md."""
     site = make_site(tmp_path, FIXTURE)
-    (site / "asgi_host.py").write_text(HOST_SCRIPT.read_text("utf-8"), "utf-8")
-    command = await asyncio.to_thread(serve_command, server, "asgi_host:alone")
-    async with Served(site, http_config(QUIET), command=command) as served:
+    (site / "dice_app.py").write_text(f"{HOST_SCRIPT.read_text('utf-8')}app = alone\n", "utf-8")
+    command = await asyncio.to_thread(serve_command, server, "dice_app:app")
+    if server == "hypercorn":
+        program = Page("docs/asgi.md").blocks["python file=serve_dice.py"]
+        (site / "serve_dice.py").write_text(program.replace(":8000", ":0").replace("drain(10)", "drain(0.1)"), "utf-8")
+        command[1:] = [str(site / "serve_dice.py")]
+    async with Served(site, http_config(QUIET), command=command, ready=False) as served:
+        served.url = (await served.said(r"(?: at|Running on) (http:\S+)"))[1]
         streaming = await stream(served, call("fixture_wait", token="p"))
         served.process.terminate()
         await streaming.line.rest()
