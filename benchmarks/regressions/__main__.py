@@ -85,7 +85,8 @@ def _exported(revision: str) -> Path:
     folder = _CACHE / "base" / f"checkout-{revision.replace('/', '-')}"
     shutil.rmtree(folder, ignore_errors=True)  # a branch moves
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and newer have filters
+        archive.extractall(folder)  # noqa: S202 - it is this repository
     return folder
 
 

@@ -38,7 +38,7 @@ class Pair(enum.Enum):
     RIGHT = (3, 4)
 
 
-class Right(enum.Flag):
+class Right(enum.Flag, boundary=enum.STRICT):  # Python 3.11.2 and older have another default
     READ = 1
     WRITE = 2
     OWN = 4
