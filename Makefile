@@ -31,12 +31,8 @@ demo: install  ## a client calls the tools of a server, and each message is show
 test: check  ## lint, format, types and all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-interpreters:  ## all tests on each Python found here: 3.11, 3.12, 3.13
-	@for version in 3.11 3.12 3.13; do \
-		python$$version -c pass 2>/dev/null || { echo "python$$version is not installed: skipped"; continue; }; \
-		echo "python$$version"; \
-		PEGBOARD_VENV=.venv-$$version python$$version -m tools.install --uv "$(UV)" || exit 1; \
-		.venv-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; done
+interpreters:  ## all tests on each patch release of Python found here, or on one: make interpreters ONLY=oldest
+	@"$(PYTHON)" -m tools.interpreters --only "$(ONLY)" --uv "$(UV)" -- $(PYTEST_ARGS)
 
 check: install  ## lint, format, strict types; the exported requirements are the lock's
 	$(BIN)/ruff check

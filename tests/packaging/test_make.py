@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.environments import copy_checkout, executable, run, site_packages
+from tools import interpreters
 from tools.install import ROOT
 from tools.requirements import pins_of_lock
 
@@ -158,4 +159,46 @@ def test_continuous_integration_calls_make_test_in_the_checkout(tmp_path: Path) 
     recorder.write_text('#!/bin/sh\necho "$PWD: make $*"\n')
     recorder.chmod(0o755)
     environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    assert run(script, cwd=tmp_path, env=environment) == f"{ROOT}: make test\n"
+    planned = f"{ROOT}: make test\n{ROOT}: make interpreters ONLY=oldest\n"
+    assert run(script, cwd=tmp_path, env=environment) == planned
+
+
+@pytest.mark.parametrize("only", ["", "oldest"])
+def test_the_tests_run_on_each_patch_release_and_fail_with_one(
+    only: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = {
+        "a/python3": "3 11 2",
+        "a/python3.11": "3 11 2",
+        "b/python3": "3 12 1",
+        "b/python3.10": "3 10 9",
+        "c/python3": "",
+    }
+    for name, version in facts.items():
+        python = tmp_path / name
+        python.parent.mkdir(exist_ok=True)
+        python.write_text(f"""#!/bin/sh
+[ "$1" = -c ] && echo {version} $0 && exit
+echo "{version}: $2 $3 $PEGBOARD_VENV" >> {tmp_path}/log
+[ $2 = pytest ] && [ "{version}" = "3 11 2" ] && exit 1
+mkdir -p $PEGBOARD_VENV/bin && cp $0 $PEGBOARD_VENV/bin/python
+""")
+        python.chmod(0o755)
+    monkeypatch.setattr(interpreters, "ROOT", tmp_path)
+    monkeypatch.setattr(interpreters, "folders", lambda: [tmp_path / name for name in "cba"])
+    monkeypatch.setattr(sys, "argv", ["interpreters", "--only", only, "--", "-n2"])
+    with pytest.raises(SystemExit, match=r"failed on Python 3\.11\.2$"):
+        interpreters.main()
+    each = ["3 11 2: tools.install --uv .venv-3.11.2", "3 11 2: pytest -n2 "]
+    newer = ["3 12 1: tools.install --uv .venv-3.12.1", "3 12 1: pytest -n2 "]
+    assert (tmp_path / "log").read_text().splitlines() == each + ([] if only else newer)
+    assert "no Python 3.13 is installed\n" in capsys.readouterr().out
+
+
+def test_the_oldest_python_is_not_tested_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(interpreters, "find_interpreters", lambda _: {sys.version_info[:3]: PYTHON})
+    monkeypatch.setattr(sys, "argv", ["interpreters", "--only", "oldest"])
+    interpreters.main()
+    assert "is the oldest one; `make test` runs the tests on it" in capsys.readouterr().out
