@@ -1,7 +1,7 @@
 """Prepares a release: `make release VERSION=0.2.0`. docs/releasing.md describes the steps.
 
 It sets the version in distributions and pages and the date in the changelog, runs all tests, builds, commits and tags.
-It uploads nothing.
+It uploads nothing. The workflow that publishes runs `python -m tools.release --check TAG` first.
 """
 
 from __future__ import annotations
@@ -44,6 +44,19 @@ def edited(root: Path, version: str, day: str) -> Iterator[tuple[Path, str]]:
         yield project, re.sub(r"\bpegboard>=[\d.]+,<[\d.]+", f"pegboard>={major}.{minor},<{above}", text)
 
 
+def check_tag(root: Path, tag: str) -> None:
+    """Check that a tag is that of the version of all distributions.
+
+    Raises:
+        SystemExit: a distribution has another version.
+    """
+    for project in (root / "pyproject.toml", *sorted(root.glob("toolkits/*/pyproject.toml"))):
+        found = tomllib.loads(project.read_text("utf-8"))["project"]
+        if tag != f"v{found['version']}":
+            name, version = found["name"], found["version"]
+            raise SystemExit(f"release: the tag is {tag}, but {name} has the version {version}: tag v{version}")
+
+
 def run(*command: str) -> str:
     """Run a command in the checkout and return its output. Exit if it fails."""
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
@@ -69,4 +82,7 @@ def main(version: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--check":
+        check_tag(ROOT, sys.argv[2])
+    else:
+        main(sys.argv[1])

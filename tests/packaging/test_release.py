@@ -12,7 +12,7 @@ from pegboard import hookspecs
 from pegboard.loading.hook_manager import HookManager
 from pegboard.plugin import hookimpl
 from tools.install import ROOT, distributions
-from tools.release import edited
+from tools.release import check_tag, edited
 
 
 @pytest.fixture
@@ -43,6 +43,18 @@ def test_an_invalid_version_and_a_changelog_without_changes_are_refused(checkout
     (checkout / "CHANGELOG.md").write_text("# Changelog\n", "utf-8")
     with pytest.raises(SystemExit, match="unreleased"):
         list(edited(checkout, "1.0.0", ""))
+
+
+def test_a_tag_of_another_version_is_not_published(checkout: Path) -> None:
+    for path, text in edited(checkout, "1.2.3", ""):
+        path.write_text(text, "utf-8")
+    check_tag(checkout, "v1.2.3")
+    with pytest.raises(SystemExit, match=r"the tag is v1\.2\.4, but pegboard has the version 1\.2\.3"):
+        check_tag(checkout, "v1.2.4")
+    toolkit = checkout / "toolkits/math/pyproject.toml"
+    toolkit.write_text(toolkit.read_text().replace('version = "1.2.3"', 'version = "1.2.2"'))
+    with pytest.raises(SystemExit, match=r"toolkit-math has the version 1\.2\.2"):
+        check_tag(checkout, "v1.2.3")
 
 
 def test_a_plugin_with_a_deprecated_hook_gets_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
