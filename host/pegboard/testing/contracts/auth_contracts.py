@@ -63,10 +63,11 @@ class TokenSourceContract(Contract[TokenSource]):
 
     @rule
     async def test_it_returns_the_token_to_no_other_caller(self, source: TokenSource) -> None:
-        """Another user, an anonymous caller and a call for another user do not receive the token."""
+        """Other users, programs and anonymous callers do not receive the token."""
         own = await source.token(self.request(self.required()))
         strangers = {
             "another user": self.request(self.required(), Caller("contract-stranger")),
+            "a program without a user": self.request(self.required(), Caller(client_id="contract-program")),
             "an anonymous caller": self.request(self.required(), Caller()),
             "a call for another user": self.request(self.required(), user_id="contract-stranger"),
         }
@@ -124,27 +125,29 @@ class AuthProviderContract(Contract[type[ToolAuthorization]]):
     def make(self) -> type[ToolAuthorization]:
         """Return the class that tools use in `requires_auth`, such as `GitHub`."""
 
-    def test_it_describes_its_provider(self) -> None:
+    @rule
+    def test_it_describes_its_provider(self, made: type[ToolAuthorization]) -> None:
         """The id is for configuration, the title for people, and the page documents the provider."""
-        provider = self.make().provider
+        provider = made.provider
         assert isinstance(provider, AuthProvider), f"`provider` is {provider!r}"
         assert isinstance(provider.id, str), f"its id is {provider.id!r}"
         assert re.fullmatch(r"[a-z][a-z0-9_-]{0,63}", provider.id), f"its id is {provider.id!r}; write a-z, 0-9, _, -"
         assert provider.title.strip(), "its title is empty"
         assert str(provider.documentation).startswith("https://"), f"its documentation is {provider.documentation!r}"
 
-    def test_it_accepts_scopes_and_an_id(self) -> None:
+    @rule
+    def test_it_accepts_scopes_and_an_id(self, made: type[ToolAuthorization]) -> None:
         """An operator may have several registrations with one provider."""
-        made = self.make()
         one = made(id="contract", scopes=["a", "b"])
         assert (one.id, one.scopes, one.name) == ("contract", ("a", "b"), "contract")
         assert made().scopes == ()
         assert made().name == made.provider.id
 
-    def test_equal_requirements_are_equal(self) -> None:
+    @rule
+    def test_equal_requirements_are_equal(self, made: type[ToolAuthorization]) -> None:
         """The host compares requirements and uses them as keys."""
-        made = self.make()
         assert made(scopes=["a"]) == made(scopes=["a"])
         assert hash(made(scopes=["a"])) == hash(made(scopes=["a"]))
         assert made(scopes=["a"]) != made(scopes=["b"])
+        assert made(id="a") != made(id="b")
         assert made(scopes=["a"]) != _Elsewhere(scopes=["a"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from typing import ClassVar
 from unittest import SkipTest
 
@@ -19,6 +21,8 @@ INVALID_AUTHORIZATION = (
     "Basic !", "Bearer invalid", "Bearer a.b.c", "Bearer " + "x" * 20_000, "Negotiate", "=",
 )  # fmt: skip
 """Values of the header `Authorization` that identify no caller."""
+FORWARDED = ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1;by=localhost"})
+"""Header fields that any client can send, and that identify no caller."""
 
 
 class AuthenticatorContract(Contract[Authenticator]):
@@ -27,10 +31,13 @@ class AuthenticatorContract(Contract[Authenticator]):
     Attributes:
         anonymous: requests without credentials are admitted, as an unknown caller.
         trusted: callers with valid credentials are operators.
+        ids: the header fields in `credentials` that prove nothing, such as `X-User` of a proxy that proves itself by
+            another field. Another value of such a field may identify another caller.
     """
 
     anonymous: ClassVar[bool] = False
     trusted: ClassVar[bool] = False
+    ids: ClassVar[Collection[str]] = ()
 
     @abstractmethod
     def make(self) -> Authenticator | Awaitable[Authenticator]:
@@ -38,7 +45,10 @@ class AuthenticatorContract(Contract[Authenticator]):
 
     @abstractmethod
     def credentials(self) -> Sequence[Mapping[str, str]]:
-        """Return valid credentials: for each caller the header fields of a request, such as `Authorization`."""
+        """Return valid credentials: for each caller the header fields of a request, such as `Authorization`.
+
+        A request with only some of these fields, or with a field changed, must not be admitted.
+        """
 
     def invalid_credentials(self) -> Sequence[Mapping[str, str]]:
         """Return header fields that the authenticator must reject, such as those with an expired token."""
@@ -81,7 +91,7 @@ class AuthenticatorContract(Contract[Authenticator]):
         """The host skips `authenticate` for callers that `known_caller` returns."""
         find = getattr(authenticator, "known_caller", lambda request: None)
         valid = self.credentials()
-        altered = [headers for one in valid for headers in _altered(one)]
+        altered = [headers for one in valid for headers in self._altered(one)]
         for headers in (*valid, *altered, *self.invalid_credentials(), EMPTY):
             found = await authenticator.authenticate(self.request(headers))
             known = find(self.request(headers))
@@ -104,7 +114,7 @@ class AuthenticatorContract(Contract[Authenticator]):
     async def test_invalid_credentials_are_rejected(self, authenticator: Authenticator) -> None:
         """Malformed and unknown credentials get a response, never an exception and never a caller."""
         malformed = [{"Authorization": value} for value in INVALID_AUTHORIZATION]
-        for headers in (*malformed, *self.invalid_credentials()):
+        for headers in (*malformed, *FORWARDED, *self.invalid_credentials()):
             found = await authenticator.authenticate(self.request(headers))
             if self.anonymous and isinstance(found, Caller):
                 assert not found.is_known, f"{headers!r} identified {found!r}"
@@ -114,10 +124,11 @@ class AuthenticatorContract(Contract[Authenticator]):
 
     @rule
     async def test_altered_credentials_are_rejected(self, authenticator: Authenticator) -> None:
-        """Credentials that resemble valid ones are invalid, before and after the valid ones were used."""
+        """Credentials with a changed or missing field are invalid, before and after the valid ones were used."""
         for headers in self.credentials():
+            assert self._proofs(headers), f"{headers!r} proves nothing: all fields are `ids`"
             for _ in range(2):
-                for altered in _altered(headers):
+                for altered in self._altered(headers):
                     found = await authenticator.authenticate(self.request(altered))
                     assert not isinstance(found, Caller) or not found.is_known, f"{altered!r} was admitted"
                 await authenticator.authenticate(self.request(headers))
@@ -134,14 +145,18 @@ class AuthenticatorContract(Contract[Authenticator]):
     @rule
     async def test_it_discloses_no_credentials(self, authenticator: Authenticator) -> None:
         """Neither its logs nor its responses contain credentials."""
+        secret: set[tuple[str, str]] = set()
         with captured_output() as output:
             for headers in (*self.credentials(), {"Authorization": "Bearer canary-51c7"}):
                 found = await authenticator.authenticate(self.request(headers))
                 output.write(f"{found!r}")
+                names = (found.subject, found.client_id) if isinstance(found, Caller) else ()
+                proofs = self._proofs(headers)
+                unnamed = {name: value for name, value in proofs.items() if value not in names}
+                secret |= (unnamed or proofs).items()
         output.write(f"{authenticator!r}")
-        for headers in (*self.credentials(), {"Authorization": "Bearer canary-51c7"}):
-            for name, value in headers.items():
-                assert value.split(" ")[-1] not in output.getvalue(), f"the value of {name} was disclosed"
+        for name, value in secret:
+            assert value.split(" ")[-1] not in output.getvalue(), f"the value of {name} was disclosed"
 
     @rule
     async def test_a_completed_response_keeps_its_status(self, authenticator: Authenticator) -> None:
@@ -154,12 +169,35 @@ class AuthenticatorContract(Contract[Authenticator]):
             assert isinstance(found, Response), f"complete returned {found!r}"
             assert (found.status, found.body) == (status, b"body"), f"complete changed the response: {found!r}"
 
+    def _proofs(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return the fields that are not in `ids`."""
+        ids = {name.lower() for name in self.ids}
+        return {name: value for name, value in headers.items() if name.lower() not in ids}
 
-def _altered(headers: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return variants of valid credentials: longer, without the last character, and in another case."""
-    changes = (lambda value: f"{value}x", lambda value: value[:-1], str.swapcase)
-    variants = [{name: change(value) for name, value in headers.items()} for change in changes]
-    return [variant for variant in variants if variant != headers]
+    def _altered(self, headers: Mapping[str, str]) -> list[dict[str, str]]:
+        """Return variants of valid credentials: with one field left out or changed, and with all fields longer."""
+        proofs = self._proofs(headers)
+        variants = [{other: value for other, value in headers.items() if other != name} for name in proofs]
+        variants += [{**headers, name: value} for name, sent in proofs.items() for value in _changed(sent)]
+        variants.append({name: f"{value}x" for name, value in headers.items()})
+        return [variant for variant in variants if variant != headers]
+
+
+def _changed(value: str) -> list[str]:
+    """Return variants of a header field: empty, longer, cut, with another character, case or signature."""
+    token = value.rpartition(" ")[2]
+    middle = len(value) - len(token) // 2 - 1
+    other = value[:middle] + ("B" if value[middle : middle + 1] == "A" else "A") + value[middle + 1 :]
+    cased = [] if re.fullmatch(r"[0-9A-Fa-f]+", token) else [value.swapcase()]  # hex has no case
+    return ["", f"{value}x", value[:-1], value[: len(value) // 2], other, *cased, *_unsigned(value)]
+
+
+def _unsigned(value: str) -> list[str]:
+    """Return a JSON Web Token without its signature, also with the algorithm "none" (RFC 7519, section 6)."""
+    scheme, blank, token = value.rpartition(" ")
+    header, *parts = token.split(".")
+    none = urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    return [f"{scheme}{blank}{first}.{parts[0]}." for first in (header, none)] if len(parts) == 2 else []
 
 
 def _summary(found: Caller | Response) -> object:

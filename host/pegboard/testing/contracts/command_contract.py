@@ -13,7 +13,7 @@ from typing import Any
 
 from pegboard.errors import MCPError
 from pegboard.plugin.commands import Command
-from pegboard.testing.contracts.contract import Contract
+from pegboard.testing.contracts.contract import Contract, rule
 
 SHARED_OPTIONS: Mapping[str, Any] = {
     "config": None,
@@ -42,24 +42,24 @@ class CommandContract(Contract[Command]):
         """Return arguments that the command rejects."""
         return ()
 
-    def test_its_name_and_summary_are_valid(self) -> None:
+    @rule
+    def test_its_name_and_summary_are_valid(self, command: Command) -> None:
         """`pegboard --help` lists the name and the summary."""
-        command = self.make()
         assert re.fullmatch(r"[a-z][a-z0-9-]*", command.name), f"its name is {command.name!r}; write a-z, 0-9 and -"
         assert command.summary.strip(), "its summary is empty"
         assert "\n" not in command.summary, "its summary has several lines"
 
-    def test_its_arguments_have_help(self) -> None:
+    @rule
+    def test_its_arguments_have_help(self, command: Command) -> None:
         """`pegboard NAME --help` describes each argument."""
-        command = self.make()
         text = _parser(command).format_help()
         for name, options in command.arguments:
             assert options.get("help"), f"the argument {name!r} has no help"
             assert name.lstrip("-") in text or "metavar" in options, f"the help does not contain {name!r}"
 
-    def test_its_examples_are_valid(self) -> None:
+    @rule
+    def test_its_examples_are_valid(self, command: Command) -> None:
         """Each example begins with "pegboard NAME" and has valid arguments."""
-        command = self.make()
         for example in command.examples:
             words = shlex.split(example)
             assert words[:2] == ["pegboard", command.name], f"the example {example!r} is of another command"
@@ -69,9 +69,9 @@ class CommandContract(Contract[Command]):
             assert options is not None, f"the example {example!r} has invalid arguments"
             assert not wrong, f"the example {example!r} has unknown options: {wrong}"
 
-    def test_it_returns_a_string(self) -> None:
+    @rule
+    def test_it_returns_a_string(self, command: Command) -> None:
         """`pegboard` prints the string; the command itself prints nothing."""
-        command = self.make()
         for line in self.lines():
             options, unknown = _parse(command, shlex.split(line))
             assert options is not None, f"the arguments {line!r} are invalid"
@@ -81,9 +81,9 @@ class CommandContract(Contract[Command]):
             assert isinstance(text, str), f"for {line!r} it returned {text!r}"
             assert not output.getvalue(), f"for {line!r} it printed {output.getvalue()!r}; return the string"
 
-    def test_invalid_arguments_are_rejected(self) -> None:
+    @rule
+    def test_invalid_arguments_are_rejected(self, command: Command) -> None:
         """The parser rejects invalid arguments, or the command raises an `MCPError` with a message."""
-        command = self.make()
         for line in self.invalid_lines():
             options, unknown = _parse(command, shlex.split(line))
             if options is None or unknown:

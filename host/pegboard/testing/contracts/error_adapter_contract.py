@@ -13,7 +13,7 @@ from unittest import SkipTest
 
 from pegboard.errors import ErrorKind, ToolRuntimeError
 from pegboard.plugin.error_adapters import ErrorAdapter
-from pegboard.testing.contracts.contract import Contract
+from pegboard.testing.contracts.contract import Contract, rule
 
 
 class Hostile(Exception):
@@ -61,30 +61,33 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
         Use exceptions that the library itself raised, with the `canary` in each place that may hold a secret.
         """
 
-    def test_it_has_a_slug(self) -> None:
+    @rule
+    def test_it_has_a_slug(self, adapter: ErrorAdapter) -> None:
         """Logs and the `service` in an error's `extra` use this short name."""
-        slug = self.make().slug
+        slug = adapter.slug
         assert isinstance(slug, str), f"its slug is {slug!r}"
         assert re.fullmatch(r"[a-z0-9_-]{1,40}", slug), f"its slug is {slug!r}; write a-z, 0-9, _ and -"
 
-    def test_known_exceptions_become_errors(self) -> None:
+    @rule
+    def test_known_exceptions_become_errors(self, adapter: ErrorAdapter) -> None:
         """Each example becomes an error of its class, with a message for the caller."""
         for error, expected in self.examples():
-            adapted = self._adapted(error)
+            adapted = adapter.from_exception(error)
             assert type(adapted) is expected, f"{error!r} became {adapted!r}, expected {expected.__name__}"
             assert adapted.message.strip(), f"the error for {error!r} has no message"
 
-    def test_unknown_exceptions_are_declined(self) -> None:
+    @rule
+    def test_unknown_exceptions_are_declined(self, adapter: ErrorAdapter) -> None:
         """The adapter returns None for unknown exceptions. The host passes it every unexpected exception."""
-        adapter = self.make()
         for error in UNKNOWN_EXCEPTIONS:
             adapted = adapter.from_exception(error)
             assert adapted is None, f"it returned {type(adapted).__name__} for {type(error).__name__}"
 
-    def test_errors_are_valid(self) -> None:
+    @rule
+    def test_errors_are_valid(self, adapter: ErrorAdapter) -> None:
         """Kinds, statuses and times are valid for programs; extra values are JSON."""
         for error, _ in self.examples():
-            adapted = self._adapted(error)
+            adapted = adapter.from_exception(error)
             assert adapted is not None, f"it returned None for {error!r}"
             assert isinstance(adapted.kind, ErrorKind), f"the kind of {error!r} is {adapted.kind!r}"
             assert isinstance(adapted.can_retry, bool), f"can_retry of {error!r} is {adapted.can_retry!r}"
@@ -94,10 +97,11 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
                 assert fits, f"the {name} of {error!r} is {value!r}, not a whole number"
             json.dumps(adapted.to_payload(), allow_nan=False)
 
-    def test_errors_disclose_no_secrets(self) -> None:
+    @rule
+    def test_errors_disclose_no_secrets(self, adapter: ErrorAdapter) -> None:
         """URL queries, headers and bodies do not reach the caller. The log may contain such data."""
         for error, _ in self.examples():
-            adapted = self._adapted(error)
+            adapted = adapter.from_exception(error)
             assert adapted is not None, f"it returned None for {error!r}"
             payload = adapted.to_payload()
             payload.pop("developer_message", None)
@@ -105,22 +109,23 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
             assert not shown, f"the error for {type(error).__name__} shows the canary in: {', '.join(shown)}"
             assert self.canary not in str(adapted), f"the error for {type(error).__name__} shows the canary"
 
-    def test_it_has_no_state(self) -> None:
+    @rule
+    def test_it_has_no_state(self, adapter: ErrorAdapter) -> None:
         """The adapter has no state and does not change the exception, as others and the log use it."""
         for error, _ in self.examples():
             before = (error.args, dict(vars(error)), error.__cause__, error.__context__)
-            first, second = self._adapted(error), self._adapted(error)
+            first, second = adapter.from_exception(error), adapter.from_exception(error)
             assert first is not None, f"it returned None for {error!r}"
             assert second is not None, f"the second call returned None for {error!r}"
             assert first.to_payload() == second.to_payload(), f"{error!r} became two different errors"
             after = (error.args, dict(vars(error)), error.__cause__, error.__context__)
             assert _same(before, after), f"{type(error).__name__} was changed"
 
-    def test_it_imports_no_library(self) -> None:
+    @rule
+    def test_it_imports_no_library(self, adapter: ErrorAdapter) -> None:
         """An exception of a library that is not imported cannot occur; imports would delay the start."""
         if not self.libraries:
             raise SkipTest("`libraries` is empty")
-        adapter = self.make()
         script = (
             "import importlib, sys\n"
             f"sys.path[:] = {sys.path!r}\n"
@@ -128,12 +133,10 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
             "made.from_exception(ValueError('x'))\n"
             f"sys.stdout.write(' '.join(name for name in {self.libraries!r} if name in sys.modules))\n"
         )
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
+        command, limit = [sys.executable, "-c", script], self.max_rule_seconds
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)  # noqa: S603
         assert done.returncode == 0, f"created without arguments in another process, it failed:\n{done.stderr}"
         assert not done.stdout, f"it imported: {done.stdout}"
-
-    def _adapted(self, error: Exception) -> ToolRuntimeError | None:
-        return self.make().from_exception(error)
 
 
 def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:

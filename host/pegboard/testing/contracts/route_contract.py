@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 import re
 from abc import abstractmethod
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
+from contextlib import suppress
 from typing import ClassVar
 
+from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
+from pegboard.plugin.base import Plugin
+from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.routes import Route
 from pegboard.testing.contracts.contract import Contract, rule
 from pegboard.testing.in_memory_host import ConnectOptions, Kit, Observed, in_memory_host
+from pegboard.types.callers import ANONYMOUS, Caller
+from pegboard.types.calls import Call, CallNext, Outcome
 from pegboard.types.http import EventStream, Request, Response
 
 INVALID_BODIES = (
     b"", b"\0", b"{", b"[]", b"null", b"1", b'"x"', b"\xff\xfe", b'{"a": 1, "a": 2}', b"[" * 5000, b"x" * 100_000,
 )  # fmt: skip
 """Bodies that few handlers expect."""
+STRANGERS = (ANONYMOUS, Caller("contract-stranger", scopes=frozenset({"contract"})))
+"""Callers without the rights of an operator."""
 
 
 class RouteContract(Contract[Route]):
@@ -80,6 +88,19 @@ class RouteContract(Contract[Route]):
             assert list(together) == alone, f"alone the requests got {alone}, together {together}"
 
     @rule
+    async def test_a_call_has_the_rights_of_its_caller(self, route: Route) -> None:
+        """A call as the operator, or as another user, would give every client of the route these rights."""
+        calls: list[Call] = []
+        async with self._host(calls) as host:
+            for request in self.requests():
+                for caller in STRANGERS:
+                    calls.clear()
+                    with suppress(Exception):  # the handler may require a caller that the route's policy admits
+                        await _respond(route, request._replace(caller=caller, channel=ANONYMOUS), host)
+                    for call in calls:
+                        _check_rights(call, caller)
+
+    @rule
     async def test_an_event_stream_can_be_closed(self, route: Route) -> None:
         """The server closes a stream when its client is gone."""
         async with self._host() as host:
@@ -88,8 +109,36 @@ class RouteContract(Contract[Route]):
                 if isinstance(found, EventStream):
                     await _close(found)
 
-    def _host(self) -> Host:
-        return in_memory_host(ConnectOptions(self.kits), Observed())
+    def _host(self, calls: list[Call] | None = None) -> Host:
+        recorder = _recorder([] if calls is None else calls)
+        return in_memory_host(ConnectOptions(self.kits, plugins={"contract_recorder": recorder}), Observed())
+
+
+def _recorder(calls: list[Call]) -> type[Plugin]:
+    """Return a plugin that appends every call to a list, as the handler dispatched it."""
+
+    class Recorder(Middleware):
+        outermost = True
+
+        async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
+            if not call.path:
+                calls.append(call)
+            return await call_next(call)
+
+    class RecorderPlugin(Plugin):
+        @hookimpl
+        def register_middleware(self) -> Iterable[Middleware]:
+            return [Recorder()]
+
+    return RecorderPlugin
+
+
+def _check_rights(call: Call, caller: Caller) -> None:
+    """Check that a call has no rights that the caller of its request does not have."""
+    who = f"{call.method} ran for {call.caller!r}, and the caller of the request is {caller!r}"
+    assert not call.caller.trusted, f"{who}: pass on `request.caller`"
+    assert call.caller.subject in (None, caller.subject), f"{who}: pass on `request.caller`"
+    assert call.caller.scopes <= caller.scopes, f"{who}: pass on `request.caller`"
 
 
 async def _answer(route: Route, request: Request, host: Host) -> Response | EventStream:

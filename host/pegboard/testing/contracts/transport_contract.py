@@ -3,102 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import re
 from abc import abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from ipaddress import ip_address
 from typing import ClassVar, Literal
 from unittest import SkipTest
+from urllib.parse import urlsplit
 
 from pegboard.errors import TransportError
-from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection, Transport
-from pegboard.testing.contracts.contract import Contract, rule
+from pegboard.testing.contracts.contract import Contract, disposed_of, rule
+from pegboard.testing.contracts.stand_in import ADA, USERS, Serving, StandIn, echo
 from pegboard.testing.contracts.stream_clients import FarEnd
-from pegboard.types.callers import ANONYMOUS, Caller
-from pegboard.types.http import EventStream, Request, Response
-
-logger = logging.getLogger("pegboard.testing")
-
-Serving = Callable[[Connection, AsyncIterable[bytes]], Awaitable[None]]
-
-
-class StandIn:
-    """A host for the transport under test. Each rule sets how this host serves connections.
-
-    Attributes:
-        addresses: the addresses that the transport announced.
-        connections: the connections, in their order.
-        callers: the caller of each connection, as the transport identified it.
-        asked: the requests to authenticate.
-        open: set after the announcement, or after the first connection.
-        served: set after a connection has ended.
-        run: the task of the transport.
-    """
-
-    run: asyncio.Task[None]
-
-    def __init__(self, serving: Serving, found: Caller | Response = ANONYMOUS) -> None:
-        self.addresses: list[str] = []
-        self.connections: list[Connection] = []
-        self.callers: list[Caller] = []
-        self.asked: list[Request] = []
-        self._found = found
-        self.open = asyncio.Event()
-        self.served = asyncio.Event()
-        self.stopping = False
-        self.standard_output = 1
-        self._serving = serving
-
-    async def wait_stopping(self) -> float:
-        """Wait. This host never stops."""
-        await asyncio.get_running_loop().create_future()
-        return 0.0
-
-    @property
-    def public_hosts(self) -> Collection[str]:
-        """The names of the host. This host has no routes."""
-        return ()
-
-    def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
-        """Record the address."""
-        self.addresses.append(address)
-        self.open.set()
-
-    async def open_stores(self) -> None:
-        """Do nothing. This host has no stores."""
-
-    async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Return the same caller, or the same rejection, for every request."""
-        self.asked.append(request)
-        return self._found
-
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Serve a connection and close it, and log its errors, as the real host does."""
-        self.connections.append(connection)
-        self.callers.append(caller)
-        self.open.set()
-        try:
-            await self._serving(connection, messages)
-        except Exception:
-            logger.exception("the connection of %s ended by a fault", connection.peer)
-        finally:
-            await connection.close()
-            self.served.set()
-        return 0
-
-    async def respond(self, request: Request) -> Response | EventStream:
-        """Return 404. This host has no routes."""
-        return Response(404)
-
-    def begin(self, request: Request) -> Response:
-        """Return 404, like `respond`."""
-        return Response(404)
-
-
-async def _echo(connection: Connection, messages: AsyncIterable[bytes]) -> None:
-    async for message in messages:
-        connection.send(bytes(message).strip())
+from pegboard.types.callers import Caller
 
 
 class TransportContract(Contract[Transport]):
@@ -123,7 +42,18 @@ class TransportContract(Contract[Transport]):
 
     @abstractmethod
     async def connect(self, transport: Transport) -> FarEnd:
-        """Return a client of a running transport; `Lines` if messages are lines."""
+        """Return a client of a running transport, without credentials; `Lines` if messages are lines."""
+
+    async def connect_with(self, transport: Transport, headers: Mapping[str, str]) -> FarEnd:
+        """Return a client that sends these header fields to open the stream. Implement it if `trust` is "host".
+
+        The transport must pass the fields on to `TransportContext.authenticate`.
+        """
+        raise NotImplementedError('`trust` is "host": implement `connect_with`, whose clients send header fields')
+
+    def make_public(self) -> Transport | Awaitable[Transport] | None:
+        """Return a transport that other machines can reach, such as one on all interfaces; None if there is none."""
+        return None
 
     def make_unopenable(self) -> Transport | None:
         """Return a transport whose channel cannot be opened. Return None if every channel can be opened."""
@@ -143,8 +73,27 @@ class TransportContract(Contract[Transport]):
         if not self.announces:
             raise SkipTest("it announces no address")
         async with self._running(transport) as host:
-            assert len(host.addresses) == 1, f"it announced {len(host.addresses)} addresses"
-            assert host.addresses[0].strip(), "the address is empty"
+            assert len(host.announced) == 1, f"it announced {len(host.announced)} addresses"
+            assert host.announced[0].address.strip(), "the address is empty"
+
+    @rule
+    async def test_only_local_addresses_are_announced_as_local(self, transport: Transport) -> None:
+        """The host requires authentication of a channel that is not local."""
+        async with self._running(transport) as host:
+            for address, local, _ in host.announced:
+                assert not local or _is_local(address), f"it announced {address} with local=True"
+
+    @rule
+    async def test_a_public_address_is_announced_as_public(self, transport: Transport) -> None:
+        """The host does not start if other machines reach the channel and the policy has no authenticator."""
+        made = self.make_public()
+        if made is None:
+            raise SkipTest("`make_public` returns None")
+        async with disposed_of(self, made) as public, self._running(public) as host:
+            for address, local, policy in host.announced:
+                assert not local, f"it announced {address} with local=True, and other machines reach it"
+                assert policy is not None, f"it announced {address} without the policy of its callers"
+            assert host.announced, "it announced no address"
 
     @rule
     async def test_a_connection_names_its_peer(self, transport: Transport) -> None:
@@ -171,25 +120,31 @@ class TransportContract(Contract[Transport]):
         """The connection has the caller that `authenticate` returned."""
         if self.trust != "host":
             raise SkipTest("`trust` is not 'host'")
-        async with self._running(transport, found=Caller("ada")) as host, self._client(transport) as client:
-            await client.send(b'"hello"')
-            await client.receive()
-            assert host.callers == [Caller("ada")], f"the callers are {host.callers!r}"
+        for credential, caller in USERS.items():
+            async with self._running(transport) as host, self._client(transport, credential) as client:
+                await client.send(b'"hello"')
+                await client.receive()
+                assert host.callers == [caller], f"the callers are {host.callers!r}, and {credential!r} was sent"
 
     @rule
     async def test_a_rejected_caller_is_not_served(self, transport: Transport) -> None:
-        """The client receives the rejection, and no stream begins."""
+        """The client receives the rejection, and no stream begins, whoever was served before."""
         if self.trust != "host":
             raise SkipTest("`trust` is not 'host'")
-        async with self._running(transport, found=Response(401)) as host:
-            answer = None
-            with suppress(Exception):  # a client may raise because of the rejection
-                async with self._client(transport) as client:
-                    await client.send(b'"hello"')
-                    answer = await client.receive()
-            assert answer is None, "the client received a message"
-            assert host.asked, "the transport did not call `authenticate`"
-            assert not host.connections, "the connection was served"
+        async with self._running(transport) as host:
+            async with self._client(transport) as admitted:
+                await admitted.send(b'"hello"')
+                await admitted.receive()
+            for credential in (None, f"{ADA}x"):
+                host.asked.clear()
+                answer = None
+                with suppress(Exception):  # a client may raise because of the rejection
+                    async with self._client(transport, credential) as client:
+                        await client.send(b'"hello"')
+                        answer = await client.receive()
+                assert answer is None, "the client received a message"
+                assert host.asked, "the transport did not call `authenticate`"
+                assert len(host.connections) == 1, "the connection was served"
 
     @rule
     async def test_an_unopenable_channel_is_a_transport_error(self, transport: Transport) -> None:
@@ -199,7 +154,7 @@ class TransportContract(Contract[Transport]):
             raise SkipTest("`make_unopenable` returns None")
         error = None
         try:
-            await closed.run(StandIn(_echo))
+            await closed.run(StandIn(echo))
         except TransportError as raised:
             error = raised
         assert error is not None, "it ended without an error"
@@ -214,6 +169,7 @@ class TransportContract(Contract[Transport]):
             b"{}",
             b'"\xe2\x82\xac \\n"',
             b'{"a": "' + b"x" * 5000 + b'"}',
+            b' \t{"a": " \t"}\t ',
             *(b"%d" % number for number in range(100)),
         ]
         async with self._running(transport), self._client(transport) as client:
@@ -340,10 +296,8 @@ class TransportContract(Contract[Transport]):
                 assert await client.receive() == b'"hello"'
 
     @asynccontextmanager
-    async def _running(
-        self, transport: Transport, serving: Serving = _echo, found: Caller | Response = ANONYMOUS
-    ) -> AsyncIterator[StandIn]:
-        host = StandIn(serving, found)
+    async def _running(self, transport: Transport, serving: Serving = echo) -> AsyncIterator[StandIn]:
+        host = StandIn(serving)
         host.run = asyncio.create_task(transport.run(host))
         opening = asyncio.create_task(host.open.wait())
         try:
@@ -358,12 +312,26 @@ class TransportContract(Contract[Transport]):
             await asyncio.wait((host.run,))
 
     @asynccontextmanager
-    async def _client(self, transport: Transport) -> AsyncIterator[FarEnd]:
-        client = await self.connect(transport)
+    async def _client(self, transport: Transport, credential: str | None = ADA) -> AsyncIterator[FarEnd]:
+        """Connect a client, with a credential if the host identifies callers."""
+        if self.trust == "host" and credential is not None:
+            client = await self.connect_with(transport, {"Authorization": credential})
+        else:
+            client = await self.connect(transport)
         try:
             yield client
         finally:
             await client.close()
+
+
+def _is_local(address: str) -> bool:
+    """Return True for a path, and for a URL of this machine."""
+    is_network = "://" in address or re.fullmatch(r"[^/\\]+:\d+", address)
+    host = urlsplit(address if "://" in address else f"//{address}").hostname if is_network else None
+    try:
+        return host in (None, "localhost") or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _first_difference(sent: list[bytes], received: list[bytes | None]) -> str:

@@ -1,12 +1,10 @@
-"""Two tests for each contract: each faulty plugin breaks its rule, and a sound one breaks none."""
+"""The mutants of a contract: plugins that each break one rule, and a sound plugin that breaks none."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any
-
-import pytest
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 from pegboard.testing import Contract
 
@@ -14,6 +12,28 @@ Faults = list[tuple[Callable[[], Any], str]]
 """Functions that make a faulty plugin, with the rules that these break."""
 
 debug: Any = logging.getLogger("contract").debug
+
+
+class Mutants(NamedTuple):
+    """A contract with its mutants.
+
+    Attributes:
+        contract: the contract.
+        sound: makes a plugin that breaks no rule.
+        faults: the mutants.
+        members: the members of the contract that its author writes.
+    """
+
+    contract: Any
+    sound: Callable[[], Any]
+    faults: Faults
+    members: Mapping[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The public name of the contract."""
+        bases: list[type[Any]] = self.contract.mro()
+        return next(base.__name__ for base in bases if base.__module__.startswith("pegboard.testing."))
 
 
 def variant(kind: type[Any], **members: Any) -> Any:
@@ -25,27 +45,6 @@ def broken(contract: Any, make: Callable[[], Any], **members: Any) -> dict[str, 
     """Return the rules of a contract that a plugin breaks, with their errors."""
     checked: type[Contract[Any]] = variant(contract, make=lambda self: make(), **members)
     return checked.broken()
-
-
-def contract_tests(contract: Any, sound: Callable[[], Any], faults: Faults, **members: Any) -> tuple[Any, Any]:
-    """Return the two tests of a contract, which has these members."""
-
-    @pytest.mark.parametrize(
-        ("make", "rule"), [pytest.param(*fault, id=f"{fault[1]}-{n}") for n, fault in enumerate(faults)]
-    )
-    def test_a_faulty_plugin_breaks_the_rule(make: Callable[[], Any], rule: str) -> None:
-        assert list(broken(contract, make, rules=classmethod(lambda cls: (rule,)), **members)) == [rule]
-
-    def test_a_sound_plugin_breaks_no_rule() -> None:
-        assert broken(contract, sound, **members) == {}
-        assert {rule for _, rule in faults} == set(contract.rules())
-
-    return test_a_faulty_plugin_breaks_the_rule, test_a_sound_plugin_breaks_no_rule
-
-
-def cases(faults: Faults) -> list[Any]:
-    """Return faults as parameters of a test."""
-    return [pytest.param(make, rule, id=f"{rule}-{number}") for number, (make, rule) in enumerate(faults)]
 
 
 async def then(found: Awaitable[Any], change: Callable[[Any], Any]) -> Any:

@@ -14,7 +14,7 @@ from pegboard.types import TokenRequest, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import GitHub
 from pegboard_plugins.static_tokens import StaticTokens, StaticTokensConfig
-from tests.host.testing.contracts.faulty import Faults, broken, contract_tests, debug, then, variant
+from tests.host.testing.contracts.faulty import Faults, Mutants, broken, debug, then, variant
 
 TOKEN = "canary-t0ken"
 
@@ -69,6 +69,12 @@ async def by_subject_alone(self: Any, request: TokenRequest) -> Any:
     return await SOUND(self, request._replace(call=request.call._replace(caller=caller)))
 
 
+async def to_programs(self: Any, request: TokenRequest) -> Any:
+    caller = request.call.caller
+    found = request._replace(call=request.call._replace(caller=caller._replace(subject=caller.subject or "ada")))
+    return await SOUND(self, found._replace(user_id=found.user_id or "ada"))
+
+
 async def by_provider(self: Any, request: TokenRequest) -> Any:
     if request.required.provider.id == "github":
         request = request._replace(required=GitHub())
@@ -88,6 +94,7 @@ SOURCES: Faults = [
     ),
     (source(once), "test_it_returns_the_token_again"),
     (source(to_all), "test_it_returns_the_token_to_no_other_caller"),
+    (source(to_programs), "test_it_returns_the_token_to_no_other_caller"),
     (source(by_subject_alone), "test_it_distinguishes_issuers"),
     (source(by_provider), "test_it_distinguishes_registrations"),
     (source(asks_for_all), "test_it_declines_other_providers"),
@@ -98,9 +105,37 @@ SOURCES: Faults = [
         "test_it_discloses_no_token",
     ),
 ]
-test_a_faulty_source_breaks_the_rule, test_a_sound_source_breaks_no_rule = contract_tests(
-    TokenSourceContract, Source, SOURCES, required=lambda self: GitHub()
-)
+
+
+def provider(**members: Any) -> Any:
+    """Return a function that returns a changed auth provider."""
+    return lambda: variant(GitHub, **members)
+
+
+def describes(**fields: Any) -> Any:
+    """Return a function that returns an auth provider that describes itself in another way."""
+    return provider(provider=GitHub.provider._replace(**fields))
+
+
+PROVIDERS: Faults = [
+    (describes(id="Git Hub"), "test_it_describes_its_provider"),
+    (describes(title=" "), "test_it_describes_its_provider"),
+    (describes(documentation="http://x.example"), "test_it_describes_its_provider"),
+    (
+        provider(__init__=lambda self, id=None, scopes=(): GitHub.__init__(self, id=id)),
+        "test_it_accepts_scopes_and_an_id",
+    ),
+    (provider(name="github"), "test_it_accepts_scopes_and_an_id"),
+    (provider(__eq__=lambda self, other: self is other, __hash__=GitHub.__hash__), "test_equal_requirements_are_equal"),
+    (
+        provider(__eq__=lambda self, other: self.scopes == other.scopes, __hash__=GitHub.__hash__),
+        "test_equal_requirements_are_equal",
+    ),
+]
+MUTANTS = [
+    Mutants(TokenSourceContract, Source, SOURCES, {"required": lambda self: GitHub()}),
+    Mutants(AuthProviderContract, lambda: GitHub, PROVIDERS),
+]
 
 
 BUILT_IN = [

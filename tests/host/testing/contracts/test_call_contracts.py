@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from pegboard import NotFoundError, ToolResult
 from pegboard.plugin import Command, Middleware, Plugin
 from pegboard.testing import CommandContract, MiddlewareContract
-from pegboard.types import Call, CallNext, Listing, Tool
+from pegboard.types import LOCAL, Call, CallNext, Listing, Tool
 from pegboard_plugins.audit import AuditConfig, AuditPlugin
 from pegboard_plugins.logging import LoggingConfig, LoggingPlugin
 from pegboard_plugins.rate_limit import RateLimitConfig, RateLimitPlugin
@@ -20,7 +22,7 @@ from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugi
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.timing import TimingConfig, TimingPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
-from tests.host.testing.contracts.faulty import Faults, broken, contract_tests, then, variant
+from tests.host.testing.contracts.faulty import Faults, Mutants, broken, then, variant
 
 BUILT_IN: list[tuple[type[Any], type[Any], dict[str, Any]]] = [
     (LoggingPlugin, LoggingConfig, {}),
@@ -79,6 +81,10 @@ async def add(self: Any, call: Call, call_next: CallNext) -> Any:
     return Listing("tools", (Tool(name="new", description="New.", input_schema={}),))
 
 
+def as_operator(self: Any, call: Call, call_next: CallNext) -> Any:
+    return call_next(call._replace(caller=LOCAL))
+
+
 def change(self: Any, call: Any, call_next: CallNext) -> Any:
     call.params["arguments"] = {}
     return call_next(call)
@@ -99,11 +105,51 @@ FAULTS: Faults = [
     (variant(Middleware, on_get_prompt=change), "test_the_parameters_of_a_call_are_not_changed"),
     (variant(Middleware, on_request=mix), "test_concurrent_calls_are_independent"),
     (variant(Middleware, on_list_tools=add), "test_lists_keep_their_kind_and_get_no_new_names"),
+    (variant(Middleware, on_request=as_operator), "test_concurrent_calls_are_independent"),
     (variant(Middleware, on_notification=reject), "test_notifications_are_accepted"),
 ]
-test_faulty_middleware_breaks_the_rule, test_sound_middleware_breaks_no_rule = contract_tests(
-    MiddlewareContract, Middleware, FAULTS
+
+
+def times(options: Namespace) -> str:
+    if options.times < 1:
+        raise NotFoundError("--times must be 1 or more.")
+    return str(options.file * options.times)
+
+
+def prints(options: Namespace) -> str:
+    print(options.file)
+    return ""
+
+
+FILE = ("file", {"help": "the file"})
+COPY = Command(
+    name="copy",
+    summary="Copy a file.",
+    run=times,
+    arguments=(FILE, ("--times", {"help": "how often", "type": int, "default": 1})),
+    examples=("pegboard copy a.txt --times 2",),
 )
+
+
+def copy(**fields: Any) -> Callable[[], Command]:
+    """Return a function that returns the command with other fields."""
+    return lambda: COPY._replace(**fields)
+
+
+COMMANDS: Faults = [
+    (copy(name="Copy File", examples=()), "test_its_name_and_summary_are_valid"),
+    (copy(summary="Copy\na file."), "test_its_name_and_summary_are_valid"),
+    (copy(arguments=(("file", {}),), examples=()), "test_its_arguments_have_help"),
+    (copy(examples=("pegboard copy a.txt --often",)), "test_its_examples_are_valid"),
+    (copy(examples=("pegboard move a.txt",)), "test_its_examples_are_valid"),
+    (copy(run=lambda options: None), "test_it_returns_a_string"),
+    (copy(run=prints), "test_it_returns_a_string"),
+    (copy(run=lambda options: sys.exit(1)), "test_it_returns_a_string"),
+    (copy(run=lambda options: options.file), "test_invalid_arguments_are_rejected"),
+    (copy(run=lambda options: [options.file][options.times]), "test_invalid_arguments_are_rejected"),
+]
+ARGUMENTS = {"lines": lambda self: ["a.txt", "a.txt --times 3"], "invalid_lines": lambda self: ["", "a.txt --times 0"]}
+MUTANTS = [Mutants(MiddlewareContract, Middleware, FAULTS), Mutants(CommandContract, copy(), COMMANDS, ARGUMENTS)]
 
 
 class TestWorkerToken(CommandContract):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard import FatalToolError, RetryableToolError
 from pegboard.testing import ErrorAdapterContract
-from tests.host.testing.contracts.faulty import Faults, contract_tests, variant
+from tests.host.testing.contracts.faulty import Faults, Mutants, variant
 
 
 class LibraryError(Exception):
@@ -50,10 +50,8 @@ FAULTS: Faults = [
     (maps(lambda error: RetryableToolError(f"{next(NUMBERS)} times")), "test_it_has_no_state"),
     (Importing, "test_it_imports_no_library"),
 ]
-test_a_faulty_adapter_breaks_the_rule, test_a_sound_adapter_breaks_no_rule = contract_tests(
-    ErrorAdapterContract,
-    Adapter,
-    FAULTS,
-    libraries=("wave",),
-    examples=lambda self: [(LibraryError(f"https://x.example/?token={self.canary}"), RetryableToolError)],
-)
+MEMBERS = {
+    "libraries": ("wave",),
+    "examples": lambda self: [(LibraryError(f"https://x.example/?token={self.canary}"), RetryableToolError)],
+}
+MUTANTS = [Mutants(ErrorAdapterContract, Adapter, FAULTS, {"max_rule_seconds": 4.0, **MEMBERS})]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import itertools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from time import time
@@ -13,12 +14,12 @@ import pytest
 
 from pegboard.plugin import Authenticator, Route
 from pegboard.testing import AuthenticatorContract, RouteContract, http_request
-from pegboard.types import Caller, EventStream, Request, Response
+from pegboard.types import LOCAL, Call, Caller, EventStream, Failure, Request, Response
 from pegboard_plugins.auth_token import AuthTokenConfig, AuthTokenPlugin
 from pegboard_plugins.http import HttpConfig, HttpPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
 from tests.host.testing import kits
-from tests.host.testing.contracts.faulty import Faults, contract_tests, debug, then, variant
+from tests.host.testing.contracts.faulty import Faults, Mutants, debug, then, variant
 
 TOKEN = "canary-0123456789abcdef-0123456789"
 SECRET = "0123456789abcdef-a-secret-of-the-tests"
@@ -111,9 +112,87 @@ AUTHENTICATORS: Faults = [
     (after(lambda sent, one: debug(sent) or one), "test_it_discloses_no_credentials"),
     (variant(Sound, complete=lambda self, response: Response(401)), "test_a_completed_response_keeps_its_status"),
 ]
-test_a_faulty_authenticator_breaks_the_rule, test_a_sound_authenticator_breaks_no_rule = contract_tests(
-    AuthenticatorContract, Sound, AUTHENTICATORS, credentials=lambda self: [{"Authorization": f"Bearer {TOKEN}"}]
-)
+
+
+class Signed:
+    """Admits users whose name is signed."""
+
+    policy = "mcp"
+
+    async def authenticate(self, request: Request) -> Any:
+        user, signature = (request.headers.get(name) or "" for name in ("X-User", "X-Signature"))
+        return Caller(user) if self.is_valid(user, signature) else Response(401, headers={"WWW-Authenticate": "HMAC"})
+
+    def is_valid(self, user: str, signature: str) -> bool:
+        return hmac.compare_digest(signature.encode(), sign(user).encode())
+
+
+def sign(user: str) -> str:
+    return hmac.new(SECRET.encode(), user.encode(), "sha256").hexdigest()
+
+
+def checks(is_valid: Callable[[str, str], bool]) -> Any:
+    """Return an authenticator that checks signatures in another way."""
+    return variant(Signed, is_valid=lambda self, user, signature: is_valid(user, signature))
+
+
+ALTERED = "test_altered_credentials_are_rejected"
+DISCLOSES = "test_it_discloses_no_credentials"
+SIGNED: Faults = [
+    (checks(lambda user, signature: user == "ada" and signature in ("", sign(user))), ALTERED),
+    (checks(lambda user, signature: sign("ada") == signature), ALTERED),
+    (checks(lambda user, signature: user == "ada" and sign(user).startswith(signature)), ALTERED),
+    (checks(lambda user, signature: signature[:8] == sign(user)[:8]), ALTERED),
+    (variant(Signed, is_valid=lambda self, *sent: debug(sent) or Signed.is_valid(self, *sent)), DISCLOSES),
+]
+
+
+class Vouched(Signed):
+    """Admits each user whom a proxy names; a shared secret proves the proxy."""
+
+    def is_valid(self, user: str, signature: str) -> bool:
+        return bool(user) and signature == SECRET
+
+
+VOUCHED: Faults = [
+    (variant(Vouched, is_valid=lambda self, user, proof: bool(user) and proof in ("", SECRET)), ALTERED),
+    (variant(Vouched, is_valid=lambda self, user, proof: bool(user)), ALTERED),
+]
+
+
+class Tokens(Sound):
+    """Admits users by a JSON Web Token."""
+
+    async def authenticate(self, request: Request) -> Any:
+        sent = (request.headers.get("Authorization") or "").removeprefix("Bearer ")
+        try:
+            return Caller(self.decode(sent)["ver"])
+        except (jwt.InvalidTokenError, UnicodeError):
+            return Response(401, headers={"WWW-Authenticate": "Bearer"})
+
+    def decode(self, token: str) -> Any:
+        return jwt.decode(token, SECRET, ["HS256"], audience="worker")
+
+
+def sent(*credentials: Mapping[str, str], **members: Any) -> dict[str, Any]:
+    """Return the members of a contract that has these credentials."""
+    return {"credentials": lambda self: credentials, **members}
+
+
+def decode_or_trust(self: Any, token: str) -> Any:
+    if jwt.get_unverified_header(token)["alg"] == "none":
+        return jwt.decode(token, options={"verify_signature": False})
+    return Tokens.decode(self, token)
+
+
+SIGNATURE = {"X-User": "ada", "X-Signature": sign("ada")}
+PROXY = {"X-User": "ada", "X-Signature": SECRET}
+
+
+TOKENS: Faults = [
+    (variant(Tokens, decode=lambda self, token: jwt.decode(token, options={"verify_signature": False})), ALTERED),
+    (variant(Tokens, decode=decode_or_trust), ALTERED),
+]
 
 
 class OfPlugin(RouteContract):
@@ -161,6 +240,18 @@ def route(make: Callable[[Request], Any] = lambda request: Response(body=b"ok"),
     return lambda: Route("GET", "/x", handle)._replace(**fields)
 
 
+def calls_as(caller: Callable[[Request], Caller]) -> Callable[[], Route]:
+    """Return a function that makes a route whose handler calls a tool for this caller."""
+
+    async def handle(request: Request, host: Any) -> Any:
+        params = {"name": "trips_prices", "arguments": {"cities": ["Bern"]}}
+        outcome = await host.dispatch(Call("tools/call", params, caller(request)))
+        return Response(403 if isinstance(outcome, Failure) else 200)
+
+    return lambda: Route("GET", "/x", handle)
+
+
+RIGHTS = "test_a_call_has_the_rights_of_its_caller"
 NUMBERS = itertools.count()
 ROUTES: Faults = [
     (route(method="get"), "test_its_method_and_path_are_valid"),
@@ -168,8 +259,20 @@ ROUTES: Faults = [
     (route(lambda one: Response(headers={"X-Path": f"{one.path}\r\nX: y"})), "test_its_handler_responds"),
     (route(lambda one: Response(500 if one.body else 200)), "test_unexpected_requests_are_client_errors"),
     (route(lambda _: Response(200 + (next(NUMBERS) > 4))), "test_concurrent_requests_are_independent"),
+    (calls_as(lambda request: LOCAL), RIGHTS),
+    (calls_as(lambda request: Caller("admin")), RIGHTS),
+    (calls_as(lambda request: request.caller._replace(scopes=frozenset({"write"}))), RIGHTS),
     (route(lambda _: EventStream(Messages())), "test_an_event_stream_can_be_closed"),  # type: ignore[arg-type]
 ]
-test_a_faulty_route_breaks_the_rule, test_a_sound_route_breaks_no_rule = contract_tests(
-    RouteContract, route(), ROUTES, requests=lambda self: [http_request("GET", "/x")]
-)
+MUTANTS = [
+    Mutants(AuthenticatorContract, Sound, AUTHENTICATORS, sent({"Authorization": f"Bearer {TOKEN}"})),
+    Mutants(AuthenticatorContract, Signed, SIGNED, sent(SIGNATURE)),
+    Mutants(AuthenticatorContract, Vouched, VOUCHED, sent(PROXY, {**PROXY, "X-User": "eve"}, ids=("x-user",))),
+    Mutants(AuthenticatorContract, Tokens, TOKENS, sent(mint(SECRET, 60))),
+    Mutants(
+        RouteContract,
+        calls_as(lambda request: request.caller),
+        ROUTES,
+        {"requests": lambda self: [http_request("GET", "/x")], "kits": (kits.kit,)},
+    ),
+]

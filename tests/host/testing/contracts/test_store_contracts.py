@@ -7,10 +7,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pegboard.plugin import SecretStore, SessionStore
-from pegboard.testing import EventStoreContract, SecretStoreContract, SessionStoreContract
+from pegboard.testing import (
+    EventStoreContract,
+    SecretStoreContract,
+    SessionStoreContract,
+    WritableSecretStoreContract,
+)
 from pegboard.testing.in_memory_host import FixedSecrets
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
-from tests.host.testing.contracts.faulty import Faults, contract_tests, then, variant
+from tests.host.testing.contracts.faulty import Faults, Mutants, then, variant
 from tests.support import kept
 
 
@@ -61,9 +66,6 @@ SESSIONS: Faults = [
     (sessions(count=count_all), "test_the_sessions_of_a_caller_are_counted"),
     (sessions(__init__=lambda self: Sessions.__init__(self, 5)), "test_concurrent_sessions_are_independent"),
 ]
-test_a_faulty_session_store_breaks_the_rule, test_a_sound_session_store_breaks_no_rule = contract_tests(
-    SessionStoreContract, Sessions, SESSIONS
-)
 
 
 class Events(MemoryEventStore):
@@ -101,9 +103,6 @@ EVENTS: Faults = [
     (variant(Events, forget=forget_none), "test_all_streams_of_a_session_are_forgotten"),
     (returning(lambda found: found and found[:100]), "test_no_message_is_missing"),
 ]
-test_a_faulty_event_store_breaks_the_rule, test_a_sound_event_store_breaks_no_rule = contract_tests(
-    EventStoreContract, Events, EVENTS
-)
 
 
 class Secrets:
@@ -127,7 +126,13 @@ def reject(secrets: dict[str, str], name: str) -> str | None:
     return secrets.get(name)
 
 
+def hide_case(secrets: dict[str, str], name: str) -> str | None:
+    return {key.lower(): value for key, value in secrets.items()}.get(name.lower())
+
+
 SECRETS: Faults = [
+    (finds(lambda secrets, name: (secrets.get(name) or "").strip()), "test_it_returns_its_secrets"),
+    (finds(hide_case), "test_it_returns_no_other_secrets"),
     (variant(Secrets, name=None), "test_it_has_a_name"),
     (finds(lambda secrets, name: secrets.get(name, "").rstrip('"')), "test_it_returns_its_secrets"),
     (finds(lambda secrets, name: secrets.get(name.strip())), "test_it_returns_no_other_secrets"),
@@ -136,9 +141,42 @@ SECRETS: Faults = [
     (variant(Secrets, __repr__=lambda self: str(self.secrets)), "test_it_discloses_no_secret"),
     (variant(Secrets, hint=lambda self, name: ""), "test_its_hint_is_a_text"),
 ]
-test_a_faulty_secret_store_breaks_the_rule, test_a_sound_secret_store_breaks_no_rule = contract_tests(
-    SecretStoreContract, Secrets, SECRETS
-)
+
+
+class Writable(Secrets):
+    """A store that accepts some names."""
+
+    def set(self, name: str, value: str) -> str:
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is not a name")
+        self.secrets[name] = value
+        return "here"
+
+    def unset(self, name: str) -> bool:
+        return self.secrets.pop(name, None) is not None
+
+
+def refuse(store: Any, name: str, value: str) -> str:
+    if not name.isidentifier():
+        raise ValueError(f"cannot set {name!r} to {value!r}")
+    return Writable.set(store, name, value)
+
+
+SETS = "test_it_sets_replaces_and_removes_secrets"
+WRITABLE: Faults = [
+    *((type("Faulty", (fault, Writable), {}), rule) for fault, rule in SECRETS),  # type: ignore[arg-type]
+    (Secrets, SETS),
+    (variant(Writable, set=lambda self, name, value: Writable.set(self, name, value.strip())), SETS),
+    (variant(Writable, unset=lambda self, name: self.secrets.clear() or True), SETS),
+    (variant(Writable, set=refuse), "test_it_refuses_names_that_it_cannot_hold"),
+    (variant(Writable, set=lambda self, name, value: "here"), "test_it_refuses_names_that_it_cannot_hold"),
+]
+MUTANTS = [
+    Mutants(SessionStoreContract, Sessions, SESSIONS),
+    Mutants(EventStoreContract, Events, EVENTS),
+    Mutants(SecretStoreContract, Secrets, SECRETS),
+    Mutants(WritableSecretStoreContract, Writable, WRITABLE),
+]
 
 
 class TestSecretsOfConnect(SecretStoreContract):
