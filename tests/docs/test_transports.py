@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -37,6 +39,15 @@ def site(tmp_path: Path) -> Path:
     }
     make_distribution(tmp_path, "ws", "1", groups, {"pegboard_websocket.py": CODE, "who_kit.py": KIT})
     return tmp_path
+
+
+def test_it_breaks_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("pegboard_websocket")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(CODE, vars(module))
+    names: dict[str, Any] = {}
+    exec(FILES["test_websocket.py"], names)
+    assert names["TestWebSocket"].broken() == {}
 
 
 async def asked(url: str, *fields: tuple[str, str]) -> Any:
