@@ -115,7 +115,7 @@ class TransportContext(Protocol):
         Args:
             connection: takes the responses.
             messages: the client's messages.
-            caller: the caller: `pegboard.LOCAL` if the channel itself proves the operator, else the caller that
+            caller: the caller: `pegboard.types.LOCAL` if the channel itself proves the operator, else the caller that
                 `authenticate` returned.
 
         Returns:
@@ -126,7 +126,7 @@ class TransportContext(Protocol):
     async def respond(self, request: Request) -> Response | EventStream:
         """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`.
 
-        The request's `caller` must be `pegboard.LOCAL` if the channel proves that the operator sent it, else
+        The request's `caller` must be `pegboard.types.LOCAL` if the channel proves that the operator sent it, else
         `ANONYMOUS`.
         """
         ...

@@ -52,7 +52,7 @@ class ConnectOptions(NamedTuple):
 
 
 class FixedSecrets:
-    """The secrets of a test: a `pegboard.SecretStore`."""
+    """The secrets of a test: a `pegboard.plugin.SecretStore`."""
 
     name = "testing"
 
@@ -69,7 +69,7 @@ class FixedSecrets:
 
 
 class FixedTokens:
-    """The tokens of a test, for every caller: a `pegboard.TokenSource`."""
+    """The tokens of a test, for every caller: a `pegboard.plugin.TokenSource`."""
 
     def __init__(self, tokens: Mapping[str, str | Authorization]) -> None:
         self._tokens = {

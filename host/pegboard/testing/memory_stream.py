@@ -14,7 +14,7 @@ Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]
 
 
 class MemoryConnection:
-    """The host's end: a `pegboard.Connection`.
+    """The host's end: a `pegboard.plugin.Connection`.
 
     Args:
         take: receives each message of the host.

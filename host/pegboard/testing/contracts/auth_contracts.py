@@ -1,4 +1,4 @@
-"""The rules of token sources and auth providers (`pegboard.TokenSource`, `pegboard.AuthProvider`)."""
+"""The rules of token sources and auth providers (`pegboard.plugin.TokenSource`, `pegboard.types.AuthProvider`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of error adapters (`pegboard.ErrorAdapter`)."""
+"""The rules of error adapters (`pegboard.plugin.ErrorAdapter`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of session stores and event stores (`pegboard.SessionStore`, `pegboard.EventStore`)."""
+"""The rules of session stores and event stores (`pegboard.plugin.SessionStore`, `pegboard.plugin.EventStore`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of transports of message streams (`pegboard.Transport`, `pegboard.Connection`)."""
+"""The rules of transports of message streams (`pegboard.plugin.Transport`, `pegboard.plugin.Connection`)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,41 @@
+"""Every Python name of pegboard that the documentation or a docstring mentions exists."""
+
+from __future__ import annotations
+
+import re
+from pkgutil import resolve_name
+
+from tools.install import ROOT
+
+MENTIONED = re.compile(r"`(pegboard(?:_plugins)?(?:\.\w+)+)[`(\[]")
+IMPORTED = re.compile(r"from (pegboard(?:_plugins)?(?:\.\w+)*) import ([\w, ]+|\([^)]*\))")
+NO_PYTHON = {
+    *("pegboard.access", "pegboard.audit", "pegboard.plugins.http"),  # loggers
+    *("pegboard.plugins", "pegboard.toolkits"),  # entry point groups
+    *("pegboard.lock", "pegboard.socket", "pegboard.service"),  # files
+    "pegboard.sessions",  # a metric
+}
+TEXTS = [
+    *(path for pattern in ("*.md", "docs/**/*.md") for path in ROOT.glob(pattern)),
+    *(path for folder in ("docs", "host", "plugins", "toolkits") for path in ROOT.glob(f"{folder}/**/*.py")),
+]
+
+
+def exists(name: str) -> bool:
+    try:
+        resolve_name(name)
+    except (AttributeError, ModuleNotFoundError):
+        return False
+    return True
+
+
+def test_every_mentioned_name_exists() -> None:
+    names: dict[str, str] = {}
+    for path in TEXTS:
+        text, place = path.read_text("utf-8"), str(path.relative_to(ROOT))
+        names |= dict.fromkeys(MENTIONED.findall(text), place)
+        for module, listed in IMPORTED.findall(text):
+            listed = re.sub(r" as \w+|#.*", "", listed)
+            names |= {f"{module}.{name}": place for name in re.findall(r"\w+", listed)}
+    assert len(names) > 500
+    assert {name: place for name, place in names.items() if name not in NO_PYTHON and not exists(name)} == {}
