@@ -78,6 +78,8 @@ async def test_without_an_authenticator_it_serves_this_machine_and_only_proof_ma
         url = (await served.said(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
         assert await asked(url) == "(None, False)"
         assert await asked(url, served.proof) == "(None, True)"
+        assert "; third-party plugins: websocket of ws 1 (connects clients)\n" in served.stderr
+        assert "curl" not in served.stderr
     beyond = config.replace("8100", '0\nhost = "0.0.0.0"') + "[plugins.mcp]\nhttp = false\n"
     async with Served(site, beyond, ready=False) as served:
         assert await served.wait() == 3

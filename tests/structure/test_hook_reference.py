@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pegboard import hookspecs, plugin, types
+from pegboard.cli.serving.access_settings import ABILITIES
 from pegboard.loading.contributions import contribution_types
 from tests.structure.sources import ROOT
 
@@ -29,6 +30,8 @@ def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -
         yield f"{name} accepts no classes"
     if not (inspect.getdoc(spec) or "").endswith("."):
         yield f"{name} is not documented"
+    if name not in ABILITIES:
+        yield f"{name} has no description of what its plugins can do"
     kind = name.removeprefix("register_")
     nodes = [node for test in tests if test.startswith("test_hook") and kind in test for node in ast.walk(tests[test])]
     calls = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}

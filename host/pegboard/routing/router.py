@@ -44,7 +44,7 @@ def begin_response(
         request = operator.recognize(request)
     methods = routes.get(request.path)
     if methods is None:
-        return Response(404, b"There is nothing here.\n", "text/plain")
+        return _nothing_here(routes, request)
     route = methods.get("GET" if request.method == "HEAD" else request.method) or methods.get("*")
     if route is None:
         return Response(405, headers={"Allow": ", ".join(sorted(methods))})
@@ -53,6 +53,19 @@ def begin_response(
     except BaseException as error:  # noqa: BLE001 - the route of a plugin
         return _failed(request, error)
     return answer if type(answer) is Response else _finish(answer, request)
+
+
+def endpoint_of(routes: Routes) -> str:
+    """Return the path to which clients of the default policy send messages; "" without one."""
+    return next((path for path, on in routes.items() if "POST" in on and on["POST"].auth == DEFAULT_POLICY), "")
+
+
+def _nothing_here(routes: Routes, request: Request) -> Response:
+    """Return the response to a path without routes. The root tells people where the endpoint is."""
+    endpoint = endpoint_of(routes)
+    if endpoint and request.path == "/" and request.method in ("GET", "HEAD"):
+        return Response(200, f"The endpoint is {endpoint}: give its URL to an MCP client.\n".encode(), "text/plain")
+    return Response(404, b"There is nothing here.\n", "text/plain")
 
 
 async def _finish(

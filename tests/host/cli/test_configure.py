@@ -61,7 +61,7 @@ def test_a_server_that_does_not_start_is_reported_with_its_output(bare: Command,
     assert done.code == 1
     assert "the server does not answer" in done.out
     assert "no shop today" in done.out
-    assert done.out.endswith("or remove the entry: pegboard configure remove cursor --name shop\n")
+    assert done.out.endswith("or remove the entry: pegboard configure remove cursor shop\n")
     assert "shop" in entries(home)
 
 
@@ -135,12 +135,14 @@ def test_the_tools_for_files_get_a_folder_that_a_person_chose_or_are_left_out(ba
 
 
 def test_one_of_several_entries_is_removed_by_name(bare: Command, home: Path) -> None:
-    for name in ("one", "two"):
+    for name in ("one", "two", "three"):
         bare("configure", "cursor", "--name", name, "--no-check")
     done = bare("configure", "remove", "cursor")
-    assert (done.code, "--name: one, two" in done.err) == (2, True)
-    assert bare("configure", "remove", "cursor", "--name", "one").code == 0
-    assert list(entries(home)) == ["two"]
+    assert (done.code, "several entries start pegboard: name one of them: one, three, two" in done.err) == (2, True)
+    assert bare("configure", "remove", "cursor", "one").code == 0
+    assert bare("configure", "remove", "cursor", "--name", "two").code == 0
+    assert bare("configure", "remove", "cursor", "three", "--name", "two").code == 2
+    assert list(entries(home)) == ["three"]
 
 
 def test_other_clients_get_the_entry_printed(bare: Command) -> None:

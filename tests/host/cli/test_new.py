@@ -34,10 +34,11 @@ def test_a_toolkit_is_written_and_the_next_commands_are_printed(bare: Command) -
 
 
 def test_the_output_for_programs_has_the_lines_that_enable_a_plugin(bare: Command) -> None:
-    shown = bare("new", "plugin", "pegboard-acme", "--kind", "route", "--json").data
+    shown = bare("new", "plugin", "pegboard-acme", "--kind", "secret_store", "--json").data
     assert shown["folder"] == str(bare.folder / "pegboard-acme")
     assert shown["files"] == sorted(written(bare.folder / "pegboard-acme"))
-    assert (shown["settings"], shown["next"][0]) == ("[plugins.acme]", "cd pegboard-acme")
+    assert shown["settings"] == '[plugins.acme]\nfile = "secrets.json"'
+    assert shown["next"][0] == "cd pegboard-acme"
 
 
 def test_a_terminal_is_asked_for_the_rest(bare: Command) -> None:

@@ -168,7 +168,7 @@ def test_settings_that_widen_access_are_shown_and_tokens_are_masked(opened: Open
     assert "plugins.http.port" not in shown
     assert 'plugins.worker.secret = { env = "K" }' in shown
     assert "https://evil.example" in shown
-    assert "plugins.around = true  (runs code of dist-around around every call)" in shown
+    assert "plugins.around = true  (runs code of dist-around in the host)" in shown
     assert KNOWN not in shown
 
 

@@ -131,7 +131,8 @@ async def test_other_methods_and_paths(served: Served) -> None:
         assert "POST" in (answer.get("Allow") or "")
     for path in ("/", "/mcp//", "/MCP", "/mcp/x", "//mcp", "/nothing"):
         assert (await served.request("POST", path, JSON_FIELDS, b"{}")).status == 404
-    for path, text in (("/healthz", "ok\n"), ("/livez", "ok\n"), ("/readyz", "ready\n")):
+    here = "The endpoint is /mcp: give its URL to an MCP client.\n"
+    for path, text in (("/", here), ("/healthz", "ok\n"), ("/livez", "ok\n"), ("/readyz", "ready\n")):
         answer = await served.request("GET", path)
         assert (answer.status, answer.text, answer.get("Server")) == (200, text, "pegboard")
         head = await served.request("HEAD", path)

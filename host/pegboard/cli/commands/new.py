@@ -67,6 +67,7 @@ def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
     if sort == "plugin" and not options.kind:
         about = {name: kind.summary for name, kind in PLUGINS.items()}
         options.kind = _ask("kind", about, DEFAULT_KIND) if asks else DEFAULT_KIND
+    options.kind = options.kind and options.kind.replace("_", "-")
     if options.kind and options.kind not in PLUGINS:
         raise ValueError(_unknown(options.kind, PLUGINS, "pegboard new plugin acme --kind middleware"))
     name = options.name or (asks and _ask("name", {}, ""))

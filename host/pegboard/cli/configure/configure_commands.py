@@ -78,11 +78,14 @@ def run_remove(options: Namespace) -> int:
         close = nearest(options.client, CLIENTS)
         hint = f"; did you mean {close!r}?" if close else "; `pegboard configure --help` lists the clients"
         raise EntryError(f"there is no client {options.client!r}{hint}", close)
+    named = options.entry or options.name
+    if options.name not in (None, named):
+        raise EntryError(f"there are two names, {options.entry!r} and {options.name!r}: leave out --name")
     opened = _opened(client, options, adds=False)
-    name = _own_name(opened, options.name)
-    about = {"client": client.name, "name": name or options.name, "file": str(opened.file.path)}
+    name = _own_name(opened, named)
+    about = {"client": client.name, "name": name or named, "file": str(opened.file.path)}
     if name is None:
-        wanted = f"entry {options.name}" if options.name else "entry of pegboard"
+        wanted = f"entry {named}" if named else "entry of pegboard"
         if options.json:
             print_json({**about, "changed": False})
         say(f"{opened.file.path} has no {wanted}: nothing to remove")
@@ -170,7 +173,7 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
     if options.json:
         print_json({**report, "answer": answer and answer._asdict()})
     elif answer is not None and answer.problem:
-        command = f"pegboard configure remove {report['client']} --name {shlex.quote(report['name'])}"
+        command = f"pegboard configure remove {report['client']} {shlex.quote(report['name'])}"
         print_lines([f"correct the server and run this command again, or remove the entry: {command}"])
     elif report["changed"] and answer is not None:
         print_lines([f"restart {CLIENTS[options.chosen].title} to use it"])
@@ -191,7 +194,7 @@ def _own_name(opened: EntryFile, named: str | None) -> str | None:
         if name == "pegboard" or (isinstance(entry, dict) and starts_pegboard(from_client(entry)))
     ]
     if len(own) > 1:
-        raise EntryError(f"several entries start pegboard: select one with --name: {', '.join(own)}")
+        raise EntryError(f"several entries start pegboard: name one of them: {', '.join(sorted(own))}")
     return own[0] if own else None
 
 

@@ -25,6 +25,10 @@ _ENTRY_NAME = (
     "--name",
     {"metavar": "NAME", "help": 'the name of the entry; by default the name of the file, or "pegboard"'},
 )
+_ENTRY = (
+    "entry",
+    {"nargs": "?", "metavar": "NAME", "help": "the name of the entry; by default the only one that starts pegboard"},
+)
 _SERVER = (
     FILES,
     _ENTRY_NAME,
@@ -98,8 +102,8 @@ _GROUP = (
         "remove",
         f"{_MODULE}:run_remove",
         "remove the server from a client",
-        ("pegboard configure remove cursor", "pegboard configure remove cursor --name server --dry-run"),
-        (("client", {"metavar": "CLIENT", "help": "a client, such as cursor"}), _ENTRY_NAME, *_PLACE),
+        ("pegboard configure remove cursor", "pegboard configure remove cursor server --dry-run"),
+        (("client", {"metavar": "CLIENT", "help": "a client, such as cursor"}), _ENTRY, _ENTRY_NAME, *_PLACE),
     ),
 )
 

@@ -11,12 +11,36 @@ from pegboard.config.widened_access import AccessSetting, access_settings, unrea
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
-from pegboard.loading.plugins import SECTION_OF_KIND, PluginChoice, contributions_of
+from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin, PluginChoice, contributions_of
+from pegboard.plugin.origin import Origin
 
 _MAX_VALUE_CHARACTERS = 200
 """The maximum number of characters shown of a value."""
 _MAX_SETTINGS = 50
 """The maximum number of settings shown."""
+ABILITIES = {
+    "register_middleware": "sees and changes every call",
+    "register_protocols": "reads every message",
+    "register_transports": "connects clients",
+    "register_authenticators": "admits callers",
+    "register_routes": "serves HTTP routes",
+    "register_methods": "adds methods",
+    "register_tools": "adds tools",
+    "register_resources": "adds resources",
+    "register_prompts": "adds prompts",
+    "register_toolkits": "adds toolkits",
+    "register_toolkit_loaders": "loads toolkits",
+    "register_definition_checks": "rejects definitions",
+    "register_secret_stores": "supplies secrets",
+    "register_token_sources": "supplies tokens",
+    "register_auth_providers": "describes providers of tokens",
+    "register_error_adapters": "reads the errors of tools",
+    "register_stores": "keeps sessions or events",
+    "register_telemetry": "observes calls",
+    "register_commands": "adds commands",
+    "lifespan": "runs with the host",
+}
+"""The ability that contributions to a hook give a plugin."""
 
 
 def access_of(host: Host) -> list[AccessSetting]:
@@ -27,7 +51,26 @@ def access_of(host: Host) -> list[AccessSetting]:
         models[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
     late = [plugin.origin.name for plugin in host.report.plugins if plugin.is_late]
     unread = (setting for name in late for setting in unread_settings(host.config, name))
-    return [*_third_party(host.report.choices, host.config), *access_settings(host.config, models), *unread]
+    return [*access_settings(host.config, models), *unread]
+
+
+def third_party_line(host: Host) -> str:
+    """Return the third-party plugins of a loaded host, each with what its contributions can do; "" without any."""
+    plugins = [plugin for plugin in host.report.plugins if _is_third_party(plugin.origin)]
+    return ", ".join(f"{plugin.origin.name} of {_distribution(plugin)} ({_abilities(plugin)})" for plugin in plugins)
+
+
+def _distribution(plugin: LoadedPlugin) -> str:
+    return f"{plugin.origin.distribution} {plugin.origin.version}".strip()
+
+
+def _abilities(plugin: LoadedPlugin) -> str:
+    found = [ability for hook, ability in ABILITIES.items() if plugin.contributions.get(hook)]
+    return ", ".join(found) or "contributes nothing"
+
+
+def _is_third_party(origin: Origin) -> bool:
+    return origin.kind == "plugin" and origin.entry_point is not None and not is_built_in(origin)
 
 
 def files_read(host: Host) -> list[str]:
@@ -73,9 +116,9 @@ def _model(choice: PluginChoice) -> type | None:
 def _third_party(choices: Iterable[PluginChoice], config: HostConfig) -> Iterator[AccessSetting]:
     for choice in choices:
         origin = choice.origin
-        if choice.on and origin.kind == "plugin" and origin.entry_point is not None and not is_built_in(origin):
+        if choice.on and _is_third_party(origin):
             source = config.sources.around((SECTION_OF_KIND[origin.kind], origin.name))
-            access = f"runs code of {origin.distribution} around every call"
+            access = f"runs code of {origin.distribution} in the host"
             yield AccessSetting(f"{SECTION_OF_KIND[origin.kind]}.{origin.name}", True, access, str(source))
 
 

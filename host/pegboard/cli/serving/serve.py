@@ -23,7 +23,7 @@ from pegboard.cli.serving.new_toolkits import report_new_toolkits
 from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
-from pegboard.plugin.routes import DEFAULT_POLICY
+from pegboard.routing.router import endpoint_of
 
 if TYPE_CHECKING:
     from pegboard.cli.serving.reload_requests import ReloadRequests
@@ -120,9 +120,10 @@ def _announce(
     from pegboard.catalogue.lists import operator_only_tools
 
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
-    routes = host.assembly.routes.items()
-    endpoint = next((path for path, on in routes if "POST" in on and on["POST"].auth == DEFAULT_POLICY), "")
-    url = f"{address}{endpoint}" if address.startswith("http") else address
+    is_url = address.startswith(("http://", "https://"))
+    is_http = is_url or (address.startswith("unix:") and "http" in host.config.host.transports)
+    endpoint = endpoint_of(host.assembly.routes) if is_http else ""
+    url = f"{address}{endpoint}" if is_url else address
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     served = f"serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}"
@@ -133,9 +134,9 @@ def _announce(
         some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
         say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
         say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")
-    if "://" in url:
+    if is_url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
-    elif address.startswith("unix:"):
+    elif is_http:
         import shlex
 
         path = shlex.quote(address.removeprefix("unix:"))
@@ -143,14 +144,18 @@ def _announce(
 
 
 def _log_access(host: Host) -> None:
-    """Log the files that were read and, as a warning, the settings that widen access, in one line."""
-    from pegboard.cli.serving.access_settings import access_of, files_read, settings_line
+    """Log the files that were read, third-party plugins and the settings that widen access, in one line."""
+    from pegboard.cli.serving.access_settings import access_of, files_read, settings_line, third_party_line
 
-    logger, files = logging.getLogger("pegboard"), ", ".join(files_read(host))
+    logger, parts = logging.getLogger("pegboard"), [f"started with {', '.join(files_read(host))}"]
+    if plugins := third_party_line(host):
+        parts.append(f"third-party plugins: {plugins}")
     if settings := access_of(host):
-        logger.warning("started with %s; settings that widen access: %s", files, settings_line(settings))
+        parts.append(f"settings that widen access: {settings_line(settings)}")
+    if len(parts) > 1:
+        logger.warning("%s", "; ".join(parts))
     else:
-        logger.info("started with %s; no setting widens access", files)
+        logger.info("%s; no setting widens access", parts[0])
 
 
 def _run(
