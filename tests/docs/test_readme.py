@@ -57,8 +57,3 @@ def test_the_imports_exist_and_the_number_of_examples_is_the_measured_one() -> N
 
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= MAX_LINES
-
-
-def test_no_command_installs_our_names_from_an_index() -> None:
-    for page in (README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))):
-        assert not re.search(r"(install|uv add|uvx|pipx run) (\S+ )*(pegboard|toolkit-\w+)(\s|$)", page)

@@ -65,7 +65,8 @@ class OpenTelemetryPlugin(Plugin):
         super().__init__(config)
         if config.enabled and not _sdk_is_installed():
             raise PluginError(
-                "the OpenTelemetry SDK is not installed; install it with: pip install 'pegboard[opentelemetry]'"
+                "the OpenTelemetry SDK is not installed; install it with: "
+                "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
             )
 
     @cached_property

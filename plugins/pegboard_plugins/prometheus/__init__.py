@@ -76,7 +76,7 @@ class PrometheusPlugin(Plugin):
         super().__init__(config)
         if find_spec("prometheus_client") is None:
             raise PluginError(
-                "the library prometheus-client is not installed; install it with: pip install 'pegboard[prometheus]'"
+                "the library prometheus-client is not installed; install it with: pip install prometheus-client"
             )
 
     @cached_property

@@ -46,7 +46,7 @@ def _of_keyring() -> str:
     try:
         import keyring
     except ImportError:
-        raise VaultError("the library keyring is not installed: install pegboard[keyring]") from None
+        raise VaultError("the library keyring is not installed: install it with: pip install keyring") from None
     try:
         if keyring.get_password(KEYRING_SERVICE, KEY_NAME) is None:
             keyring.set_password(KEYRING_SERVICE, KEY_NAME, token_hex(KEY_BYTES))

