@@ -12,7 +12,6 @@ import pytest
 from tests.docs.pages import Page, pegboard
 from tests.support.environments import built_wheels, make_environment
 from tests.support.walkthrough import Walk
-from tools.install import ROOT
 
 README = Page("README.md")
 MAX_LINES = 120
