@@ -311,10 +311,10 @@ class Host:
             transports: names of transports; those of `[host] transports` when None.
 
         Raises:
-            TransportError: a transport is unknown or cannot be opened.
+            TransportError, PluginError: a transport is unknown or cannot be opened, or a store is used elsewhere.
         """
         names = self.config.host.transports if transports is None else transports
-        await run_all(chosen_transports(self.assembly.transports, names), self, self.restarting)
+        await run_all(chosen_transports(self.assembly.transports, names), self, self.restarting, self._stores.lost())
 
     def asgi(self) -> AsgiApplication:
         """Return the ASGI application that serves all routes, and starts and stops the host under an ASGI server.

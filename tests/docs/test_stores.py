@@ -37,8 +37,8 @@ async def test_its_sessions_outlive_the_server(folder: Path) -> None:
     async with Served(folder, config) as first:
         session = Session(first)
         await session.open()
-        first.process.kill()
-        await first.wait()
+        first.process.terminate()
+        assert await first.wait() == 0
     async with Served(folder, config) as second:
         session.served = second
         assert (await session.post(message("ping"))).result == {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import pickle
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,9 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Caller
+
+CLAIM = "../claim"
+"""The file of a claim, beside the folder of the sessions."""
 
 
 class Files:
@@ -56,12 +61,43 @@ class Sessions(Files):
         data = self.read(session_id)
         return None if data is None else decode_session(data)
 
+    async def update(self, record: SessionRecord) -> bool:
+        return self.read(record.id) is not None and await self.put(record)
+
     async def remove(self, session_id: str) -> None:
         self.delete(session_id)
 
     async def count(self, caller: Caller, peer: str = "") -> int:
         found = [await self.get(path.name) for path in self.folder.iterdir()]
         return sum(one is not None and (one.caller, one.peer) == (caller, peer) for one in found)
+
+
+class ClaimedSessions(Sessions):
+    """A session store that processes use one after another."""
+
+    async def claim(self, owner: str, seconds: float) -> str:
+        with self.locked():
+            claimed, end = self.read(CLAIM) or ("", 0)
+            if claimed not in {"", owner} and time.time() < end:
+                return str(claimed)
+            self.write(CLAIM, (owner, time.time() + seconds))
+        return ""
+
+    async def release(self, owner: str) -> None:
+        with self.locked():
+            if (self.read(CLAIM) or ("", 0))[0] == owner:
+                self.delete(CLAIM)
+
+    def pass_to(self, owner: str) -> None:
+        """Give the claim to an owner, as if the claim of another one had ended."""
+        with self.locked():
+            self.write(CLAIM, (owner, time.time() + 60))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        with (self.folder.with_suffix(".lock")).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
 
 class Events(Files):
@@ -83,11 +119,15 @@ class Events(Files):
 
 
 class KeptConfig(PluginConfig):
-    """`[plugins.kept]`: the folder of the files, a secret that must be set, and the store that cannot be opened."""
+    """`[plugins.kept]`: the folder of the files, a secret that must be set, and the store that cannot be opened.
+
+    With `claims`, one process at a time may use the sessions.
+    """
 
     folder: Path
     secret: str | None = None
     broken: str = ""
+    claims: bool = False
 
 
 class KeptPlugin(Plugin):
@@ -97,7 +137,8 @@ class KeptPlugin(Plugin):
 
     @hookimpl
     def register_stores(self, context: PluginContext) -> Iterable[Store]:
-        opened = {SessionStore: ("sessions", Sessions), EventStore: ("events", Events)}
+        sessions = ClaimedSessions if self.config.claims else Sessions
+        opened = {SessionStore: ("sessions", sessions), EventStore: ("events", Events)}
         return [Store(protocol, partial(self._open, context, *kind)) for protocol, kind in opened.items()]
 
     @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager, closing
 from typing import Any
@@ -26,10 +27,26 @@ class SqliteSessions:
         self._database = database
         self._max_sessions = max_sessions
         self._run("create table if not exists sessions (id text primary key, record blob)")
+        self._run("create table if not exists claim (id integer primary key, owner text, ends real)")
 
     def _run(self, statement: str, *values: object) -> list[Any]:
         with self._database:
             return self._database.execute(statement, values).fetchall()
+
+    async def claim(self, owner: str, seconds: float) -> str:
+        """Claim the file, unless another owner has a claim. Return that owner."""
+        now = time.time()
+        with self._database:
+            self._database.execute("begin immediate")  # no other process reads or writes until the commit
+            others = self._database.execute("select owner from claim where owner != ? and ends > ?", (owner, now))
+            for (other,) in others:
+                return str(other)
+            self._database.execute("insert or replace into claim values (1, ?, ?)", (owner, now + seconds))
+        return ""
+
+    async def release(self, owner: str) -> None:
+        """End the claim of an owner."""
+        self._run("delete from claim where owner = ?", owner)
 
     async def put(self, record: SessionRecord) -> bool:
         """Write a session. Return False if the store is full."""
@@ -38,6 +55,13 @@ class SqliteSessions:
             return False
         self._run("insert or replace into sessions values (?, ?)", record.id, encode_session(record))
         return True
+
+    async def update(self, record: SessionRecord) -> bool:
+        """Replace a session. Return False if there is none."""
+        changed = self._run(
+            "update sessions set record = ? where id = ? returning id", encode_session(record), record.id
+        )
+        return bool(changed)
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """Read a session."""

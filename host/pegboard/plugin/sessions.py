@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from pegboard.plugin.stores import optional
 from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY, Caller, Client
 
@@ -38,15 +39,27 @@ class SessionRecord(NamedTuple):
 class SessionStore(Protocol):
     """Stores sessions and removes unused sessions. If a method raises, the current request fails.
 
-    The methods run on the event loop and may run concurrently, except for `put` of one session. Only one process uses a
-    store at a time. Sessions survive a restart of the process. Running calls do not.
+    The methods run on the event loop and may run concurrently, except for `put` and `update` of one session. Sessions
+    survive a restart of the process. Running calls do not.
+
+    One process uses a store at a time. The host claims the store for 15 seconds and renews the claim every 5 seconds.
+    If another process has the claim, the host waits up to 20 seconds for its end, and then does not start. A store
+    without `claim`, `release` or `update` works, with a warning: processes that share it overwrite each other's data.
 
     A store may have an attribute `on_expired`, None at first. The protocol sets it to a function that the store calls
     with the id of each session that it removes for lack of use.
     """
 
     async def put(self, record: SessionRecord) -> bool:
-        """Store a new or changed session and mark it as used. Return False if there is no room for another session."""
+        """Store a new session and mark it as used. Return False if there is no room for another session."""
+        ...
+
+    @optional
+    async def update(self, record: SessionRecord) -> bool:
+        """Replace the record of a session and mark it as used.
+
+        Return False, and store nothing, if the session is unknown or removed. A session that has ended stays so.
+        """
         ...
 
     async def get(self, session_id: str) -> SessionRecord | None:
@@ -59,6 +72,26 @@ class SessionStore(Protocol):
 
     async def count(self, caller: Caller, peer: str = "") -> int:
         """Return the number of sessions whose records have this caller and this peer."""
+        ...
+
+    @optional
+    async def claim(self, owner: str, seconds: float) -> str:
+        """Claim the store for an owner, or renew the claim of this owner, unless another owner has a claim.
+
+        The check and the claim are one step, also between processes. A claim ends `seconds` later unless it is renewed.
+
+        Args:
+            owner: the unique name of a running host, for people: "process 4711 on web-1 (9f3c2a1b)".
+            seconds: how long the claim lasts.
+
+        Returns:
+            "" if the owner now has the claim. Otherwise the name of the owner that has it.
+        """
+        ...
+
+    @optional
+    async def release(self, owner: str) -> None:
+        """End the claim of an owner. Do nothing if the owner has none."""
         ...
 
 

@@ -2,9 +2,22 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 from pegboard.records import NamedTuple
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def optional(method: Method) -> Method:
+    """Mark a method of a contract that a store may lack. Its users do without the method."""
+    method.__dict__["optional"] = True
+    return method
+
+
+def is_optional(method: object) -> bool:
+    """Return True if a store may lack this method of its contract."""
+    return getattr(method, "optional", False) is True
 
 
 class Store(NamedTuple):
@@ -14,7 +27,8 @@ class Store(NamedTuple):
         contract: the contract class that the store implements, such as `SessionStore`.
         open: a function that returns an async context manager whose value is the store. The host enters it before the
             first request that requires the store, and leaves it when the host stops. Both happen in the same separate
-            task. The host opens only stores that settings select, and only while it serves.
+            task. The host opens only stores that settings select, and only while it serves. If the contract has the
+            methods `claim` and `release`, the host claims the store as `SessionStore` describes.
         name: the name by which the configuration selects the store. If None, the plugin's name.
     """
 

@@ -10,15 +10,23 @@ from typing import Any
 from pegboard.catalogue.store_selection import SelectedStore, StoreKey, Stores
 from pegboard.errors import PluginError
 from pegboard.messages.error_fields import describe_error
+from pegboard.plugin.stores import is_optional
+from pegboard.runtime.store_claim import StoreClaim
 from pegboard.secrets.redaction import redacted
 
 logger = logging.getLogger("pegboard")
 
 
 class OpenStores(AbstractAsyncContextManager["OpenStores"]):
-    """The open stores of one host, for use on the event loop's thread. Leaving the context closes all stores."""
+    """The open stores of one host, for use on the event loop's thread. Leaving the context closes all stores.
 
-    def __init__(self) -> None:
+    Args:
+        claims: True to claim the stores whose contracts have a method `claim`. False to look at them only.
+    """
+
+    def __init__(self, *, claims: bool = True) -> None:
+        self._claims = claims
+        self._lost: asyncio.Future[None] | None = None
         self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
         self._keepers: dict[asyncio.Task[None], asyncio.Future[Any]] = {}
         self._closing = asyncio.Event()
@@ -55,23 +63,63 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         title = f"the {contract.__name__} {name!r} of {selected.origin}"
         try:
             async with selected.store.open() as store:
-                if lacking := _lacking(store, contract):
-                    raise TypeError(f"it has no method {', '.join(lacking)}")
+                claim = self._claim(store, contract, title)
+                if claim is not None:
+                    await claim.take()
                 opened.set_result(store)
-                await closing.wait()
+                await (closing.wait() if claim is None else self._keep_claim(claim, closing))
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if opened.done():
                 logger.exception("%s failed to close", title)
                 return
             self._opened.pop(key, None)
-            opened.set_exception(PluginError(f"{title} cannot be opened: {redacted(describe_error(error))}"))
+            reason = str(error) if isinstance(error, PluginError) else redacted(describe_error(error))
+            opened.set_exception(PluginError(f"{title} cannot be opened: {reason}"))
             opened.exception()  # the waiting task may be cancelled at the same time
             logger.debug("%s cannot be opened", title, exc_info=True)
+
+    def _claim(self, store: Any, contract: type[Any], title: str) -> StoreClaim | None:
+        """Return the claim on a store, or None if there is nothing to claim.
+
+        Raises:
+            TypeError: the store lacks a method that is not optional.
+        """
+        lacking = _lacking(store, contract)
+        if required := [name for name in lacking if not is_optional(vars(contract)[name])]:
+            raise TypeError(f"it has no method {', '.join(required)}")
+        if not (self._claims and hasattr(contract, "claim")):
+            return None
+        if not lacking:
+            return StoreClaim(store, title)
+        text = "%s has no method %s, so nothing keeps a second process from overwriting its data: use it in one process"
+        logger.warning(text, title, ", ".join(lacking))
+        return None
+
+    async def _keep_claim(self, claim: StoreClaim, closing: asyncio.Event) -> None:
+        """Keep a claim until the store closes. If it is lost, end `lost`, or log the loss if nobody waits."""
+        try:
+            await claim.keep(closing)
+        except PluginError as error:
+            if self._lost is None:
+                logger.error("%s", error)
+            elif not self._lost.done():
+                self._lost.set_exception(error)
+            await closing.wait()
+
+    async def lost(self) -> None:
+        """Wait until a store is lost to another process.
+
+        Raises:
+            PluginError: it is lost. The message names both.
+        """
+        self._lost = self._lost or asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._lost)
 
     async def __aexit__(self, *_: object) -> None:
         """Close all stores. A later call opens a closed store again."""
         self._closing.set()
         self._closing = asyncio.Event()
+        self._lost = None
         self._opened.clear()
         for keeper, opened in self._keepers.items():
             if not opened.done():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from typing import Any
 
 from pegboard.errors import ConfigError, PluginError, TransportError
 from pegboard.messages.error_fields import describe_error
@@ -41,19 +42,23 @@ def chosen_transports(available: Mapping[str, Transport], names: Iterable[str]) 
     return [available[name] for name in chosen]
 
 
-async def run_all(transports: Sequence[Transport], host: TransportContext, restarting: set[str]) -> None:
+async def run_all(
+    transports: Sequence[Transport], host: TransportContext, restarting: set[str], lost: Coroutine[Any, Any, None]
+) -> None:
     """Run transports until one of them ends. Then stop the other transports.
 
     Args:
         transports: the transports.
         host: the host.
         restarting: a set that contains the name of each transport from its failure until it is open again.
+        lost: ends with an error if the host may serve no longer, because another process uses one of its stores.
 
     Raises:
         TransportError: a transport cannot be opened, or fails while it starts.
-        ConfigError, PluginError: the configuration forbids the channel, or a store cannot be opened.
+        ConfigError, PluginError: the configuration forbids the channel, or a store cannot be opened or is lost.
     """
     tasks = [asyncio.create_task(_keep_running(one, host, restarting), name=one.name) for one in transports]
+    tasks.append(asyncio.create_task(lost))
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:

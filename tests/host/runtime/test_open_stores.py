@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from contextlib import asynccontextmanager, nullcontext
+from typing import Annotated, Any, Protocol
 
 import pytest
 
 from pegboard import Host, PluginConfig
+from pegboard.catalogue.store_selection import SelectedStore
 from pegboard.plugin import ConfigError, Plugin, PluginError, Store, StoreName, hookimpl
+from pegboard.plugin.origin import PROGRAM
+from pegboard.plugin.stores import optional
+from pegboard.runtime import store_claim
+from pegboard.runtime.open_stores import OpenStores
 from tests.host.hosting import make_host, until
 
 Step = Callable[[], Awaitable[object]]
@@ -98,6 +103,84 @@ async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
     assert story == ["opening", "left"]
     with pytest.raises(PluginError, match="cannot be opened"):
         await opening
+
+
+class Desk(Protocol):
+    """A contract whose stores can be claimed."""
+
+    async def write(self) -> None: ...
+    @optional
+    async def claim(self, owner: str, seconds: float) -> str: ...
+    @optional
+    async def release(self, owner: str) -> None: ...
+
+
+class PlainDesk:
+    async def write(self) -> None: ...
+
+
+class SharedDesk(PlainDesk):
+    """A desk that returns or raises the given results of `claim`, the last one for ever."""
+
+    def __init__(self, *results: str | Exception) -> None:
+        self.results, self.owners = list(results), list[str]()
+
+    async def claim(self, owner: str, seconds: float) -> str:
+        self.owners.append(owner)
+        result = self.results.pop(0) if len(self.results) > 1 else self.results[0]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    async def release(self, owner: str) -> None:
+        self.owners.append(f"released by {owner}")
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RENEWAL_SECONDS", "RETRY_SECONDS"):
+        monkeypatch.setattr(store_claim, name, 0.001)
+
+
+async def open_desk(desk: PlainDesk, **options: Any) -> OpenStores:
+    stores, key = OpenStores(**options), (Desk, "desk")
+    await stores.open_all({key: SelectedStore(PROGRAM, Store(Desk, lambda: nullcontext(desk)))})
+    return stores
+
+
+@pytest.mark.usefixtures("soon")
+async def test_a_claim_is_taken_renewed_and_released_by_one_owner(caplog: pytest.LogCaptureFixture) -> None:
+    desk = SharedDesk("process 1 on web", "process 1 on web", "", OSError("down"), "")
+    async with await open_desk(desk):
+        await until(lambda: len(desk.owners) > 5)
+    *claims, released = desk.owners
+    assert set(claims) == {claims[0]}
+    assert released == f"released by {claims[0]}"
+    waiting, failed = caplog.messages
+    assert "process 1 on web uses it" in waiting
+    assert "was not renewed: OSError: down" in failed
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("is_served", [True, False], ids=["served", "embedded"])
+async def test_a_host_that_lost_its_claim_says_so_and_releases_nothing(
+    is_served: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = SharedDesk("", "process 2 on web")
+    async with await open_desk(desk) as stores:
+        if is_served:
+            with pytest.raises(PluginError, match=r"the Desk 'desk' of .* is lost to process 2 on web"):
+                await stores.lost()
+        else:
+            await until(lambda: bool(caplog.messages))
+            assert "is lost to process 2 on web" in caplog.messages[0]
+    assert not any("released" in owner for owner in desk.owners)
+
+
+async def test_a_store_that_cannot_be_claimed_is_used_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async with await open_desk(PlainDesk()), await open_desk(SharedDesk("another"), claims=False):
+        (warned,) = caplog.messages
+    assert "the Desk 'desk' of plugin 'program' has no method claim, release" in warned
 
 
 OFFERING = offering([])

@@ -54,9 +54,13 @@ async def ending() -> None:
     """End, as at the end of the input."""
 
 
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
 async def run(*transports: Scripted) -> None:
     async with asyncio.timeout(WAIT):
-        await run_all(transports, HOST, set())
+        await run_all(transports, HOST, set(), never())
 
 
 @pytest.fixture
@@ -135,7 +139,7 @@ async def test_the_delay_doubles_up_to_a_limit_and_starts_again_after_a_long_run
         raise RuntimeError
 
     die = raising(RuntimeError())
-    await run_all([Scripted("mortal", *[die] * 9, long_life, die, ending)], HOST, set())
+    await run_all([Scripted("mortal", *[die] * 9, long_life, die, ending)], HOST, set(), never())
     assert delays == [0.5, 1, 2, 4, 8, 16, 30, 30, 30, 0.5, 1]
 
 
@@ -156,7 +160,7 @@ async def test_a_transport_is_restarting_until_it_opens_or_runs_without_a_report
 
     monkeypatch.setattr(asyncio, "sleep", note_sleep)
     monkeypatch.setattr(supervisor, "MAX_DELAY_SECONDS", 0.5 if opens else -1)
-    await run_all([Scripted("mortal", raising(RuntimeError()), note, opens=opens)], HOST, restarting)
+    await run_all([Scripted("mortal", raising(RuntimeError()), note, opens=opens)], HOST, restarting, never())
     assert seen == [{"mortal"}, set()]
 
 
@@ -179,7 +183,7 @@ async def test_cancelling_ends_all_and_waits_for_them(monkeypatch: pytest.Monkey
     monkeypatch.setattr(asyncio, "sleep", sleep)
     mortal = Scripted("mortal", raising(RuntimeError()))  # is cancelled while it waits to be started again
     transports = [Scripted("one", tidy), Scripted("two", tidy), mortal]
-    running = asyncio.create_task(run_all(transports, HOST, set()))
+    running = asyncio.create_task(run_all(transports, HOST, set(), never()))
     async with asyncio.timeout(WAIT):
         for event in (*(transport.running for transport in transports), delayed):
             await event.wait()

@@ -135,12 +135,12 @@ class SlowStore(MemorySessionStore):
             await self.reads.pop(0).wait()
         return found
 
-    async def put(self, record: SessionRecord) -> bool:
+    async def update(self, record: SessionRecord) -> bool:
         if self.writes:
             await self.writes.pop(0).wait()
         if self.fails:
             raise OSError("full")
-        return await super().put(record)
+        return await super().update(record)
 
 
 async def stored(store: SlowStore, session: HttpSession) -> Any:
@@ -187,6 +187,37 @@ async def test_a_late_write_does_not_replace_newer_data() -> None:
     await sessions.release(session)
     await settle_idle(sessions)
     assert not sessions._live
+
+
+@pytest.mark.parametrize("late", [HttpSessions.settle, HttpSessions.release])
+async def test_a_session_that_another_process_deleted_does_not_come_back(late: Any) -> None:
+    store, ended = MemorySessionStore(10, 60), list[str]()
+    sessions = HttpSessions(store, None, McpConfig())
+    sessions.on_expired(ended.append)
+    session = await open_session(sessions)
+    session.data = {"shop/cart": "1"}
+    await store.remove(session.id)
+    await late(sessions, session)
+    assert await store.get(session.id) is None
+    assert await sessions.find(session.id, LOCAL, NO_CHANGES) is None
+    assert (session.closed, ended) == (True, [session.id])
+
+
+async def test_a_session_whose_stream_is_open_is_not_idle() -> None:
+    now = [0.0]
+    store = MemorySessionStore(10, 60, lambda: now[0])
+    sessions = HttpSessions(store, None, McpConfig(session_idle_seconds=60))
+    session = await open_session(sessions)
+    stream = session.open_standalone()
+    await sessions.release(session)
+    for now[0] in (50.0, 100.0):
+        session.kept_at -= 15
+        sessions._touch()
+        await asyncio.gather(*sessions._tasks)
+    assert await store.get(session.id) is not None
+    session._drop(stream)
+    await asyncio.gather(*sessions._tasks)
+    assert (sessions._live, sessions._touching) == ({}, None)
 
 
 async def test_data_that_could_not_be_stored_is_stored_by_the_next_request() -> None:

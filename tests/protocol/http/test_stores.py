@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support import asking_plugin, kept
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, call, message
-from tests.support.pool import ASKING, FIXTURE, make_site, stores
-from tests.support.wire import PEGBOARD, client_environment
+from tests.support.pool import ASKING, CONFIG, FIXTURE, make_site, stores
+from tests.support.wire import PEGBOARD, Wire, client_environment
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -23,8 +27,20 @@ def kept_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_site(tmp_path_factory.mktemp("kept"), FIXTURE, asking_plugin, kept)
 
 
-def serve(site: Path, folder: Path) -> Served:
-    return Served(site, http_config(host=ASKING, more=stores(folder)))
+def serve(site: Path, folder: Path, more: str = "", **options: Any) -> Served:
+    return Served(site, http_config(host=ASKING, more=stores(folder, more=more)), **options)
+
+
+CLAIMS = "claims = true"
+
+
+def impatient(**seconds: float) -> Sequence[str]:
+    """Return a command that serves, with other intervals of claims."""
+    limits = "; ".join(f"claims.{name} = {value}" for name, value in seconds.items())
+    code = (
+        f"import sys, pegboard.runtime.store_claim as claims; {limits}; from pegboard.cli import main; sys.exit(main())"
+    )
+    return sys.executable, "-c", code, "serve"
 
 
 async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Path, tmp_path: Path) -> None:
@@ -86,6 +102,45 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
         assert (await session.post(answer)).refused == (404, -32600)
         again = await session.begin(call("asking_ask", {}))
         assert (await session.post({**answer, "id": again.first["id"]})).status == 202
+
+
+async def test_a_second_process_waits_for_the_first_and_continues_its_sessions(kept_site: Path, tmp_path: Path) -> None:
+    async with serve(kept_site, tmp_path, CLAIMS) as first:
+        session = Session(first)
+        await session.open()
+        async with serve(kept_site, tmp_path, CLAIMS, ready=False) as second:
+            await second.said(rf"waiting up to 20 s for the SessionStore 'kept'.*: process {first.pid} on \S+ ")
+            first.process.terminate()
+            assert await first.wait() == 0
+            second.url = (await second.said(r"serves .* at (\S+)\n"))[1]
+            session.served = second
+            assert (await session.post(message("ping"))).result == {}
+
+
+async def test_a_process_that_may_not_use_a_store_exits_with_3_and_names_the_owner(
+    kept_site: Path, tmp_path: Path
+) -> None:
+    async with (
+        serve(kept_site, tmp_path, CLAIMS, command=impatient(RENEWAL_SECONDS=0.05)) as first,
+        serve(kept_site, tmp_path, CLAIMS, command=impatient(WAIT_SECONDS=0), ready=False) as second,
+    ):
+        assert await second.wait() == 3
+        assert re.search(
+            rf"'kept' of plugin .* cannot be opened: process {first.pid} on .* uses it: stop", second.stderr
+        )
+        kept.ClaimedSessions(tmp_path / "sessions").pass_to("process 1 on web-2")
+        assert await first.wait() == 3
+        assert "'kept' of plugin 'kept' from kept-plugin 1.0 is lost to process 1 on web-2" in first.stderr
+
+
+async def test_clients_over_stdio_start_side_by_side(kept_site: Path, tmp_path: Path) -> None:
+    """Desktop clients start the same configuration at once: `pegboard stdio` opens no store."""
+    config = CONFIG + ASKING + stores(tmp_path, more=CLAIMS)
+    one, other = (Wire(config=config, site=kept_site) for _ in range(2))
+    async with serve(kept_site, tmp_path, CLAIMS), one, other:
+        for wire in (one, other):
+            assert (await wire.initialize())["serverInfo"]
+        assert (tmp_path / "notes").read_text().count("sessions opened") == 1
 
 
 async def test_a_store_has_the_secrets_of_its_plugin_and_is_closed(kept_site: Path, tmp_path: Path) -> None:

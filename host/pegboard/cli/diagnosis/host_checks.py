@@ -113,7 +113,7 @@ def check_stores(host: Host) -> Iterator[Finding]:
             yield Finding("error", f"the secret store of {origin} cannot be read: {error}")
 
     async def open_all() -> None:
-        async with OpenStores() as stores:
+        async with OpenStores(claims=False) as stores:
             await stores.open_all(host.assembly.stores)
 
     try:

@@ -10,6 +10,9 @@ from pegboard.plugin.sessions import EventStore, SessionRecord, SessionStore
 from pegboard.testing.contracts.contract import Contract, rule
 from pegboard.types.callers import ANONYMOUS, LOCAL, Caller, Client
 
+LAPSE_ATTEMPTS = 200
+"""How often a rule tries to claim a store, every 10 ms, until a claim of 10 ms has ended."""
+
 
 def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:
     """Return a session of an authenticated caller, as the host keeps it."""
@@ -78,9 +81,17 @@ class SessionStoreContract(Contract[SessionStore]):
         """Log levels and subscriptions change during a session."""
         await store.put(session_record())
         changed = session_record(level="error")._replace(subscriptions=frozenset(), caller=ANONYMOUS, data={})
-        assert await store.put(changed) is True
+        assert await store.update(changed) is True, "update must return True if the session exists"
         found = await store.get("s")
-        assert found == changed, f"put {changed} last, got {found}"
+        assert found == changed, f"update stored {changed}, got {found}"
+
+    @rule
+    async def test_a_late_write_creates_no_session(self, store: SessionStore) -> None:
+        """A session that its client has deleted stays deleted, although a call of it is still running."""
+        await store.put(session_record())
+        await store.remove("s")
+        assert await store.update(session_record()) is False, "update must return False for a removed session"
+        assert await store.get("s") is None, "update created a session that was removed"
 
     @rule
     async def test_a_session_can_be_removed(self, store: SessionStore) -> None:
@@ -113,6 +124,39 @@ class SessionStoreContract(Contract[SessionStore]):
         await asyncio.gather(*[store.put(session_record(name)) for name in names])
         found = await asyncio.gather(*[store.get(name) for name in names])
         assert [one and one.id for one in found] == names
+
+    @rule
+    async def test_one_owner_has_the_store(self, store: SessionStore) -> None:
+        """Processes that use the store at once overwrite each other's sessions."""
+        owners = [f"process {number} on web" for number in range(20)]
+        told = await asyncio.gather(*[store.claim(owner, 60) for owner in owners])
+        assert told.count("") == 1, f"{told.count('')} of {len(owners)} owners have the claim at once, not one"
+        owner = owners.pop(told.index(""))
+        for other in owners:
+            found = await store.claim(other, 60)
+            assert found == owner, f"claim returned {found!r} to {other!r}, while {owner!r} has the claim"
+        assert await store.claim(owner, 60) == "", "the owner could not renew its claim"
+
+    @rule
+    async def test_a_released_store_can_be_claimed(self, store: SessionStore) -> None:
+        """A process that begins when another one has ended does not wait. Only the owner ends its claim."""
+        await store.claim("a", 60)
+        await store.release("b")
+        assert await store.claim("b", 60) == "a", "the release of another owner ended the claim"
+        await store.release("a")
+        assert await store.claim("b", 60) == "", "the claim remained after its release"
+
+    @rule
+    async def test_a_claim_lapses(self, store: SessionStore) -> None:
+        """A process that was killed releases nothing."""
+        await store.claim("a", 0.01)
+        for _ in range(LAPSE_ATTEMPTS):
+            if not await store.claim("b", 60):
+                break
+            await asyncio.sleep(0.01)
+        else:
+            raise AssertionError("a claim of 10 ms did not end")
+        assert await store.claim("a", 60) == "b", "an owner whose claim has ended took the store from the next owner"
 
 
 class EventStoreContract(Contract[EventStore]):

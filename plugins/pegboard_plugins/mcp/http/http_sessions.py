@@ -46,6 +46,7 @@ class HttpSessions:
         self._profile = profile
         self.request_ids = ClientRequestIds()
         self._store = store
+        self._update = getattr(store, "update", store.put)  # optional in the contract
         self._events = events
         self._config = config
         self._plain = StreamRetention(events)
@@ -53,6 +54,9 @@ class HttpSessions:
         self._live: dict[str, HttpSession] = {}
         self._idle: dict[str, tuple[HttpSession, bool]] = {}  # sessions to settle, and if they were used again since
         self._timer: asyncio.TimerHandle | None = None
+        self._touch_seconds = config.session_idle_seconds / 4
+        self._touching: asyncio.TimerHandle | None = None
+        self._ended: Callable[[str], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
         self._deleted: set[str] = set()  # sessions that were deleted meanwhile
@@ -60,6 +64,7 @@ class HttpSessions:
 
     def on_expired(self, ended: Callable[[str], None]) -> None:
         """Call a function with the id of each session that the store removes for lack of use, if the store tells."""
+        self._ended = ended
         if hasattr(self._store, "on_expired"):
             self._store.on_expired = ended
 
@@ -144,6 +149,8 @@ class HttpSessions:
             live = HttpSession(record, retention, changes, self._on_idle, self.request_ids)
             live.log_limit = log_limit(self._config.logs_per_second)
             self._live[record.id] = live
+            if self._touching is None:
+                self._touch_later()
         live.held += 1
         return live
 
@@ -179,10 +186,15 @@ class HttpSessions:
 
     async def _put(self, session: HttpSession) -> None:
         record, session.kept_at = session.record, asyncio.get_running_loop().time()
-        await self._store.put(record)
+        is_kept = await self._update(record)
         session.kept = record
         if _is_closed(session):  # meanwhile
             await self._store.remove(session.id)
+        elif not is_kept:  # another process has deleted it, or nothing used it for too long
+            self._forget(session)
+            session.close()
+            if self._ended is not None:
+                self._ended(session.id)
 
     def _settle_later(self, session: HttpSession) -> None:
         """Settle an idle session a moment later. Often another request uses the session before."""
@@ -209,7 +221,24 @@ class HttpSessions:
         is_used = not session.idle or session.unsaved or session.storing.locked()
         is_used = is_used or session.id in self._looking or session.id in self._idle
         if not is_used and self._live.get(session.id) is session:
-            del self._live[session.id]
+            self._forget(session)
+
+    def _forget(self, session: HttpSession) -> None:
+        self._live.pop(session.id, None)
+        if not self._live and self._touching is not None:
+            self._touching.cancel()
+            self._touching = None
+
+    def _touch_later(self) -> None:
+        self._touching = asyncio.get_running_loop().call_later(self._touch_seconds, self._touch, context=Context())
+
+    def _touch(self) -> None:
+        """Mark sessions in use as used: a stream may stay open for longer than a store keeps idle sessions."""
+        self._touch_later()
+        before = asyncio.get_running_loop().time() - self._touch_seconds
+        for session in self._live.values():
+            if session.kept_at <= before:
+                self.run(self.settle(session))
 
     def _settle_soon(self, session: HttpSession) -> None:
         if not session.closed:
@@ -223,7 +252,7 @@ class HttpSessions:
 
     async def close(self, session: HttpSession) -> None:
         """End a session and remove its data from the stores."""
-        self._live.pop(session.id, None)
+        self._forget(session)
         session.close()
         self._looking[session.id] = self._looking.get(session.id, 0) + 1
         self._deleted.add(session.id)

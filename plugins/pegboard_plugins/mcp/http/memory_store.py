@@ -29,17 +29,22 @@ class MemorySessionStore:
         self._kept: OrderedDict[str, tuple[SessionRecord, float]] = OrderedDict()  # least recently used first
         self.on_expired: Callable[[str], None] | None = None
         self._of_callers: Counter[tuple[Caller, str]] = Counter()
+        self._claim = "", 0.0  # the owner, and the end of its claim
 
     async def put(self, record: SessionRecord) -> bool:
         """Store a session. Return False if the store is full."""
         self._forget_idle()
-        former = self._kept.get(record.id)
-        if former is None and len(self._kept) >= self._most:
+        if record.id not in self._kept and len(self._kept) >= self._most:
             return False
-        if former is None or former[0].caller is not record.caller:
-            self._forget(record.id)
-            self._of_callers[record.caller.identity, record.peer] += 1
-        self._use(record)
+        self._replace(record)
+        return True
+
+    async def update(self, record: SessionRecord) -> bool:
+        """Replace a session. Return False if it is unknown or was idle for too long."""
+        self._forget_idle()
+        if record.id not in self._kept:
+            return False
+        self._replace(record)
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
@@ -59,6 +64,26 @@ class MemorySessionStore:
         """Return the number of sessions of a caller."""
         self._forget_idle()
         return self._of_callers[caller.identity, peer]
+
+    async def claim(self, owner: str, seconds: float) -> str:
+        """Claim the store, although no other process can reach it."""
+        claimed, end = self._claim
+        if claimed not in {"", owner} and self._clock() < end:
+            return claimed
+        self._claim = owner, self._clock() + seconds
+        return ""
+
+    async def release(self, owner: str) -> None:
+        """End the claim of an owner."""
+        if self._claim[0] == owner:
+            self._claim = "", 0.0
+
+    def _replace(self, record: SessionRecord) -> None:
+        former = self._kept.get(record.id)
+        if former is None or former[0].caller is not record.caller:
+            self._forget(record.id)
+            self._of_callers[record.caller.identity, record.peer] += 1
+        self._use(record)
 
     def _forget(self, session_id: str) -> None:
         if (former := self._kept.pop(session_id, None)) is None:

@@ -24,11 +24,7 @@ class Sessions(MemorySessionStore):
         super().__init__(sessions, 60)
 
 
-PUT, GET = Sessions.put, Sessions.get
-
-
-async def put_new(store: Any, record: Any) -> bool:
-    return await GET(store, record.id) is not None or await PUT(store, record)
+PUT, GET, CLAIM = Sessions.put, Sessions.get, Sessions.claim
 
 
 async def count_all(store: Any, *_: Any) -> int:
@@ -39,12 +35,24 @@ async def remove_all(store: Any, session_id: str) -> None:
     store.__init__()
 
 
+async def claim_for_all(store: Any, *_: Any) -> str:
+    return ""
+
+
+async def claim_once(store: Any, owner: str, seconds: float) -> str:
+    return store._claim[0] or await CLAIM(store, owner, seconds)
+
+
+async def release_all(store: Any, owner: str) -> None:
+    store._claim = "", 0.0
+
+
 class TestSessionsInFiles(SessionStoreContract):
     """Its records go through the codec of sessions."""
 
     def make(self) -> SessionStore:
         self.folder = TemporaryDirectory()
-        return kept.Sessions(Path(self.folder.name))
+        return kept.ClaimedSessions(Path(self.folder.name) / "sessions")
 
     def dispose(self, made: SessionStore) -> None:
         self.folder.cleanup()
@@ -61,7 +69,13 @@ SESSIONS: Faults = [
         "test_every_field_of_a_caller_is_kept",
     ),
     (sessions(get=lambda self, name: GET(self, name.strip())), "test_unknown_ids_have_no_session"),
-    (sessions(put=put_new), "test_a_session_can_be_replaced"),
+    (sessions(update=lambda self, one: then(GET(self, one.id), bool)), "test_a_session_can_be_replaced"),
+    (sessions(update=lambda self, one: then(PUT(self, one), lambda _: False)), "test_a_late_write_creates_no_session"),
+    (sessions(claim=claim_for_all), "test_one_owner_has_the_store"),
+    (sessions(claim=claim_once), "test_one_owner_has_the_store"),
+    (sessions(release=lambda self, owner: CLAIM(self, owner, 60)), "test_a_released_store_can_be_claimed"),
+    (sessions(release=release_all), "test_a_released_store_can_be_claimed"),
+    (sessions(claim=lambda self, owner, seconds: CLAIM(self, owner, 60)), "test_a_claim_lapses"),
     (sessions(remove=remove_all), "test_a_session_can_be_removed"),
     (sessions(count=count_all), "test_the_sessions_of_a_caller_are_counted"),
     (sessions(__init__=lambda self: Sessions.__init__(self, 5)), "test_concurrent_sessions_are_independent"),
