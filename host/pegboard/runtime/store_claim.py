@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import platform
-import secrets
+import socket
 from contextlib import suppress
 from typing import Any
 
@@ -37,7 +36,7 @@ class StoreClaim:
     def __init__(self, store: Any, title: str) -> None:
         self._store = store
         self._title = title
-        self._owner = f"process {os.getpid()} on {platform.node()} ({secrets.token_hex(4)})"
+        self._owner = f"process {os.getpid()} on {socket.gethostname()} ({os.urandom(4).hex()})"
 
     async def take(self) -> None:
         """Claim the store, and wait for another owner's claim to end.
