@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from pegboard import Context, ToolResult
+from pegboard import Context, ToolAnnotations, ToolResult
 from pegboard.plugin import ClientError, Middleware, Plugin, ToolDefinition, around, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
@@ -26,6 +26,7 @@ class AskingPlugin(Plugin):
     def register_tools(self) -> Iterable[ToolDefinition]:
         names = ("ask", "tell", "reach", "let_go", "ended")
         served = [ToolDefinition(never, name=f"asking_{name}") for name in names]
+        served.append(ToolDefinition(never, name="asking_say", annotations=ToolAnnotations(idempotent=True)))
         return [*served, *(ToolDefinition(one, name=f"asking_{one.__name__}") for one in (change, keep))]
 
     @hookimpl
@@ -37,7 +38,7 @@ class AskingPlugin(Plugin):
         arguments: dict[str, Any] = dict(call.params.get("arguments") or {})
         if name == "asking_ask":
             return ToolResult(await self._ask(call, **arguments))
-        if name == "asking_tell":
+        if name in {"asking_tell", "asking_say"}:
             for method, params in arguments["notifications"] * arguments.get("times", 1):
                 if call.notify is not None:
                     call.notify(method, params)

@@ -105,14 +105,23 @@ async def test_events_have_unique_ids_from_which_a_stream_is_resumed(asking: Ser
     assert all(event.id is None and event.retry is None and event.data for event in streaming.events)
 
 
-async def test_the_stream_of_a_cancelled_call_ends_with_an_error_that_names_the_reason(asking: Served) -> None:
+@pytest.mark.parametrize(
+    ("tool", "advice"), [("asking_tell", "The outcome is unknown: "), ("asking_say", "Call again: ")]
+)
+async def test_the_stream_of_a_cancelled_call_ends_with_an_error_that_names_the_reason(
+    asking: Served, tool: str, advice: str
+) -> None:
+    """The repetition of a call that may have had effects is not advised."""
     session = await opened(asking)
-    gone = await session.begin({**log("a", stay=True), "id": "gone"})
+    asked = log("a", stay=True)
+    asked["params"]["name"] = tool
+    gone = await session.begin({**asked, "id": "gone"})
     await session.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "gone"}})
     assert [one async for one in gone.rest()] == []
     back = await session.listen(gone.events[-1].id)
     [error] = [one["error"]["message"] async for one in back.rest()]
     assert error.startswith("There is no response: the call was cancelled, ")
+    assert f" stored. {advice}" in error
 
 
 @pytest.mark.requirement("SESS-16")

@@ -155,7 +155,7 @@ class SessionCall:
         return self._response
 
     def until_ready(self, *, json: bool, events: bool) -> Coroutine[Any, Any, None]:
-        """Return a coroutine that ends when `ready_response` can return the HTTP response.
+        """Return a coroutine that ends when the call has a response or needs a stream.
 
         Args:
             json: the client accepts JSON.
@@ -164,13 +164,21 @@ class SessionCall:
         self._in_events = not json
         return self._run() if self._task is None else self._first(events=events)
 
-    def ready_response(self, *, json: bool) -> Response | EventStream:
-        """Return the HTTP response. The response may be a stream that has only begun."""
+    def ready_response(self, *, json: bool) -> Response | None:
+        """Return the HTTP response, or None if it is a stream."""
         if not self._streamed and (self.head.status != 200 or (json and self._queue.empty)):
             return self._alone()
+        return None
+
+    def stream(self, *, repeatable: bool) -> EventStream:
+        """Return the HTTP response as a stream, which may have only begun.
+
+        Args:
+            repeatable: True if repeating the call has no further effect.
+        """
         self._streamed = True
         session = self._session
-        kind = call_stream_prefix(self.request_id)
+        kind = call_stream_prefix(self.request_id, repeatable=repeatable)
         retention = (
             session.retention if kind else StreamRetention(None)
         )  # without the request's id the stream cannot be resumed

@@ -28,11 +28,22 @@ from pegboard_plugins.mcp.http.error_responses import (
 from pegboard_plugins.mcp.http.http_session import STANDALONE_STREAM_PREFIX, HttpSession
 from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.session_call import ACCEPTED, SessionCall
-from pegboard_plugins.mcp.http.session_stream import EventId, Missed, SessionStream, request_id_of
+from pegboard_plugins.mcp.http.session_stream import (
+    REPEATABLE_STREAM_PREFIX,
+    EventId,
+    Missed,
+    SessionStream,
+    request_id_of,
+)
 from pegboard_plugins.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
 from pegboard_plugins.mcp.mcp_service import McpService
 from pegboard_plugins.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types
-from pegboard_plugins.mcp.revisions import BATCH_REVISION, SESSION_REVISIONS, SUPPORTED_REVISIONS
+from pegboard_plugins.mcp.revisions import (
+    BATCH_REVISION,
+    METHOD_CAPABILITIES,
+    SESSION_REVISIONS,
+    SUPPORTED_REVISIONS,
+)
 from pegboard_plugins.mcp.session import negotiate
 from pegboard_plugins.mcp.session_methods import answer_at_once
 from pegboard_plugins.mcp.stateless import is_stateless
@@ -45,10 +56,9 @@ if TYPE_CHECKING:
 MAX_RUNNING_CALLS = 1000
 """The largest number of running calls of one session. Calls continue when their client disconnects."""
 
-_LOST = (
-    "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored. "
-    "Call again if needed."
-)
+_LOST = "There is no response: the call was cancelled, the process that ran it has ended, or its stream was not stored."
+_UNKNOWN_OUTCOME = "The outcome is unknown: the call may have had effects, or may go on. Check before you call again."
+_NO_FURTHER_EFFECT = "Call again: repeating this call has no further effect."
 
 _NOT_ASKED = (
     "This process did not send this request, so the response is lost: the process that sent it has ended, "
@@ -135,7 +145,8 @@ class SessionEndpoint:
                 if isinstance(started, Response):
                     return started
                 await started.until_ready(json=takes.json, events=takes.events)
-                return started.ready_response(json=takes.json)
+                response = started.ready_response(json=takes.json)
+                return response or started.stream(repeatable=_is_repeatable(message, service, request))
             if kind == "notification":
                 _notification(session, message["method"], message.get("params"), service)
             elif not self._settle(session, message, request):
@@ -290,7 +301,8 @@ class SessionEndpoint:
         if answered or request_id is None:
             stream.close()
             return missed
-        stream.end_with(jsonrpc_error(INTERNAL_ERROR, _LOST, request_id))
+        advice = _NO_FURTHER_EFFECT if stream.id.startswith(REPEATABLE_STREAM_PREFIX) else _UNKNOWN_OUTCOME
+        stream.end_with(jsonrpc_error(INTERNAL_ERROR, f"{_LOST} {advice}", request_id))
         return missed or ()
 
     async def delete(self, request: Request, service: McpService) -> Response:
@@ -301,6 +313,16 @@ class SessionEndpoint:
         service.session_ended(session.id)
         await self._sessions.close(session)
         return Response(204)
+
+
+def _is_repeatable(message: dict[str, Any], service: McpService, request: Request) -> bool:
+    """Return True if repeating a request has no further effect: all but calls of tools that may change something."""
+    if message["method"] != "tools/call":
+        return message["method"] in METHOD_CAPABILITIES
+    name = params_of(message).get("name")
+    tool = service.host.tool(name, request.caller) if isinstance(name, str) else None
+    hints = None if tool is None else tool.annotations
+    return hints is not None and bool(hints.read_only or hints.idempotent)
 
 
 def _needs_no_response(message: Any) -> bool:

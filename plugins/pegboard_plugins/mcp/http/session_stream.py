@@ -29,24 +29,27 @@ Missed = Sequence[tuple[int, bytes]]
 
 CALL_STREAM_PREFIX = "c"
 """The first letter of the ids of calls' streams."""
+REPEATABLE_STREAM_PREFIX = "r"
+"""The first letter of the ids of streams of calls whose repetition has no further effect."""
 MAX_EVENT_ID_CHARACTERS = 500
 """The longest id of an event."""
 MAX_REQUEST_ID_BYTES = 300
 """The longest request id, as JSON, that the id of a stream contains."""
 
 
-def call_stream_prefix(request_id: RequestId) -> str | None:
+def call_stream_prefix(request_id: RequestId, *, repeatable: bool) -> str | None:
     """Return the start of a call's stream id, which contains the request id. Return None if this id is too long."""
     text = encode(request_id)
     if len(text) > MAX_REQUEST_ID_BYTES:
         return None
-    return f"{CALL_STREAM_PREFIX}{base64.urlsafe_b64encode(text).rstrip(b'=').decode()}~"
+    first = REPEATABLE_STREAM_PREFIX if repeatable else CALL_STREAM_PREFIX
+    return f"{first}{base64.urlsafe_b64encode(text).rstrip(b'=').decode()}~"
 
 
 def request_id_of(stream_id: str) -> RequestId | None:
     """Return the request id in a stream id, or None for other stream ids."""
-    carried, tilde, _ = stream_id.removeprefix(CALL_STREAM_PREFIX).rpartition("~")
-    if not (tilde and carried and stream_id.startswith(CALL_STREAM_PREFIX)):
+    carried, tilde, _ = stream_id[1:].rpartition("~")
+    if not (tilde and carried and stream_id.startswith((CALL_STREAM_PREFIX, REPEATABLE_STREAM_PREFIX))):
         return None
     try:
         request_id = decode(base64.urlsafe_b64decode(carried + "=" * (-len(carried) % 4)))
