@@ -46,6 +46,13 @@ def test_running_calls_may_finish(file: str, pattern: str) -> None:
     assert int(seconds) > HostSection().grace_seconds + sum(map(int, paused))
 
 
+def test_kubernetes_ends_a_pod_before_it_starts_the_next() -> None:
+    """Two processes cannot use one session store."""
+    assert re.search(
+        r"^spec:\n(?:  .*\n)*?  strategy:\n    type: Recreate\b", (DEPLOY / "kubernetes.yaml").read_text(), re.M
+    )
+
+
 @pytest.mark.asyncio(loop_scope="session")
 async def test_the_container_s_server_answers_its_probes_and_requires_a_token(tmp_path: Path) -> None:
     config = (DEPLOY / "hostconfig.toml").read_text().replace("port = 8000", "port = 0")
