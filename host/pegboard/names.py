@@ -9,15 +9,18 @@ Spellings are compared in a normal form: no spaces around separators, lower case
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal
 
 MAX_WIRE_NAME_CHARACTERS = 64
+MAX_CORRECTED_NAMES = 50
+"""The number of unknown names in one list that are compared with all known names: a comparison takes a millisecond."""
 
 _HUMPS = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _SEPARATORS = re.compile(r"[\s._:-]+")
+_WILDCARD = re.compile(r"[*?\[]")
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -108,11 +111,14 @@ class Patterns:
         texts: the patterns.
     """
 
-    __slots__ = ("_normal", "texts")
+    __slots__ = ("_globs", "_names", "_normal", "texts")
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.texts: tuple[str, ...] = tuple(texts)
         self._normal = tuple(normalise(text) for text in self.texts)
+        places = range(len(self.texts))
+        self._globs = [place for place in places if _WILDCARD.search(self._normal[place])]
+        self._names = {self._normal[place]: place for place in reversed(places)}
 
     def __bool__(self) -> bool:
         return bool(self.texts)
@@ -126,7 +132,9 @@ class Patterns:
         if not self.texts:
             return None
         forms = tuple(forms)
-        return next((text for text, normal in self._pairs() if _hits(normal, forms)), None)
+        places = [self._names[form] for form in forms if form in self._names]
+        places += [place for place in self._globs if _hits(self._normal[place], forms)]
+        return self.texts[min(places)] if places else None
 
     def unmatched(self, forms: Iterable[str], absent: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the patterns, as written, that match nothing.
@@ -137,7 +145,12 @@ class Patterns:
         """
         forms = frozenset(forms)
         excused = tuple(form + end for name in absent for form in toolkit_spellings(name) for end in "._")
-        return tuple(t for t, normal in self._pairs() if not normal.startswith(excused) and not _hits(normal, forms))
+        globs = set(self._globs)
+        return tuple(
+            self.texts[place]
+            for place, normal in enumerate(self._normal)
+            if not normal.startswith(excused) and normal not in forms and not (place in globs and _hits(normal, forms))
+        )
 
     def match_plugin(self, name: str, distribution: str = "") -> bool:
         """Return True if a pattern matches a plugin or toolkit by name, glob or `distribution:name`."""
@@ -151,9 +164,6 @@ class Patterns:
         """Return the patterns, as written, that match none of these pairs of name and distribution."""
         pairs = tuple(plugins)
         return tuple(text for text in self.texts if not any(_names_plugin(text, *pair) for pair in pairs))
-
-    def _pairs(self) -> Iterable[tuple[str, str]]:
-        return zip(self.texts, self._normal, strict=True)
 
 
 def matching_pattern(patterns: Iterable[str], tags: Iterable[str]) -> str | None:
@@ -169,12 +179,19 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
     For a glob, only the part before the first wildcard is corrected: `githbu_*` becomes `github_*`.
     """
-    if wild := re.search(r"[*?\[]", name):
+    if wild := _WILDCARD.search(name):
         return _nearest_glob(normalise(name[: wild.start()]), name[wild.start() :], candidates)
     names = sorted(candidates, reverse=True)
     if close := _most_similar(name.casefold(), {one.casefold(): one for one in names}):
         return close
     return _most_similar(name.casefold(), {one.casefold().partition("_")[2]: one for one in names if "_" in one})
+
+
+def with_nearest(names: Iterable[str], candidates: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield each name with its `nearest` candidate. Only `MAX_CORRECTED_NAMES` are compared; the others get None."""
+    known = tuple(candidates)
+    for place, name in enumerate(names):
+        yield name, nearest(name, known) if place < MAX_CORRECTED_NAMES else None
 
 
 def _most_similar(name: str, candidates: Mapping[str, str]) -> str | None:

@@ -12,7 +12,7 @@ from pegboard.config.problems import dotted
 from pegboard.config.references import references, resolve
 from pegboard.config.validation import validate
 from pegboard.errors import ToolDefinitionError
-from pegboard.names import Patterns, nearest, normalise
+from pegboard.names import Patterns, normalise, with_nearest
 from pegboard.plugin.definitions import ToolDefinition
 from pegboard.types.argument_changes import ArgumentChange
 
@@ -57,11 +57,13 @@ class ChangedTools:
     def __init__(self, config: HostConfig) -> None:
         self._config = config
         self._settings: dict[str, ToolSettings] = {}
+        self._spelt: dict[str, list[str]] = {}  # the names of sections, by their normal forms
         self.problems: list[ConfigProblem] = []
         for name, section in config.host.tools.items():
             found = self._validated(name, section)
             if isinstance(found, ToolSettings):
                 self._settings[name] = found
+                self._spelt.setdefault(normalise(name), []).append(name)
             else:
                 self.problems += found
 
@@ -87,9 +89,10 @@ class ChangedTools:
         Raises:
             ToolDefinitionError: the definition is invalid without changes too.
         """
-        names = [name for name in self._settings if normalise(name) in forms]
-        if not names:
+        spelt = {name for form in forms for name in self._spelt.get(form, ())}
+        if not spelt:
             return bind(definition)
+        names = [name for name in self._settings if name in spelt]
         path = ("host", "tools", names[-1])
         if len(names) > 1:
             others = [self._place(name) for name in names[:-1]]
@@ -108,8 +111,8 @@ class ChangedTools:
 
     def unmatched(self, forms: Collection[str], absent: Iterable[str]) -> Iterator[ConfigProblem]:
         """Yield a problem for each section that names no tool."""
-        for name in Patterns(self._settings).unmatched(forms, absent):
-            yield self._config.problem("no tool with this name exists", ("host", "tools", name), nearest(name, forms))
+        for name, close in with_nearest(Patterns(self._settings).unmatched(forms, absent), forms):
+            yield self._config.problem("no tool with this name exists", ("host", "tools", name), close)
 
 
 def _options(settings: ToolSettings) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, words
-from pegboard.names import nearest
+from pegboard.names import MAX_CORRECTED_NAMES, nearest
 
 _WRONG_KIND = re.compile(
     r"(.+?)_(type|parsing|parsing_size|from_float|from_datetime_inexact|from_date_parsing|attributes_type)"
@@ -56,7 +56,7 @@ def explain(
     return [
         explainer.problem(way, details)
         for way, details in by_path.items()
-        if not (any(one[: len(way)] == way != one for one in by_path) and _is_echo(details))
+        if not (_is_echo(details) and any(one[: len(way)] == way != one for one in by_path))
     ]
 
 
@@ -68,6 +68,7 @@ class _Explainer:
         self.sources = sources
         self.base = base
         self.hidden = hidden
+        self.unknown = 0
         secrets = {str(value) for way, value in _leaves(data) if self.is_secret(way)}
         self.secrets = {value for value in secrets if len(value) >= MIN_SECRET_CHARACTERS}
 
@@ -80,7 +81,10 @@ class _Explainer:
         if first["type"] == "extra_forbidden":
             if moved := self.sources.moved.get(dotted(path)):
                 return self.sources.problem(f"unknown key: set {moved} instead", path)
-            return self.sources.problem("unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
+            self.unknown += 1
+            is_compared = self.unknown <= MAX_CORRECTED_NAMES
+            close = nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))) if is_compared else None
+            return self.sources.problem("unknown key", path, close)
         if first["type"] == "missing":
             return self.sources.problem(MISSING, path)
         found = list(dict.fromkeys(map(self.words, details)))

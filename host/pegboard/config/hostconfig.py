@@ -21,7 +21,7 @@ from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file
 from pegboard.config.validation import validate
 from pegboard.errors import ConfigError
-from pegboard.names import Patterns, nearest
+from pegboard.names import Patterns, with_nearest
 
 Kind = Literal["plugins", "toolkits"]
 ListName = Literal["disabled_plugins", "disabled_toolkits", "disabled_tools", "disabled_tags", "enabled_tags"]
@@ -244,12 +244,13 @@ class _Builder:
 
     def check_keys(self) -> None:
         tree = self.sources.tree
-        for key in [key for key in tree if key not in environment.TOP_LEVEL_TABLES]:
-            if isinstance(tree.pop(key), Mapping):
-                self.wrong("unknown section", (key,), nearest(key, environment.TOP_LEVEL_TABLES))
-            else:
-                meant = nearest(key, HostSection.model_fields)
-                self.wrong("unknown key", (key,), f"host.{meant}" if meant else None)
+        unknown = {key: tree.pop(key) for key in [key for key in tree if key not in environment.TOP_LEVEL_TABLES]}
+        sections = {key for key, value in unknown.items() if isinstance(value, Mapping)}
+        for key, close in with_nearest(sections, environment.TOP_LEVEL_TABLES):
+            self.wrong("unknown section", (key,), close)
+        keys = unknown.keys() - sections
+        for key, close in with_nearest(keys, HostSection.model_fields if keys else ()):  # reading them loads pydantic
+            self.wrong("unknown key", (key,), f"host.{close}" if close else None)
         for key in [key for key, value in tree.items() if not isinstance(value, Mapping)]:
             self.wrong(f"expected a table, such as [{key}{'' if key == 'host' else '.NAME'}]", (key,))
             del tree[key]
@@ -259,9 +260,12 @@ class _Builder:
         if isinstance(checked, HostSection):
             return checked
         self.problems += checked
-        for key in [key for key in given if any(_is_within(problem.key, ("host", key)) for problem in checked)]:
-            self.sources.forget(("host", key))
-            del given[key]
+        names = {key: dotted(("host", key)) for key in given}
+        places = {problem.key for problem in checked}
+        below = places.difference(names.values())
+        wrong = {key for key, name in names.items() if name in places or any(_is_below(one, name) for one in below)}
+        self.sources.forget(*(("host", key) for key in wrong))
+        given = {key: value for key, value in given.items() if key not in wrong}
         return HostSection.model_validate(given)
 
     def sections(self, kind: Kind, environ: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
@@ -287,9 +291,9 @@ def _referring(section: dict[str, Any], environ: Mapping[str, str]) -> dict[str,
     return {**section, "tools": refer(tools, environ)} if isinstance(tools, Mapping) else section
 
 
-def _is_within(key: str, path: KeyPath) -> bool:
-    """Return True if a dotted key is the key of a path or lies below it."""
-    return key == dotted(path) or key.startswith((f"{dotted(path)}.", f"{dotted(path)}["))
+def _is_below(key: str, table: str) -> bool:
+    """Return True if a dotted key lies below another one."""
+    return key.startswith((f"{table}.", f"{table}["))
 
 
 def _working_directory() -> Path:

@@ -89,14 +89,14 @@ def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> M
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
     """Return a problem for each section of the operator's configuration with an unknown name."""
-    from pegboard.names import nearest
+    from pegboard.names import with_nearest
 
     known = set(known)
     sections = config.plugins if kind == "plugins" else config.toolkits
+    unknown = [name for name in sections if name not in known and config.source((kind, name)).by_operator]
     return [
-        config.problem(f"no {kind[:-1]} with this name is installed", (kind, name), nearest(name, known))
-        for name in sections
-        if name not in known and config.source((kind, name)).by_operator
+        config.problem(f"no {kind[:-1]} with this name is installed", (kind, name), close)
+        for name, close in with_nearest(unknown, known)
     ]
 
 
@@ -111,11 +111,10 @@ def unmatched_patterns(
         unmatched: the patterns, from `Patterns.unmatched` or `Patterns.unmatched_plugins`.
         forms: the names that exist, for suggestions.
     """
-    from pegboard.names import nearest
+    from pegboard.names import with_nearest
 
-    patterns = getattr(config.host, key)
-    forms = tuple(forms)
+    places = {text: place for place, text in reversed(tuple(enumerate(getattr(config.host, key))))}
     return [
-        config.problem(f'"{text}" matches nothing', ("host", key, patterns.index(text)), nearest(text, forms))
-        for text in unmatched
+        config.problem(f'"{text}" matches nothing', ("host", key, places[text]), close)
+        for text, close in with_nearest(unmatched, forms)
     ]

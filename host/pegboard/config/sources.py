@@ -157,19 +157,21 @@ class Sources:
             elif layer.adds and key in tree:
                 self._add(tree, key, value, here, layer)
             else:
-                self._own(here, layer)
+                if key in tree:
+                    self.forget(here)
+                self._owners[here] = (layer, here)
                 tree[key] = {} if isinstance(value, Mapping) else value
                 if isinstance(value, Mapping):
                     self._lay(tree[key], value, here, layer)
 
-    def forget(self, path: KeyPath) -> None:
-        """Remove the source of a value and of all values below it."""
-        for known in [known for known in self._owners if known[: len(path)] == path]:
-            del self._owners[known]
-
-    def _own(self, path: KeyPath, layer: Layer) -> None:
-        self.forget(path)
-        self._owners[path] = (layer, path)
+    def forget(self, *paths: KeyPath) -> None:
+        """Remove the sources of values and of all values below them."""
+        gone = set(paths)
+        self._owners = {
+            known: owner
+            for known, owner in self._owners.items()
+            if not any(known[:end] in gone for end in range(1, len(known) + 1))
+        }
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:
         """Set the source of a table to the first layer of the operator that contains the table."""

@@ -46,7 +46,7 @@ from pegboard.loading.plugins import (
     with_loaded,
 )
 from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
-from pegboard.names import Patterns, nearest
+from pegboard.names import Patterns, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import encode
@@ -181,8 +181,8 @@ class Loader:
             self.report_unmatched(f"disabled_{section}", origins)
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
         self.report_unknown_rights({origin.name for origin in toolkits})
-        for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
-            close = nearest(text, (origin.name for origin in toolkits))
+        unmatched = Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits))
+        for text, close in with_nearest(unmatched, (origin.name for origin in toolkits)):
             message = f"no installed toolkit is called {text!r}"
             self.problems += config_problems([ConfigProblem(message, suggestion=close, place="--only")])
         names = [origin.name for origin in toolkits]
@@ -205,9 +205,9 @@ class Loader:
     def report_unknown_rights(self, known: Collection[str]) -> None:
         """Report each section of `[host.toolkits]` whose toolkit is not installed: the section has no effect."""
         message = "no toolkit with this name is installed"
-        for name in [name for name in self.config.host.toolkits if name not in known]:
-            path = ("host", "toolkits", name)
-            self.problems += config_problems([self.config.problem(message, path, nearest(name, known))])
+        unknown = [name for name in self.config.host.toolkits if name not in known]
+        for name, close in with_nearest(unknown, known):
+            self.problems += config_problems([self.config.problem(message, ("host", "toolkits", name), close)])
 
     def report_unmatched(self, key: Any, origins: Sequence[Origin]) -> None:
         patterns: Patterns = getattr(self.config, key)
@@ -217,10 +217,13 @@ class Loader:
 
     def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
         """Report listed names that are not installed, and required plugins that are disabled."""
-        for place, name in enumerate(getattr(self.config.host, key)):
-            named = [choice for choice in choices if names_origin(name, choice.origin)]
+        names = getattr(self.config.host, key)
+        listed = [(name, [choice for choice in choices if names_origin(name, choice.origin)]) for name in names]
+        unknown = (name for name, named in listed if not named)
+        corrected = with_nearest(unknown, [choice.origin.name for choice in choices])
+        for place, (name, named) in enumerate(listed):
             if not named:
-                close = nearest(name, (choice.origin.name for choice in choices))
+                _, close = next(corrected)
                 message = f"no plugin or toolkit with this name is installed: {name!r}"
                 self.problems += config_problems([self.config.problem(message, ("host", key, place), close)])
             elif key == "required" and not any(choice.on or choice.reason in _LEFT_OUT for choice in named):
