@@ -16,6 +16,8 @@ from pegboard.records import NamedTuple
 
 FILE_NAME = "hostconfig.toml"
 CONFIG_VARIABLE = "PEGBOARD_CONFIG"
+MAX_PIPE_SECONDS = 5.0
+"""How long a pipe that is named as the configuration may stay silent."""
 
 
 class Candidate(NamedTuple):
@@ -78,6 +80,8 @@ def user_directory(environ: Mapping[str, str]) -> Path | None:
 def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileContent | ConfigProblem:
     """Read a file, or return the reason why it cannot be read. A discovered file must be a regular file.
 
+    A named file may be a pipe, such as that of `--config <(command)` in a shell.
+
     Args:
         candidate: the file.
         directory: the working directory, for messages.
@@ -85,11 +89,12 @@ def read_file(candidate: Candidate, directory: Path, most: int = -1) -> FileCont
     """
     try:
         # without O_NONBLOCK every command would wait for a pipe
-        with open(candidate.path, "rb", opener=without_waiting if candidate.named_by is None else None) as file:
+        with open(candidate.path, "rb", opener=without_waiting) as file:
             status = os.fstat(file.fileno())
             if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            return FileContent(candidate.path, file.read(most), others_can_change(candidate.path, status))
+            data = _piped(file.fileno()) if stat.S_ISFIFO(status.st_mode) else file.read(most) or b""  # a terminal
+            return FileContent(candidate.path, data, others_can_change(candidate.path, status))
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         named_by = f" (named by {candidate.named_by})" if candidate.named_by else ""
@@ -137,6 +142,22 @@ def holds_home(folder: Path, environ: Mapping[str, str]) -> bool:
     """Return True for the root of the disk, the user's home directory, and directories that hold it."""
     place, home = folder.resolve(), _home(environ)
     return place == place.parent or (home is not None and home.resolve().is_relative_to(place))
+
+
+def _piped(handle: int) -> bytes:
+    """Read a pipe to its end.
+
+    Raises:
+        OSError: nothing arrives for `MAX_PIPE_SECONDS`.
+    """
+    import select
+
+    data = b""
+    while select.select([handle], [], [], MAX_PIPE_SECONDS)[0]:
+        if not (chunk := os.read(handle, 65536)):
+            return data
+        data += chunk
+    raise OSError(errno.ETIMEDOUT, f"it is a pipe into which nothing was written for {MAX_PIPE_SECONDS:g} s")
 
 
 def display_path(path: Path, directory: Path) -> str:

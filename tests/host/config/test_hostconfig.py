@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,21 @@ def test_values_of_the_program_are_added_to_a_copy(tmp_path: Path) -> None:
     assert not config.source("plugins.p.servers.c").by_operator
     with pytest.raises(TypeError):
         added.plugins["p"] = {}  # type: ignore[index]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="other systems have no pipes with names")
+@pytest.mark.parametrize("written", [None, b"[host]\nname = 'piped'\n"], ids=["silent", "written"])
+def test_a_named_pipe_is_read_if_somebody_writes_it(
+    written: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--config <(command)` names a pipe. Nobody waits for one that stays silent."""
+    monkeypatch.setattr("pegboard.config.files.MAX_PIPE_SECONDS", 0.01 if written is None else 60)
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as threads:
+        if written is not None:
+            threads.submit(path.write_bytes, written)
+        config = HostConfig.load(path, environ={}, directory=tmp_path, collect=True)
+    silent = "pipe: cannot be read: it is a pipe into which nothing was written for 0.01 s (named by --config)"
+    assert [*map(str, config.problems)] == ([silent] if written is None else [])
+    assert written is None or config.host.name == "piped"
