@@ -83,6 +83,18 @@ def write_state(name: str, content: bytes, environ: Mapping[str, str], *, sync: 
     return target
 
 
+def probe_state(environ: Mapping[str, str]) -> None:
+    """Write and remove a file in the state directory, if the directory exists.
+
+    Raises:
+        OSError: the directory is not writable or full.
+    """
+    directory = state_directory(environ)
+    if directory is not None and directory.exists():
+        with _written("probe", b"probe\n", environ, sync=True):
+            pass
+
+
 def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes:
     """Return the content of a state file. If the file does not exist, create it with `content`.
 
@@ -121,11 +133,14 @@ def _written(name: str, content: bytes, environ: Mapping[str, str], *, sync: boo
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")  # mode 0600 from the beginning
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
+        except OSError as error:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, str(directory)) from error
         yield Path(temporary)
     finally:
         with suppress(OSError):

@@ -31,6 +31,8 @@ SECTION_OF_KIND: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "
 """The section of `hostconfig.toml` for each kind."""
 
 
+OF_SETTINGS = "config"
+"""The stage of problems of settings."""
 NEEDS_SETTING = "secrets"
 """The stage of problems with secrets and tokens that are not set. Tools that need no secret are not affected."""
 
@@ -88,7 +90,7 @@ def config_problems(
     problems: Iterable[ConfigProblem], level: Literal["error", "warning"] = "error"
 ) -> list[LoadProblem]:
     """Return problems of the configuration. Errors prevent the start of the host."""
-    return [LoadProblem("config", str(one), fatal=level == "error", level=level, cause=one) for one in problems]
+    return [LoadProblem(OF_SETTINGS, str(one), fatal=level == "error", level=level, cause=one) for one in problems]
 
 
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
@@ -113,7 +115,7 @@ def refuse_fatal(problems: Iterable[LoadProblem], redactor: Redactor) -> None:
     fatal = [without_secrets(problem, redactor) for problem in problems if problem.fatal]
     if not fatal:
         return
-    if all(problem.stage == "config" for problem in fatal):
+    if all(problem.stage == OF_SETTINGS for problem in fatal):
         raise ConfigError(fatal)
     kind = LifespanError if all(problem.stage == "lifespan" for problem in fatal) else PluginError
     raise kind("\n".join(str(problem) for problem in fatal))

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from hmac import compare_digest
 
-from pegboard.config.state import create_state, state_directory
+from pegboard.config.state import create_state, probe_state, read_state, state_directory
 from pegboard.errors import ConfigError
 from pegboard.routing.bearer import SECRET_BYTES, is_bearer_token, is_weak_secret
 from pegboard.types.callers import LOCAL
@@ -54,12 +54,31 @@ def operator_token(environ: Mapping[str, str]) -> str:
     """
     from secrets import token_urlsafe  # not needed over stdio
 
-    token = (
-        create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ)
-        .decode("ascii", "replace")
-        .strip()
-    )
-    path = token_file(environ)
+    return _checked(create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ), environ)
+
+
+def check_operator_token(environ: Mapping[str, str]) -> None:
+    """Check that `operator_token` would return a token, without creating it.
+
+    Raises:
+        OSError: the file cannot be read, or it does not exist and cannot be created.
+        ConfigError: the file does not contain a valid token.
+    """
+    found = read_state(STATE_FILE, environ)
+    if found is None:
+        probe_state(environ)
+    else:
+        _checked(found, environ)
+
+
+def _checked(content: bytes, environ: Mapping[str, str]) -> str:
+    """Return the token in a file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ConfigError: it is not a valid token, or others can read the file.
+    """
+    token, path = content.decode("ascii", "replace").strip(), token_file(environ)
     if not is_bearer_token(token) or is_weak_secret(token):
         raise ConfigError([f"{path} does not contain an operator token: remove the file, and start again"])
     if os.name == "posix" and os.stat(path).st_mode & 0o077:

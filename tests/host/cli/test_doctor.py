@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,6 +42,13 @@ def long() -> str:
 '''
 
 
+NO_RESOURCE = """
+[plugins.login]
+everyone = true
+provider = { issuer = "https://a.example", client_id = "x", client_secret = "0123456789abcdef0123456789abcdef" }
+"""
+
+
 def found(
     pegboard: Command, check: str, *options: str, env: dict[str, str | None] | None = None
 ) -> list[dict[str, Any]]:
@@ -68,7 +76,8 @@ def certificate(file: Path, days: int) -> None:
     [
         ("configuration", "nmae = 1", "", {}, "error", "host.nmae"),
         ("environment", "", "", {"MCP_SERVER_NAM": "x"}, "warning", "MCP_SERVER_NAME"),
-        ("plugins", "", "[toolkits.demo]\nword = 1", {}, "error", "toolkits.demo.word"),
+        ("configuration", "", "[toolkits.demo]\nword = 1", {}, "error", "toolkits.demo.word"),
+        ("configuration", "", NO_RESOURCE, {}, "error", "plugins.login.resource: is required and missing"),
         ("secrets", "", "", {"DEMO_KEY": None}, "warning", "DEMO_KEY"),
         ("transports", "transports = []", "", {}, "error", "transports is empty"),
         (
@@ -144,6 +153,45 @@ def test_a_store_that_cannot_be_opened_is_found(pegboard: Command) -> None:
     pegboard.configure('plugins = ["broken"]')
     (one,) = found(pegboard, "stores")
     assert "the disk is away" in one["message"]
+
+
+def test_a_plugin_that_fails_is_found(pegboard: Command) -> None:
+    pegboard.install("broken", "1 / 0")
+    (one,) = found(pegboard, "plugins")
+    assert "ZeroDivisionError" in one["message"]
+
+
+DAMAGED = "operator-token does not contain an operator token: remove the file, and start again"
+
+
+@pytest.mark.parametrize("damage", [b"", b"x\n", b"\xff\x00"])
+def test_a_damaged_operator_token_is_found_before_the_start(damage: bytes, pegboard: Command) -> None:
+    file = pegboard.folder / ".local/state/pegboard/operator-token"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(damage)
+    told = [pegboard(*command.split()) for command in ("serve", "config check", "doctor")]
+    assert [one.code for one in told] == [3, 3, 3]
+    assert all(DAMAGED in " ".join((one.out + one.err).split()) for one in told)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no limit for files")
+def test_a_full_state_directory_is_found_before_the_start_and_named(pegboard: Command) -> None:
+    """A limit of 0 bytes for new files acts like a full disk."""
+    state = pegboard.folder / ".local/state/pegboard"
+    state.mkdir(parents=True, mode=0o700)
+    told = {
+        "serve --host 192.0.2.1": f"there is no operator token: {state}: ",
+        "config check": f"there is no operator token: {state}: ",
+        "doctor": f"the state directory {state} cannot be written: ",
+    }
+    for command, words in told.items():
+        line = ["sh", "-c", f"ulimit -f 0; exec {' '.join(pegboard.arguments(command))}"]
+        process = subprocess.run(
+            line, capture_output=True, cwd=pegboard.folder, env=pegboard.environment(), check=False
+        )
+        output = " ".join((process.stdout + process.stderr).decode().split())
+        assert words in output
+    assert not [*state.glob("*operator-token*"), *state.glob(".*probe*")]
 
 
 def test_modes_and_the_state_directory_are_fixed(pegboard: Command) -> None:

@@ -22,7 +22,7 @@ def run_config_check(options: Namespace) -> int:
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
     if not any(finding["fatal"] for finding in findings):
-        findings += _of_transports(host)
+        findings += [*_of_transports(host), *_of_operator_token(host)]
     wrong = any(finding["fatal"] for finding in findings)
     on = _on(host)
     if options.json:
@@ -97,6 +97,14 @@ def _of_transports(host: Host) -> Iterator[dict[str, Any]]:
 
     for found in check_transports(host):
         yield _finding(found.level, found.problem or found.message, fatal=True)
+
+
+def _of_operator_token(host: Host) -> Iterator[dict[str, Any]]:
+    """Yield the reason why `pegboard serve` would refuse the operator token, or start without one."""
+    from pegboard.cli.diagnosis.host_checks import check_operator_token
+
+    for found in check_operator_token(host):
+        yield _finding(found.level, found.problem or found.message, fatal=found.level == "error")
 
 
 def _finding(level: str, problem: object, *, fatal: bool) -> dict[str, Any]:

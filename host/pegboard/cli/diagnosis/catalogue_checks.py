@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegboard.cli.diagnosis.client_rules import LIMITS, RULES
 from pegboard.cli.diagnosis.finding import Finding
 from pegboard.host import Host
-from pegboard.loading.plugins import NEEDS_SETTING
+from pegboard.loading.plugins import NEEDS_SETTING, OF_SETTINGS
 from pegboard.messages.texts import complaints
 
 SLOW_IMPORT_SECONDS = 0.5
@@ -15,9 +15,9 @@ SLOW_IMPORT_SECONDS = 0.5
 
 
 def check_plugins(host: Host) -> Iterator[Finding]:
-    """Report each problem of a plugin or toolkit."""
+    """Report each problem of a plugin or toolkit, apart from its settings and secrets."""
     for problem in host.problems:
-        if problem.stage != NEEDS_SETTING:
+        if problem.stage not in {NEEDS_SETTING, OF_SETTINGS}:
             yield Finding(problem.level, str(problem), problem=problem)
 
 

@@ -29,6 +29,7 @@ CHECKS = (
     Check("ports", host_checks.check_ports),
     Check("certificates", host_checks.check_certificates),
     Check("tokens", host_checks.check_tokens),
+    Check("operator token", host_checks.check_operator_token),
     Check("stores", host_checks.check_stores),
     Check("state directory", file_checks.check_state_directory),
     Check("file modes", file_checks.check_file_modes),

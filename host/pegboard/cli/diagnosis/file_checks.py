@@ -15,7 +15,7 @@ from pegboard.cli.configure.entry_file import EntryFile
 from pegboard.cli.configure.server_entry import from_client, starts_pegboard
 from pegboard.cli.diagnosis.finding import Finding
 from pegboard.config.files import others_can_change
-from pegboard.config.state import STATE_VARIABLE, state_directory
+from pegboard.config.state import STATE_VARIABLE, probe_state, state_directory
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.plugins import contributions_of
@@ -23,11 +23,11 @@ from pegboard.lockfile.lock_files import lock_path
 
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-_OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
+OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
 
 
 def check_state_directory(host: Host) -> Iterator[Finding]:
-    """Report a state directory that is missing, not writable, or open to other users."""
+    """Report a state directory that is missing, not writable, full, or open to other users."""
     folder = state_directory(os.environ)
     if folder is None:
         message = "there is no state directory, because no home directory is set"
@@ -37,10 +37,15 @@ def check_state_directory(host: Host) -> Iterator[Finding]:
         if nearest.is_dir() and os.access(nearest, os.W_OK):
             yield Finding("warning", f"the state directory {folder} does not exist", repair=partial(_make, folder))
         else:
-            yield Finding("warning", f"the state directory {folder} cannot be created", _OTHER_STATE)
+            yield Finding("warning", f"the state directory {folder} cannot be created", OTHER_STATE)
     elif not os.access(folder, os.W_OK | os.X_OK):
-        yield Finding("warning", f"the state directory {folder} is not writable", _OTHER_STATE)
+        yield Finding("warning", f"the state directory {folder} is not writable", OTHER_STATE)
     else:
+        try:
+            probe_state(os.environ)
+        except OSError as error:
+            message = f"the state directory {folder} cannot be written: {error.strerror}"
+            yield Finding("warning", message, f"free some space, or {OTHER_STATE}")
         yield from _private(folder, "the state directory", stat.S_IRWXU)
         for file in sorted(folder.iterdir()):
             if file.is_file() and not file.is_symlink():

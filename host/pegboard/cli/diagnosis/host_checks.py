@@ -14,13 +14,16 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 
 from pegboard.catalogue.binding import secret_stores
+from pegboard.cli.diagnosis.file_checks import OTHER_STATE
 from pegboard.cli.diagnosis.finding import Finding
 from pegboard.cli.host_setup import NO_TRANSPORT, ignored_settings
-from pegboard.errors import MCPError, ToolDefinitionError
+from pegboard.config.state import path_and_reason
+from pegboard.errors import ConfigError, MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_authenticators
 from pegboard.host import Host
-from pegboard.loading.plugins import SECTION_OF_KIND
+from pegboard.loading.plugins import OF_SETTINGS, SECTION_OF_KIND
+from pegboard.routing import operator_token
 from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.port_owner import owner_of_port
@@ -33,9 +36,12 @@ _PROBE = "PEGBOARD_DOCTOR"
 
 
 def check_configuration(host: Host) -> Iterator[Finding]:
-    """Report each problem of the configuration."""
+    """Report each problem of the configuration, and of the settings of plugins and toolkits."""
     for problem in host.config.problems:
         yield Finding("error", str(problem), problem=problem)
+    for found in host.problems:
+        if found.stage == OF_SETTINGS:
+            yield Finding(found.level, str(found), problem=found)
 
 
 def check_environment(host: Host) -> Iterator[Finding]:
@@ -57,6 +63,17 @@ def check_transports(host: Host) -> Iterator[Finding]:
         except MCPError as error:
             for problem in getattr(error, "problems", None) or str(error).splitlines():
                 yield Finding("error", str(problem), problem=problem)
+
+
+def check_operator_token(host: Host) -> Iterator[Finding]:
+    """Report an operator token that `pegboard serve` would refuse, or could not create."""
+    try:
+        operator_token.check_operator_token(os.environ)
+    except ConfigError as error:
+        for problem in error.problems:
+            yield Finding("error", str(problem), problem=problem)
+    except OSError as error:
+        yield Finding("warning", f"there is no operator token: {path_and_reason(error)}", OTHER_STATE)
 
 
 def check_ports(host: Host) -> Iterator[Finding]:
