@@ -46,7 +46,7 @@ from pegboard.loading.plugins import (
     with_loaded,
 )
 from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
-from pegboard.names import Patterns, with_nearest
+from pegboard.names import Patterns, nearest, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import encode
