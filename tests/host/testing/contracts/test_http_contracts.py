@@ -268,7 +268,7 @@ MUTANTS = [
     Mutants(AuthenticatorContract, Sound, AUTHENTICATORS, sent({"Authorization": f"Bearer {TOKEN}"})),
     Mutants(AuthenticatorContract, Signed, SIGNED, sent(SIGNATURE)),
     Mutants(AuthenticatorContract, Vouched, VOUCHED, sent(PROXY, {**PROXY, "X-User": "eve"}, ids=("x-user",))),
-    Mutants(AuthenticatorContract, Tokens, TOKENS, sent(mint(SECRET, 60))),
+    Mutants(AuthenticatorContract, Tokens, TOKENS, sent(mint(SECRET, 86_400))),
     Mutants(
         RouteContract,
         calls_as(lambda request: request.caller),
