@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import tomli
@@ -54,8 +55,8 @@ def test_the_files_of_the_readme_use_parts_of_the_example_and_keys_of_the_refere
     assert all(documented(*key) for key in shown)
 
 
-def test_make_serve_serves_the_example() -> None:
+def test_make_serve_serves_the_example(tmp_path: Path) -> None:
     (line,) = re.findall(r"^serve:.*\n\t@\$\(BIN\)/pegboard (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
     assert line == "serve --config hostconfig.toml"
-    with serving(ROOT, *line.split()[1:]) as address:
+    with serving(ROOT, *line.split()[1:], env={"PEGBOARD_STATE_DIR": str(tmp_path)}) as address:
         assert address.startswith("http://")
