@@ -1,4 +1,4 @@
-"""Small functions and small files: the limits hold for every module but generated ones."""
+"""Small functions and small files, except generated ones. The limits are wide: ruff limits the complexity."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tools.install import ROOT
 
-MODULE_LINES = 400
-FUNCTION_LINES = 50
+MODULE_LINES = 600
+FUNCTION_LINES = 60
 
 GENERATED = "host/pegboard/types/v2*.py"
 """The typed messages that tools/message_types.py writes: their length is that of the official schemas."""

@@ -46,7 +46,7 @@ from pegboard.loading.plugins import (
     with_loaded,
 )
 from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
-from pegboard.names import Patterns, nearest, with_nearest
+from pegboard.names import Patterns, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import encode
@@ -181,14 +181,15 @@ class Loader:
             self.report_unmatched(f"disabled_{section}", origins)
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
         self.report_unknown_rights({origin.name for origin in toolkits})
-        unmatched = Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits))
-        for text, close in with_nearest(unmatched, (origin.name for origin in toolkits)):
-            message = f"no installed toolkit is called {text!r}"
-            self.problems += config_problems([ConfigProblem(message, suggestion=close, place="--only")])
         names = [origin.name for origin in toolkits]
-        for name in [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]:
-            problem = ConfigProblem(f"no installed toolkit is called {name!r}", suggestion=nearest(name, names))
-            self.problems += config_problems([problem._replace(place="--without")], "warning")
+        unmatched = Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits))
+        absent = [name for kind, name in self.selection.without if kind == "toolkit" and name not in names]
+        for name, close in with_nearest(unmatched, names):
+            problem = ConfigProblem(f"no installed toolkit is called {name!r}", suggestion=close, place="--only")
+            self.problems += config_problems([problem])
+        for name, close in with_nearest(absent, names):
+            problem = ConfigProblem(f"no installed toolkit is called {name!r}", suggestion=close, place="--without")
+            self.problems += config_problems([problem], "warning")
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
         self.problems += config_problems(unused_options(choices, self.config))
