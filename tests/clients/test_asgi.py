@@ -78,7 +78,7 @@ async def test_a_server_that_ends_stops_the_host(server: str, tmp_path: Path) ->
     (site / "dice_app.py").write_text(f"{HOST_SCRIPT.read_text('utf-8')}app = alone\n", "utf-8")
     command = await asyncio.to_thread(serve_command, server, "dice_app:app")
     if server == "hypercorn":
-        program = Page("docs/asgi.md").blocks["python file=serve_dice.py"]
+        program = Page("docs/asgi.md").blocks["python serve_dice.py"]
         (site / "serve_dice.py").write_text(program.replace(":8000", ":0").replace("drain(10)", "drain(0.1)"), "utf-8")
         command[1:] = [str(site / "serve_dice.py")]
     async with Served(site, http_config(QUIET), command=command, ready=False) as served:

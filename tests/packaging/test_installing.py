@@ -27,8 +27,18 @@ def assert_serves_the_files(environment: Path, folder: Path) -> None:
 
 def test_pip_installs_the_checkout_and_its_toolkit(tmp_path: Path) -> None:
     checkout, environment = copy_checkout(tmp_path / "checkout"), tmp_path / "env"
-    run(sys.executable, "-m", "venv", environment)
-    said = run(executable(environment), "-m", "pip", "install", "-vv", ".", "./toolkits/files", cwd=checkout)
+    run(sys.executable, "-m", "venv", "--without-pip", environment)
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        executable(environment),
+        "install",
+        "--no-compile",
+        "-vv",
+    ]
+    said = run(*pip, ".", "./toolkits/files", cwd=checkout)
     searched = re.findall(r"search for versions of ([\w.-]+)", said)
     assert "pydantic" in searched
     assert [name for name in searched if name in ("pegboard", "toolkit-files")] == []

@@ -27,7 +27,7 @@ from tools.install import REQUIREMENTS, ROOT, TOOLS, distributions, usable_uv
 fcntl = pytest.importorskip("fcntl", reason="locks of files need POSIX")
 CACHE = ROOT / ".cache" / "tests"
 ROOT_SOURCES = ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "host", "plugins")
-NOT_SOURCES = ("__pycache__", ".git", ".venv", ".venv-tools", ".cache", "dist", "build", ".*_cache", ".hypothesis")
+NOT_SOURCES = ("__pycache__", ".git", ".venv*", ".cache", "dist", "build", ".*_cache", ".hypothesis")
 
 _in_use: list[int] = []  # descriptors whose locks keep entries of the cache from being removed, until this process ends
 
