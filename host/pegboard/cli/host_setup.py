@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pegboard.cli import FAILED, OK
 from pegboard.cli.output import diverted, say
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.config import ConfigProblem, HostConfig
@@ -192,26 +193,27 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
     return {**defaults(), "host": {**defaults().get("host", {}), **host}}
 
 
-def loaded_host(options: Namespace, transports: Sequence[str] | None = None, *, can_start: bool = False) -> Host:
+def code_of_inspection(host: Host) -> int:
+    """Return the exit code of a command that shows what a host serves: `FAILED` if a problem prevents its start."""
+    return FAILED if any(problem.fatal for problem in host.problems) else OK
+
+
+def loaded_host(options: Namespace, transports: Sequence[str] | None = None) -> Host:
     """Load a host without starting it, and print its problems on stderr. Return the host.
 
     Args:
         options: the command line.
         transports: replace `[host] transports`.
-        can_start: True to raise the problems that prevent the start.
 
     Raises:
-        ConfigError, PluginError: the configuration is invalid, or the host cannot start and `can_start` is set.
+        ConfigError: the configuration is invalid, apart from the sections of plugins and toolkits.
     """
     from pegboard.cli.inspection.missing_secrets import new_reports
-    from pegboard.loading.plugins import NEEDS_SETTING, refuse_fatal
-    from pegboard.secrets.redaction import Redactor
+    from pegboard.loading.plugins import NEEDS_SETTING
 
     host = host_from_options(options, transports)
     with diverted():
         host.load()
-    if can_start:
-        refuse_fatal(host.problems, Redactor())
     problems = host.problems if options.verbose else [*new_reports(host.problems)]
     for problem in problems:
         say(f"{problem.level}: {problem}")

@@ -198,7 +198,21 @@ def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command)
     assert pegboard(*line.split(), "--json", "-vv").data is not None
     pegboard.configure('required = ["broken"]')
     fatal = pegboard(*line.split())
-    if line.startswith("why"):
-        assert (fatal.code, "the host cannot start with these problems" in fatal.err) == (0, True)
-    else:
+    if line.startswith("call"):
         assert fatal.code == pegboard(*line.split(), "--strict").code == 3
+    else:
+        code = 0 if line.startswith("why") else 1
+        assert (fatal.code, "the host cannot start with these problems" in fatal.err) == (code, True)
+
+
+@pytest.mark.parametrize("line", ["list", "show demo_echo", "cost"])
+def test_a_wrong_section_is_named_and_the_rest_is_shown(line: str, pegboard: Command) -> None:
+    pegboard.install("other", "from pegboard import Toolkit\nkit = Toolkit('other')\n")
+    right = pegboard(*line.split())
+    pegboard.configure("", "[toolkits.other]\nwrong = 1\n[plugins.http]\nprot = 1\n")
+    for options in ([], ["--json"]):
+        done = pegboard(*line.split(), *options)
+        assert done.code == 1
+        for key in ("toolkits.other.wrong: takes no settings", 'plugins.http.prot: unknown key; did you mean "port"?'):
+            assert key in done.err
+        assert done.out == right.out or done.data

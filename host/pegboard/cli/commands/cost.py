@@ -6,9 +6,9 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.cli import FAILED, OK
+from pegboard.cli import FAILED
 from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
-from pegboard.cli.host_setup import loaded_host
+from pegboard.cli.host_setup import code_of_inspection, loaded_host
 from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 from pegboard.cli.output import print_json, print_table, say
 from pegboard.types.catalogue import Tool
@@ -22,7 +22,7 @@ MAX_LARGEST_TOOLS = 5
 
 def run_cost(options: Namespace) -> int:
     """Print the estimated tokens of each toolkit and tool. Fail above `--budget`."""
-    host = loaded_host(options, (), can_start=True)
+    host = loaded_host(options, ())
     let_plugins_add_tools(host)
     tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}
@@ -30,13 +30,13 @@ def run_cost(options: Namespace) -> int:
     over = options.budget is not None and total > options.budget
     if options.json:
         print_json(_as_json(tools, costs, options.budget))
-        return FAILED if over else OK
+        return FAILED if over else code_of_inspection(host)
     print_table([*_rows(tools, costs), ("total", f"{total:>7}", "")])
     if over:
         say(f"the tools cost about {total} tokens, over the budget of {options.budget}: shorten or disable some")
         for tool in _largest(tools, costs)[:MAX_LARGEST_TOOLS]:
             say(f"  {tool.name} ({costs[tool.name]}): {_longest_part(tool)}")
-    return FAILED if over else OK
+    return FAILED if over else code_of_inspection(host)
 
 
 def _rows(tools: list[Tool], costs: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:

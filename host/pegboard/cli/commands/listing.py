@@ -11,7 +11,7 @@ from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.lists import needed_scopes
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
-from pegboard.cli.host_setup import loaded_host
+from pegboard.cli.host_setup import code_of_inspection, loaded_host
 from pegboard.cli.inspection.secret_report import missing_needs, received_secrets, required_tokens
 from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
 from pegboard.cli.output import first_line, flush, print_json, print_lines, print_table, print_text, say
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 def run_list(options: Namespace) -> int:
     """List the tools that are served."""
-    host = loaded_host(options, (), can_start=True)
+    host = loaded_host(options, ())
     later = let_plugins_add_tools(host)
     assembly = host.assembly
     tools = assembly.tools.values()
     if options.json:
         print_json([_listed(bound) for bound in tools])
-        return OK
+        return code_of_inspection(host)
     columns = [column for column in zip(*map(_row, tools), strict=True) if any(column)]
     print_table([*zip(*columns, strict=True)])
     flush()  # messages follow the list if both go to the same file
@@ -48,7 +48,7 @@ def run_list(options: Namespace) -> int:
     elif not tools and not unserved:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if options.file else ways))
-    return OK
+    return code_of_inspection(host)
 
 
 def _listed(bound: BoundTool) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _row(bound: BoundTool) -> tuple[str, str, str, str]:
 
 def run_show(options: Namespace) -> int:
     """Show one tool."""
-    host = loaded_host(options, (), can_start=True)
+    host = loaded_host(options, ())
     try:
         bound = find_tool(host.assembly, options.tool)
     except NotFoundError:
@@ -75,12 +75,12 @@ def run_show(options: Namespace) -> int:
     scopes = sorted(needed_scopes(assembly, bound))
     if options.json:
         print_json(tool_detail(bound.tool) | _requirements(bound) | {"scopes": scopes})
-        return OK
+        return code_of_inspection(host)
     _print_tool(bound.tool)
     _print_requirements(bound)
     if scopes:
         print_text("\nscopes of the caller: " + ", ".join(scopes))
-    return OK
+    return code_of_inspection(host)
 
 
 def tool_detail(tool: Tool) -> dict[str, Any]:
