@@ -66,8 +66,21 @@ def _section(model: type[BaseModel], path: str, definitions: dict[str, Any]) -> 
     return schema
 
 
-def _accept_references(table: dict[str, Any]) -> None:
-    """Accept `{ env = "NAME" }` for every key of a table."""
-    for name, one in table.get("properties", {}).items():
-        notes = {key: one.pop(key) for key in ("description", "default", "title") if key in one}
-        table["properties"][name] = {**notes, "anyOf": [one, _TO_REFERENCE]}
+def _accept_references(schema: dict[str, Any]) -> None:
+    """Accept `{ env = "NAME" }` for every key of a table, every value of a map and every item of a list."""
+    for branch in (one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key, ())):
+        _accept_references(branch)
+    if type(properties := schema.get("properties")) is dict:
+        schema["properties"] = {name: _or_reference(one) for name, one in properties.items()}
+    for key in ("additionalProperties", "items"):
+        if type(one := schema.get(key)) is dict:
+            schema[key] = _or_reference(one)
+    if "prefixItems" in schema:
+        schema["prefixItems"] = [_or_reference(one) for one in schema["prefixItems"]]
+
+
+def _or_reference(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that also accepts a reference. Its notes for editors stay outside."""
+    notes: dict[str, Any] = {key: schema.pop(key) for key in ("description", "default", "title") if key in schema}
+    _accept_references(schema)
+    return {**notes, "anyOf": [schema, _TO_REFERENCE]}
