@@ -10,10 +10,13 @@ endif
 UV ?= auto
 # a crashed worker fails its test, and another takes its place
 PYTEST_ARGS ?= -n auto --max-worker-restart 20
+SECURITY_TESTS := tests/secrecy tests/protocol/test_authorization.py \
+	$(addprefix tests/host/,authorization client/oauth config routing secrets) \
+	$(addprefix tests/plugins/,audit auth_token login resource_server scopes secrets static_tokens token_exchange vault worker)
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
+.PHONY: help install serve demo test interpreters lowest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -33,6 +36,11 @@ test: check  ## lint, format, types and all tests
 
 interpreters:  ## all tests on each patch release of Python found here, or on one: make interpreters ONLY=oldest
 	@"$(PYTHON)" -m tools.interpreters --only "$(ONLY)" --uv "$(UV)" -- $(PYTEST_ARGS)
+
+lowest:  ## the security tests with the lowest versions of the dependencies that pyproject.toml allows
+	@PEGBOARD_VENV=.venv-lowest "$(PYTHON)" -m tools.install --uv "$(UV)"
+	@"$(PYTHON)" -m tools.lowest
+	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS) $(SECURITY_TESTS)
 
 check: install  ## lint, format, strict types; the exported requirements are the lock's
 	$(BIN)/ruff check

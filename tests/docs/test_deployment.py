@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from pegboard.config.models import HostSection
+from tests.support.environments import executable, run, uv
 from tests.support.http import Served
 from tests.support.pool import make_fixture_site
 from tests.support.wire import PEGBOARD
-from tools.install import ROOT
+from tools.install import ROOT, UV_REQUIREMENT
+from tools.requirements import neutral, pins_of_lock
 
 DEPLOY = ROOT / "deploy"
 TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -51,6 +53,26 @@ def test_kubernetes_ends_a_pod_before_it_starts_the_next() -> None:
     assert re.search(
         r"^spec:\n(?:  .*\n)*?  strategy:\n    type: Recreate\b", (DEPLOY / "kubernetes.yaml").read_text(), re.M
     )
+
+
+@pytest.mark.skipif(uv() is None, reason="the container is installed with uv")
+def test_the_container_is_installed_from_the_lock(tmp_path: Path) -> None:
+    for name in re.findall(r"(?m)^!(.+)", (ROOT / ".dockerignore").read_text()):
+        target = tmp_path / name
+        target.parent.mkdir(exist_ok=True)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, target)
+    ((requirement, command),) = re.findall(
+        r"pip install \S+ (uv==\S+).*?UV_PROJECT_ENVIRONMENT=/opt/pegboard (uv sync .*?) +&&",
+        (DEPLOY / "Containerfile").read_text().replace("\\\n", ""),
+    )
+    assert requirement == UV_REQUIREMENT
+    own = {"UV_PROJECT_ENVIRONMENT": str(tmp_path / "env"), "UV_PYTHON": sys.executable}
+    run(str(uv()), *command.replace("--no-cache", "").split()[1:], cwd=tmp_path, env=neutral() | own)
+    freeze = run(str(uv()), "pip", "freeze", "--python", executable(tmp_path / "env"))
+    installed = set(re.findall(r"(?m)^(\S+)==(\S+)$", freeze))
+    assert {"pyjwt", "cryptography", "aiohttp"} <= {name for name, _ in installed}
+    assert installed <= pins_of_lock((ROOT / "uv.lock").read_text()).keys()
+    assert "toolkit-math @" in freeze
 
 
 @pytest.mark.asyncio(loop_scope="session")

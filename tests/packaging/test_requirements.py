@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tools.install import REQUIREMENTS, ROOT
+from tools.lowest import lowest
 from tools.requirements import check, differences, pins_of_lock, pins_of_requirements
 
 LOCK = ROOT / "uv.lock"
@@ -45,3 +46,10 @@ def test_locked_packages_come_from_the_public_index_or_the_checkout() -> None:
     assert [line for line in lines if re.search(r"--|://", line)] == []
     names = [name for name, _ in pins_of_requirements(REQUIREMENTS.read_text())]
     assert [name for name in names if name.startswith(("pegboard", "toolkit-"))] == []
+
+
+def test_the_lowest_versions_are_exact_and_without_known_vulnerabilities() -> None:
+    """PyJWT 2.10.0 compares issuers by substring (CVE-2024-53861), cryptography 44.0.0 has an old OpenSSL."""
+    pinned = lowest()
+    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", one) for one in pinned)
+    assert {"pyjwt==2.10.1", "cryptography==44.0.1"} <= set(pinned)

@@ -90,13 +90,12 @@ class LoginSigner:
                     token,
                     key,
                     algorithms=[_ALGORITHM],
-                    issuer=self._config.issuer,
                     leeway=MAX_CLOCK_SKEW_SECONDS,
                     options={"verify_aud": False},
                 )
             except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
                 continue
-            return claims
+            return claims if claims.get("iss") == self._config.issuer else None
         return None
 
     def _keys(self, kind: str) -> Sequence[bytes]:

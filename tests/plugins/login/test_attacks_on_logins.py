@@ -296,6 +296,18 @@ async def test_forged_access_tokens(front: Front, algorithm: str, key: str | byt
     assert await front.status(jwt.encode({**own, **claims}, key, algorithm)) == 401
 
 
+async def test_the_issuer_is_compared_exactly(
+    front: Front, provider: IdentityServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the library compares: PyJWT 2.10.0 accepts parts of the issuer."""
+    client = await front.client()
+    own = jwt.decode((await front.tokens(client))["access_token"], options={"verify_signature": False})
+    monkeypatch.setattr(jwt.PyJWT, "_validate_iss", lambda *_, **__: None)
+    assert await front.status(jwt.encode({**own, "iss": front.url[:-1]}, TRUE_KEY, "HS256")) == 401
+    provider.claims = {"iss": provider.url[:-1]}
+    assert (await front.log_in(client))["error"] == "access_denied"
+
+
 async def test_forged_tokens(front: Front) -> None:
     """Tokens of one kind are not valid as another, and no claim can be changed."""
     client = await front.client()

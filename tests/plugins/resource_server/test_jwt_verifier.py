@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from pegboard.plugin import encode
 from pegboard_plugins.resource_server import introspection, jwt_verifier, token_authenticator
 from pegboard_plugins.resource_server.servers import ALGORITHMS
 from tests.plugins.resource_server.conftest import METADATA, Door, listed
@@ -94,6 +95,7 @@ BAD: dict[str, tuple[Made, str]] = {
     "no aud": (lambda one: one.token(aud=None), "The token lacks aud."),
     "another issuer": (lambda one: one.token(iss="https://evil.example"), "from another issuer"),
     "the issuer with a slash": (lambda one: one.token(iss=one.url + "/"), "from another issuer"),
+    "the issuer without its end": (lambda one: one.token(iss=one.url[:-1]), "from another issuer"),
     "no iss": (lambda one: one.token(iss=None), "from another issuer"),
     "no sub": (lambda one: one.token(sub=None), "The token lacks sub."),
     "a number as sub": (lambda one: unchecked(one, sub=7), ORDER),
@@ -189,13 +191,14 @@ async def test_only_listed_algorithms_are_accepted(algorithm: str) -> None:
 async def test_ed25519_has_two_names(listed_as: str, of_key: str | None) -> None:
     """RFC 9864: tokens, keys and settings may use either name."""
     key = made_key("EdDSA")
-    newer = jwt.PyJWT()
-    newer._jws.register_algorithm("Ed25519", jwt.algorithms.OKPAlgorithm())
+    newer = jwt.PyJWS()
+    newer.register_algorithm("Ed25519", jwt.algorithms.OKPAlgorithm())
     async with Issuer() as issuer:
         issuer.keys = [public(key, "one", "EdDSA", alg=of_key), public(RSA_KEY, "rsa", "RS256", alg=None)]
-        token = newer.encode(issuer.claims(), key, "Ed25519", {"kid": "one"})
-        forged = newer.encode(issuer.claims(), made_key("EdDSA"), "Ed25519", {"kid": "one"})
-        mixed = newer.encode(issuer.claims(), key, "Ed25519", {"kid": "rsa"})
+        claims = encode(issuer.claims())
+        token = newer.encode(claims, key, "Ed25519", {"kid": "one"})
+        forged = newer.encode(claims, made_key("EdDSA"), "Ed25519", {"kid": "one"})
+        mixed = newer.encode(claims, key, "Ed25519", {"kid": "rsa"})
         older = issuer.token(key=key, algorithm="EdDSA")
         async with Door(issuer, server={"algorithms": [listed_as]}) as door:
             assert [await door.status(one) for one in (token, older, forged, mixed)] == [200, 200, 401, 401]
