@@ -101,7 +101,8 @@ def test_modules_of_the_host_have_no_import_cycle() -> None:
 def test_the_host_imports_no_plugin_and_no_library_of_plugins() -> None:
     foreign = {"pegboard_plugins", "aiohttp", "jwt", "dotenv", "tests"}
     assert offenders(HOST | PLUGINS | TOOLKITS, lambda _, found: found.level > 0) == []
-    of_client = {f"pegboard.client.{name}" for name in ("aiohttp_exchange", "direct_requests", "oauth.oauth_client")}
+    http, oauth = ("aiohttp_exchange", "direct_requests"), ("id_tokens", "oauth_client", "signature_keys")
+    of_client = {f"pegboard.client.{name}" for name in (*http, *(f"oauth.{name}" for name in oauth))}
     host = {module: path for module, path in HOST.items() if module not in of_client}
     assert offenders(host, lambda _, found: found.top in foreign) == []
 

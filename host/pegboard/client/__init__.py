@@ -19,12 +19,16 @@ _HOMES = {
     """,
     "client.oauth.browser_login": "OAuth",
     "client.oauth.client_credentials": "ClientCredentials",
-    "client.oauth.json_requests": "JsonRequests LoginFailedError checked_url names_this_machine",
+    "client.oauth.id_tokens": "id_token_claims",
+    "client.oauth.json_requests": """
+        JsonRequests LoginFailedError ServerUnavailableError checked_url is_outage names_this_machine
+    """,
     "client.oauth.loopback_redirect": "LoopbackRedirect RedirectReceiver",
     "client.oauth.oauth_client": "OAuthClient at_server credentials",
     "client.oauth.refusals": "oauth_error refusal",
     "client.oauth.saved_login": "TokenStore",
     "client.oauth.server_metadata": "ServerMetadata find_server",
+    "client.oauth.signature_keys": "SignatureKeys",
     "client.oauth.token_endpoint": "is_access_token renewal_time",
     "client.server_description": "ServerDescription",
     "client.wire_client": "Client",

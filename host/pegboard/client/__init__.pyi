@@ -37,10 +37,15 @@ from pegboard.client.oauth.browser_login import (
 from pegboard.client.oauth.client_credentials import (
     ClientCredentials,
 )
+from pegboard.client.oauth.id_tokens import (
+    id_token_claims,
+)
 from pegboard.client.oauth.json_requests import (
     JsonRequests,
     LoginFailedError,
+    ServerUnavailableError,
     checked_url,
+    is_outage,
     names_this_machine,
 )
 from pegboard.client.oauth.loopback_redirect import (
@@ -62,6 +67,9 @@ from pegboard.client.oauth.saved_login import (
 from pegboard.client.oauth.server_metadata import (
     ServerMetadata,
     find_server,
+)
+from pegboard.client.oauth.signature_keys import (
+    SignatureKeys,
 )
 from pegboard.client.oauth.token_endpoint import (
     is_access_token,
@@ -104,6 +112,8 @@ __all__ = [
     "ServerDescription",
     "ServerMetadata",
     "ServerTimeoutError",
+    "ServerUnavailableError",
+    "SignatureKeys",
     "Stream",
     "TokenStore",
     "UnreachableError",
@@ -112,7 +122,9 @@ __all__ = [
     "checked_url",
     "credentials",
     "find_server",
+    "id_token_claims",
     "is_access_token",
+    "is_outage",
     "names_this_machine",
     "oauth_error",
     "received_code",

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from multidict import CIMultiDict
 
-from pegboard.client import LoginFailedError
+from pegboard.client import LoginFailedError, ServerUnavailableError
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, RefusalLog
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.login.consent_page import consent_page, error_page
@@ -140,6 +140,9 @@ class AuthorizationPages:
         login = ProviderLogin("", claims["provider_state"], claims["verifier"], claims["nonce"])
         try:
             person = await self._provider.finish(login, response)
+        except ServerUnavailableError as error:
+            logger.error("login: %s", error)
+            return {"error": "temporarily_unavailable", "error_description": "The identity provider does not respond."}
         except LoginFailedError as error:
             logger.warning("login: %s", error)
             return {"error": "access_denied", "error_description": "The login at the identity provider failed."}

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-import jwt
-
 from pegboard.client import (
     AiohttpExchange,
     AuthorizationRequest,
@@ -16,10 +14,13 @@ from pegboard.client import (
     LoginFailedError,
     OAuthClient,
     ServerMetadata,
+    ServerUnavailableError,
     at_server,
     authorization_request,
     credentials,
     find_server,
+    id_token_claims,
+    is_outage,
     names_this_machine,
     oauth_error,
     received_code,
@@ -105,10 +106,14 @@ class IdentityProvider:
         """Return the person of a response.
 
         Raises:
+            ServerUnavailableError: the provider fails at present.
             LoginFailedError: the response is of another provider, or the login was refused.
         """
         async with self._requests() as requests:
-            server = await self._server(requests)
+            try:
+                server = await self._server(requests)
+            except LoginFailedError as error:
+                raise ServerUnavailableError(str(error)) from None
             request = AuthorizationRequest(login.url, login.state, login.verifier, self._redirect_uri, server)
             form = {
                 "grant_type": "authorization_code",
@@ -118,8 +123,10 @@ class IdentityProvider:
             }
             headers, own = credentials(at_server(self._client, server), server.issuer)
             status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
-            token = (document or {}).get("access_token")
-            if status != 200 or document is None or not isinstance(token, str) or not token.isascii():
+            if is_outage(status) or document is None:
+                raise ServerUnavailableError(f"{server.token_endpoint} sent no tokens, but status {status}")
+            token = document.get("access_token")
+            if status != 200 or not isinstance(token, str) or not token.isascii():
                 raise LoginFailedError(f"the provider refuses the code: {oauth_error(document) or status}")
             if self._settings.is_github:
                 return await self._github_person(requests, token)
@@ -128,10 +135,11 @@ class IdentityProvider:
     async def _openid_person(
         self, requests: JsonRequests, server: ServerMetadata, document: Mapping[str, Any], nonce: str
     ) -> Person:
-        claims = self._id_claims(document.get("id_token"), nonce)
+        token = document.get("id_token")
+        claims = await id_token_claims(requests, server, self._client.client_id, nonce, token)
         if server.userinfo_endpoint:
             headers = {"Authorization": f"Bearer {document['access_token']}"}
-            more = await requests.get(server.userinfo_endpoint, headers) or {}
+            more = await _document(requests, server.userinfo_endpoint, headers)
             if more.get("sub") == claims["sub"]:  # OpenID Connect Core, section 5.3.2
                 claims = {**more, **claims}
         subject = claims.get(self._settings.subject_claim)
@@ -150,36 +158,11 @@ class IdentityProvider:
             name=str(claims.get("name") or claims.get("preferred_username") or "")[:MAX_PERSON_NAME_CHARACTERS],
         )
 
-    def _id_claims(self, token: object, nonce: str) -> dict[str, Any]:
-        """Return the claims of an ID token. TLS proves its issuer (OpenID Connect Core, section 3.1.3.7)."""
-        try:
-            claims: dict[str, Any] = jwt.decode(
-                str(token),
-                options={
-                    "verify_signature": False,
-                    "verify_exp": True,
-                    "verify_nbf": True,
-                    "verify_aud": True,
-                    "verify_iss": True,
-                    "require": ["iss", "sub", "aud", "exp", "nonce"],
-                },
-                audience=self._client.client_id,
-                issuer=self._settings.issuer,
-                leeway=30,
-            )
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
-            raise LoginFailedError("the provider sent no valid ID token") from None
-        if claims.get("azp", self._client.client_id) != self._client.client_id:
-            raise LoginFailedError("the ID token was issued to another program")
-        if claims["nonce"] != nonce:
-            raise LoginFailedError("the ID token belongs to another login")
-        return claims
-
     async def _github_person(self, requests: JsonRequests, token: str) -> Person:
         url = self._settings.issuer
         api = "https://api.github.com" if url == GITHUB else f"{url}/api/v3"
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
-        user = await requests.get(f"{api}/user", headers) or {}
+        user = await _document(requests, f"{api}/user", headers)
         login = user.get("login")
         if not isinstance(login, str) or not isinstance(user.get("id"), int):
             raise LoginFailedError("GitHub sent no user")
@@ -188,7 +171,7 @@ class IdentityProvider:
             organization, _, team = group.partition("/")
             of_team = f"/orgs/{organization}/teams/{team}/memberships/{login}"
             path = of_team if team else f"/user/memberships/orgs/{organization}"
-            if (await requests.get(api + path, headers) or {}).get("state") == "active":
+            if (await _document(requests, api + path, headers)).get("state") == "active":
                 groups.append(group)
         name = str(user.get("name") or login)
         return Person(subject=str(user["id"]), login=login.lower(), groups=tuple(groups), name=name)
@@ -212,7 +195,7 @@ class IdentityProvider:
     @asynccontextmanager
     async def _requests(self) -> AsyncIterator[JsonRequests]:
         if self._waiting >= MAX_CONCURRENT_LOGINS:
-            raise LoginFailedError("too many logins wait for the provider")
+            raise ServerUnavailableError("too many logins wait for the provider")
         self._waiting += 1
         exchange = AiohttpExchange()
         try:
@@ -220,6 +203,18 @@ class IdentityProvider:
         finally:
             self._waiting -= 1
             await exchange.close()
+
+
+async def _document(requests: JsonRequests, url: str, headers: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the JSON object at a URL, empty if the provider refuses it.
+
+    Raises:
+        ServerUnavailableError: the provider fails at present.
+    """
+    status, document = await requests.get_with_status(url, headers)
+    if is_outage(status):
+        raise ServerUnavailableError(f"{url} returned status {status}")
+    return document if status == 200 and document is not None else {}
 
 
 def _is_subject(claim: object) -> TypeGuard[str]:

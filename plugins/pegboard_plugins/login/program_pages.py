@@ -12,7 +12,7 @@ from html import escape
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
-from pegboard.client import LoginFailedError
+from pegboard.client import LoginFailedError, ServerUnavailableError
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, browser_page
 from pegboard.types import Request, Response
 from pegboard_plugins.login.authorization_pages import request_cookies
@@ -61,8 +61,7 @@ class ProgramPages:
         try:
             login = await self._provider.start()
         except LoginFailedError as error:
-            logger.error("login: %s", error)
-            return error_page(502, "the identity provider cannot be reached: try again later")
+            return _outage_page(error)
         started = {"state": login.state, "verifier": login.verifier, "nonce": login.nonce}
         return self._redirect(login.url, started)
 
@@ -76,6 +75,8 @@ class ProgramPages:
         login = ProviderLogin("", visit["state"], visit["verifier"], visit["nonce"])
         try:
             person = await self._provider.finish(login, request.query)
+        except ServerUnavailableError as error:
+            return _outage_page(error)
         except LoginFailedError as error:
             logger.warning("login: %s", error)
             return error_page(403, "the login at the identity provider failed")
@@ -106,6 +107,11 @@ class ProgramPages:
         secure = "; Secure" if self._config.is_secure else ""
         cookie = f"{self._cookie}={value}; Path=/; Max-Age={MAX_VISIT_SECONDS:.0f}; HttpOnly; SameSite=Lax{secure}"
         return Response(303, headers={**PAGE_HEADERS, "Set-Cookie": cookie, "Location": location})
+
+
+def _outage_page(error: LoginFailedError) -> Response:
+    logger.error("login: %s", error)
+    return error_page(502, "the identity provider cannot be reached: try again later")
 
 
 def _are_equal(known: str | None, given: str | None) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pegboard.client import SignatureKeys
 from pegboard_plugins.resource_server.claims import CheckUnavailableError
 from pegboard_plugins.resource_server.documents import FetchError
 
@@ -17,17 +18,6 @@ if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
-
-MAX_KEYS = 100
-"""The number of keys of a set that are used."""
-MAX_CANDIDATES = 10
-"""The number of keys that are tried for one token."""
-MIN_RSA_BITS = 2048
-"""The minimum size of an RSA key (RFC 7518, section 3.3)."""
-
-_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519", "Ed25519": "Ed25519"}
-_ED25519 = frozenset(("EdDSA", "Ed25519"))
-"""Two names of one algorithm for keys of the curve Ed25519 (RFC 9864, section 2.2)."""
 
 
 class KeySet:
@@ -51,8 +41,7 @@ class KeySet:
         self._fetch = fetch
         self._config = config
         self._clock = clock
-        self._keys: Sequence[Mapping[str, Any]] = ()
-        self._key_objects: dict[tuple[int, str], PyJWK | None] = {}
+        self._keys = SignatureKeys()
         self._fetched_at: float | None = None
         self._attempted_at: float | None = None
         self._failing = False
@@ -70,10 +59,7 @@ class KeySet:
         return True
 
     async def find(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
-        """Return the keys that may have signed a token: keys with the token's key id, then keys without a key id.
-
-        Return all keys for the algorithm if the token has no key id. If there are none, fetch the keys, at most once
-        per interval.
+        """Return the keys that may have signed a token. If there are none, fetch the keys, at most once per interval.
 
         Raises:
             CheckUnavailableError: the keys cannot be fetched.
@@ -82,7 +68,7 @@ class KeySet:
             await self._refresh()
             if not self.usable():
                 raise CheckUnavailableError(self._config.refresh_interval_seconds)
-        return self._candidates(kid, algorithm) or await self._fetch_and_find(kid, algorithm)
+        return self._keys.find(kid, algorithm) or await self._fetch_and_find(kid, algorithm)
 
     async def find_newer(self, kid: str | None, algorithm: str, generation: int) -> Sequence[PyJWK]:
         """Return the keys that may have signed a token, if they are newer than a generation of keys.
@@ -92,7 +78,7 @@ class KeySet:
         Raises:
             CheckUnavailableError: the keys cannot be fetched.
         """
-        if kid is not None and any(key.get("kid") == kid for key in self._keys):
+        if kid is not None and self._keys.has(kid):
             return []
         found = await self._fetch_and_find(kid, algorithm)
         return found if self.generation != generation else []
@@ -108,7 +94,7 @@ class KeySet:
         await self._refresh()
         if self._failing and self.generation == generation:
             raise CheckUnavailableError(self._config.refresh_interval_seconds)
-        return self._candidates(kid, algorithm)
+        return self._keys.find(kid, algorithm)
 
     def _age(self) -> float | None:
         return None if self._fetched_at is None else self._clock() - self._fetched_at
@@ -129,8 +115,8 @@ class KeySet:
 
     async def _fetch_once(self) -> None:
         try:
-            keys = [key for key in (await self._fetch())[:MAX_KEYS] if _may_sign(key)]
-            if not keys:
+            keys = SignatureKeys(await self._fetch())
+            if not keys.members:
                 raise FetchError("the key set has no signature key")
         except FetchError as error:
             self._failing = True
@@ -141,47 +127,6 @@ class KeySet:
             return
         self._failing = False
         self._fetched_at = self._clock()
-        if keys != self._keys:
-            self._keys, self._key_objects = keys, {}
+        if keys.members != self._keys.members:
+            self._keys = keys
             self.generation += 1
-
-    def _candidates(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
-        fitting = [(place, key.get("kid")) for place, key in enumerate(self._keys) if _fits_algorithm(key, algorithm)]
-        if kid is not None:
-            named = [one for one in fitting if one[1] == kid]
-            fitting = named + [one for one in fitting if one[1] is None]
-        made = [self._key_object(place, algorithm) for place, _ in fitting[:MAX_CANDIDATES]]
-        return [key for key in made if key is not None]
-
-    def _key_object(self, place: int, algorithm: str) -> PyJWK | None:
-        if (place, algorithm) not in self._key_objects:
-            self._key_objects[place, algorithm] = _make_key(self._keys[place], algorithm)
-        return self._key_objects[place, algorithm]
-
-
-def _may_sign(key: Any) -> bool:
-    """Return True if a member of a key set is a public key for signatures (RFC 7517, section 4)."""
-    if not isinstance(key, dict) or key.get("kty") not in ("RSA", "EC", "OKP"):
-        return False
-    operations = key.get("key_ops")
-    return key.get("use") in (None, "sig") and (operations is None or "verify" in operations)
-
-
-def _fits_algorithm(key: Mapping[str, Any], algorithm: str) -> bool:
-    if key.get("alg") not in (_ED25519 if algorithm in _ED25519 else (algorithm,)) and key.get("alg") is not None:
-        return False
-    curve = _CURVES.get(algorithm)
-    return key["kty"] == "RSA" if curve is None else key["kty"] != "RSA" and key.get("crv") == curve
-
-
-def _make_key(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
-    """Return a key object of the library, or None if the key is invalid or weak."""
-    import jwt
-
-    public = {name: value for name, value in key.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}
-    try:
-        made = jwt.PyJWK(public, "EdDSA" if algorithm in _ED25519 else algorithm)
-    except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError):
-        return None
-    made.algorithm_name = algorithm  # the name in the token's header; the library knows only the older name
-    return None if key["kty"] == "RSA" and made.key.key_size < MIN_RSA_BITS else made

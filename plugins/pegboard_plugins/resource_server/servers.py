@@ -7,10 +7,8 @@ from typing import Any, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
+from pegboard.client import SignatureKeys
 from pegboard_plugins.resource_server.settings import as_server, checked_url
-
-ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
-"""The supported signature algorithms. All are asymmetric."""
 
 
 class Introspection(PluginConfig):
@@ -69,9 +67,9 @@ class AuthorizationServer(PluginConfig):
     @field_validator("algorithms")
     @classmethod
     def _check_algorithms(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        if not given or (wrong := set(given) - set(ALGORITHMS)):
+        if not given or (wrong := set(given) - set(SignatureKeys.ALGORITHMS)):
             problem = f"unsupported algorithm {min(wrong)}" if given else "no algorithm"
-            raise ValueError(f"{problem}: choose from {', '.join(ALGORITHMS)}")
+            raise ValueError(f"{problem}: choose from {', '.join(SignatureKeys.ALGORITHMS)}")
         return given
 
     @model_validator(mode="after")

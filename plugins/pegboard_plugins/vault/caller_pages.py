@@ -6,11 +6,11 @@ then the browser goes to the provider, and only this browser can end the login.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
-from time import time
 from typing import Any, NamedTuple
 
 from pegboard.client import (
@@ -19,10 +19,13 @@ from pegboard.client import (
     JsonRequests,
     LoginFailedError,
     OAuthClient,
+    ServerUnavailableError,
     at_server,
     authorization_request,
     credentials,
     find_server,
+    id_token_claims,
+    is_outage,
     names_this_machine,
     received_code,
     refusal,
@@ -30,14 +33,13 @@ from pegboard.client import (
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page
 from pegboard.types import Request, Response
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
-from pegboard_plugins.vault.provider_client import claims_of
 from pegboard_plugins.vault.vault_settings import CallerSettings
+
+logger = logging.getLogger("pegboard.plugins.vault")
 
 OPEN, IDENTIFY, CALLBACK = "/vault/login", "/vault/identity", "/vault/callback"
 MAX_BROWSERS = 10_000
 """The limit of browsers that log in at the issuer. The oldest are forgotten first."""
-CLOCK_SECONDS = 60.0
-"""The tolerated difference between the clocks of host and issuer."""
 
 
 class _Browser(NamedTuple):
@@ -108,8 +110,8 @@ class CallerPages:
             return message_page(404, "This login has ended. Start it again")
         try:
             browser = await self._request_identity(flow)
-        except LoginFailedError:
-            return message_page(502, "The server that knows you cannot be reached. Try again later")
+        except LoginFailedError as error:
+            return _outage_page(error)
         self._browsers[browser.request.state] = browser
         if len(self._browsers) > MAX_BROWSERS:
             del self._browsers[next(iter(self._browsers))]
@@ -127,9 +129,12 @@ class CallerPages:
         del self._browsers[browser.request.state]
         try:
             claims = await self._claims(browser, request.query)
-        except LoginFailedError:
+        except ServerUnavailableError as error:
+            return _outage_page(error)
+        except LoginFailedError as error:
+            logger.warning("a caller cannot be identified: %s", error)
             return message_page(400, "The login failed. Open the link again")
-        if (claims.get("iss"), claims.get(self._settings.subject_claim)) != (self._settings.issuer, flow.key.subject):
+        if claims.get(self._settings.subject_claim) != flow.key.subject:
             return message_page(
                 403, "Another user has started this login. Close this page, and tell the sender of the link"
             )
@@ -170,11 +175,7 @@ class CallerPages:
         return _Browser(flow=flow, secret=token_urlsafe(32), request=made, nonce=nonce)
 
     async def _claims(self, browser: _Browser, fields: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return the claims of the ID token for a response of the issuer.
-
-        The token comes from the token endpoint, so TLS replaces the check of its signature (OpenID Connect Core,
-        section 3.1.3.7).
-        """
+        """Return the claims of the ID token for a response of the issuer."""
         server = browser.request.server
         headers, own = credentials(at_server(self._client, server), server.issuer)
         form = {
@@ -185,25 +186,16 @@ class CallerPages:
         }
         exchange = AiohttpExchange()
         try:
-            sent = self._requests(exchange).post_form(server.token_endpoint, {**form, **own}, headers)
-            status, document = await sent
+            requests = self._requests(exchange)
+            status, document = await requests.post_form(server.token_endpoint, {**form, **own}, headers)
+            if is_outage(status) or document is None:
+                raise ServerUnavailableError(f"{server.token_endpoint} sent no tokens, but status {status}.")
+            if status != 200:
+                raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
+            token = document.get("id_token")
+            return await id_token_claims(requests, server, self._client.client_id, browser.nonce, token)
         finally:
             await exchange.close()
-        if status != 200:
-            raise LoginFailedError(refusal(f"{server.issuer} refuses a token", status, {}))
-        claims = claims_of((document or {}).get("id_token"))
-        if claims is None:
-            raise LoginFailedError("the issuer sent no valid ID token.")
-        audience = claims.get("aud")
-        expiry = claims.get("exp")
-        if (
-            claims.get("nonce") != browser.nonce
-            or (audience if isinstance(audience, list) else [audience]) != [self._client.client_id]
-            or not isinstance(expiry, int | float)
-            or expiry < time() - CLOCK_SECONDS
-        ):
-            raise LoginFailedError("the ID token belongs to another login.")
-        return claims
 
     def _requests(self, exchange: AiohttpExchange) -> JsonRequests:
         return JsonRequests(exchange, allows_loopback=names_this_machine(self._settings.issuer))
@@ -230,6 +222,11 @@ class CallerPages:
             if flow.request is not None and compare_digest(state.encode(), flow.request.state.encode()):
                 return flow
         return None
+
+
+def _outage_page(error: LoginFailedError) -> Response:
+    logger.error("a caller cannot be identified: %s", error)
+    return message_page(502, "The server that knows you cannot be reached. Try again later")
 
 
 def _redirect(url: str, headers: Mapping[str, str]) -> Response:

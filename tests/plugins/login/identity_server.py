@@ -11,7 +11,9 @@ from urllib.parse import urlencode
 
 import jwt
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
+from tests.support.issuer import RSA_KEY, public
 from tests.support.loopback_server import LoopbackServer
 
 
@@ -22,6 +24,9 @@ class IdentityServer(LoopbackServer):
         url: its address.
         claims: members of ID tokens to add or change.
         userinfo: the claims of its userinfo endpoint.
+        key: the key that signs ID tokens.
+        algorithm: the algorithm of this signature.
+        down: the end of the path at which it fails.
         answer: members of the authorization response to change; "" removes one.
         refusal: the next response of the token endpoint.
         broken: the parts of a response of the token endpoint that no provider sends.
@@ -34,6 +39,9 @@ class IdentityServer(LoopbackServer):
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {"email": "Ann@Example.com", "email_verified": True, "name": "Ann"}
         self.userinfo: dict[str, Any] = {}
+        self.key: Any = RSA_KEY
+        self.algorithm = "RS256"
+        self.down = ""
         self.answer: dict[str, str] = {}
         self.refusal: dict[str, str] | None = None
         self.broken: dict[str, Any] = {}
@@ -44,24 +52,32 @@ class IdentityServer(LoopbackServer):
         self.memberships: tuple[str, ...] = ()
 
     def application(self) -> web.Application:
-        application = web.Application()
+        application = web.Application(middlewares=[self._fail])
         application.router.add_get("/.well-known/openid-configuration", self._describe)
         for path in ("/authorize", "/login/oauth/authorize"):
             application.router.add_get(path, self._authorize)
         for path in ("/token", "/login/oauth/access_token"):
             application.router.add_post(path, self._token)
         application.router.add_get("/userinfo", self._user)
+        application.router.add_get("/keys", self._keys)
         application.router.add_get("/api/v3/{path:.*}", self._github)
         return application
 
     def started(self) -> None:
         self.url = self.origin
 
+    @web.middleware
+    async def _fail(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if self.down and request.path.endswith(self.down):
+            return web.Response(status=503, text="<html>page-canary</html>")
+        return await handler(request)
+
     async def _describe(self, request: web.Request) -> web.Response:
         self.asked.set()
         await self.open.wait()
-        names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "userinfo_endpoint": "userinfo"}
-        return web.json_response({"issuer": self.url, **{name: f"{self.url}/{path}" for name, path in names.items()}})
+        names = ("authorize", "authorization_endpoint"), ("token", "token_endpoint"), ("userinfo", "userinfo_endpoint")
+        urls = {name: f"{self.url}/{path}" for path, name in (*names, ("keys", "jwks_uri"))}
+        return web.json_response({"issuer": self.url, **urls})
 
     async def _authorize(self, request: web.Request) -> web.Response:
         self.pages.append(dict(request.query))
@@ -78,8 +94,11 @@ class IdentityServer(LoopbackServer):
         if self.refusal is not None or digest != page["code_challenge"]:
             return web.json_response(self.refusal or {"error": "invalid_grant"}, status=400)
         claims = {"iss": self.url, "sub": "7", "aud": "host", "exp": time() + 60, "nonce": page["nonce"], **self.claims}
-        token = jwt.encode(claims, "0123456789abcdef0123456789abcdef")
+        token = jwt.encode(claims, self.key, algorithm=self.algorithm, headers={"kid": "one"})
         return web.json_response({"access_token": "access-canary", "token_type": "Bearer", "id_token": token})
+
+    async def _keys(self, request: web.Request) -> web.Response:
+        return web.json_response({"keys": [public(RSA_KEY, "one", "RS256")]})
 
     async def _user(self, request: web.Request) -> web.Response:
         return web.json_response({"sub": "7", **self.userinfo})

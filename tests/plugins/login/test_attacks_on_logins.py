@@ -17,10 +17,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pegboard_plugins.login import identity_provider
 from tests.plugins.login.front import BACK, CHALLENGE, KEY, Front
 from tests.plugins.login.identity_server import IdentityServer
+from tests.support.issuer import OTHER_RSA_KEY, RSA_KEY
 from tests.support.person import Person
 
 TRUE_KEY = HKDF(SHA256(), length=32, salt=None, info=b"pegboard login at+jwt").derive(KEY.encode())
 """The key that signs access tokens."""
+DEEP = urlsafe_b64encode(b"[" * 100_000).decode()
 
 
 async def question(front: Front, client: str, **changes: str) -> tuple[dict[str, str], str]:
@@ -37,42 +39,104 @@ async def test_mixed_up_issuer(front: Front, provider: IdentityServer, answer: d
 
 
 @pytest.mark.parametrize(
-    "claims",
+    ("claims", "said"),
     [
-        {"nonce": "other"},
-        {"aud": "other"},
-        {"aud": ["host", "other"], "azp": "other"},
-        {"iss": "https://evil.example"},
-        {"exp": 1},
-        {"exp": "never"},
-        {"nbf": 9_000_000_000},
-        {"sub": ""},
-        {"sub": "7" * 256},
-        {"sub": "7\n8"},
+        ({"nonce": "other"}, "nonce belongs to another login"),
+        ({"aud": "other"}, "aud is 'other'"),
+        ({"aud": ["host", "other"], "azp": "other"}, "azp is 'other'"),
+        ({"aud": ["host", "other"]}, "azp is missing"),
+        ({"iss": "https://evil.example"}, "iss is 'https://evil.example'"),
+        ({"exp": 1}, "seconds in the past, by the clock of this machine. Check this clock"),
+        ({"exp": "never"}, "exp is not a time"),
+        ({"nbf": 9_000_000_000}, "nbf is"),
+        ({"iat": 9_000_000_000}, "iat is"),
+        ({"sub": ""}, "sub is ''"),
+        ({"sub": "7" * 256}, "no valid claim sub"),
+        ({"sub": "7\n8"}, "no valid claim sub"),
     ],
 )
-async def test_invalid_id_token(front: Front, provider: IdentityServer, claims: dict[str, Any]) -> None:
+async def test_invalid_id_token(
+    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, claims: dict[str, Any], said: str
+) -> None:
     provider.claims = claims
     assert (await front.log_in(await front.client()))["error"] == "access_denied"
+    assert said in caplog.text
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("algorithm", "key", "said"),
     [
-        {"status": 500, "text": "<html>down</html>"},
-        {"text": "<html>fine</html>"},
-        {"text": "[" * 100_000},
-        {"text": json.dumps({"access_token": "x" * 300_000})},
-        {"text": json.dumps({"access_token": "x", "id_token": f"{urlsafe_b64encode(b'[' * 100_000).decode()}.e30.x"})},
-        {"status": 302, "headers": {"Location": "/token"}},
+        ("none", "", "alg is 'none'. Let the provider sign with RS256"),
+        ("HS256", "secret-canary-0123456789-0123456789", "alg is 'HS256'"),
+        ("RS256", OTHER_RSA_KEY, "no key of the issuer has signed it"),
+        ("RS384", RSA_KEY, "no key of the issuer has signed it"),
+    ],
+)
+async def test_an_id_token_that_the_issuer_has_not_signed(
+    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, algorithm: str, key: Any, said: str
+) -> None:
+    provider.algorithm, provider.key = algorithm, key
+    assert (await front.log_in(await front.client()))["error"] == "access_denied"
+    assert said in caplog.text
+
+
+async def test_an_id_token_for_several_clients(front: Front, provider: IdentityServer) -> None:
+    provider.claims = {"aud": ["other", "host"], "azp": "host"}
+    assert "code" in await front.log_in(await front.client())
+
+
+@pytest.mark.parametrize("kind", ["openid", "github"])
+@pytest.mark.parametrize("down", ["token", "keys", "userinfo", "/user", "/orgs/acme"])
+async def test_an_outage_of_the_provider_is_no_refusal(
+    provider: IdentityServer, caplog: pytest.LogCaptureFixture, kind: str, down: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    provider.claims, provider.memberships = {"groups": ["acme"]}, ("user/memberships/orgs/acme",)
+    async with Front(provider.url, {"kind": kind}, allowed_groups=["acme"]) as front:
+        client = await front.client()
+        assert "code" in await front.log_in(client)
+        provider.down = down
+        answer = await front.log_in(client)
+        page = await walk(front, "/login/programs")
+    is_asked = down.startswith("/") is (kind == "github") or down == "token"
+    assert answer.get("error") == ("temporarily_unavailable" if is_asked else None)
+    assert page == (502 if is_asked else 200)
+    assert "page-canary" not in caplog.text
+
+
+async def walk(front: Front, path: str) -> int:
+    """Return the status of the last page for a person who opens a page of the host."""
+    async with Person() as person:
+        await person.open(front.url + path)
+        return person.shown[0]
+
+
+async def test_a_provider_says_that_it_fails(front: Front, provider: IdentityServer) -> None:
+    provider.answer = {"error": "server_error", "code": ""}
+    assert (await front.log_in(await front.client()))["error"] == "temporarily_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ({"status": 500, "text": "<html>canary</html>"}, "temporarily_unavailable"),
+        ({"status": 429, "text": '{"error": "canary"}'}, "temporarily_unavailable"),
+        ({"text": "<html>canary</html>"}, "temporarily_unavailable"),
+        ({"text": "[" * 100_000}, "temporarily_unavailable"),
+        ({"text": json.dumps({"access_token": "x" * 300_000})}, "access_denied"),
+        ({"text": json.dumps({"access_token": "x", "id_token": f"{DEEP}.e30.x"})}, "access_denied"),
+        ({"text": json.dumps({"access_token": "x", "id_token": ["canary"]})}, "access_denied"),
+        ({"status": 302, "headers": {"Location": "/token"}}, "temporarily_unavailable"),
     ],
 )
 async def test_a_provider_with_a_broken_token_endpoint(
-    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, answer: dict[str, Any]
+    front: Front, provider: IdentityServer, caplog: pytest.LogCaptureFixture, answer: dict[str, Any], error: str
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     provider.broken = answer
-    assert (await front.log_in(await front.client()))["error"] == "access_denied"
+    assert (await front.log_in(await front.client()))["error"] == error
     assert "Traceback" not in caplog.text
+    assert "canary" not in caplog.text
 
 
 async def test_stolen_state_and_login_csrf(front: Front) -> None:

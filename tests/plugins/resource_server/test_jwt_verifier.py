@@ -14,9 +14,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from pegboard.client import SignatureKeys
 from pegboard.plugin import encode
 from pegboard_plugins.resource_server import introspection, jwt_verifier, token_authenticator
-from pegboard_plugins.resource_server.servers import ALGORITHMS
 from tests.plugins.resource_server.conftest import METADATA, Door, listed
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call, message
@@ -178,7 +178,7 @@ async def test_clocks_may_differ_by_the_leeway(issuer: Issuer, frozen: None, own
 # --- algorithms, keys and issuers
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", SignatureKeys.ALGORITHMS)
 async def test_only_listed_algorithms_are_accepted(algorithm: str) -> None:
     key = RSA_KEY if algorithm[:2] in ("RS", "PS") else made_key(algorithm)
     async with Issuer() as issuer, Door(issuer, server={"algorithms": [algorithm]}) as door:

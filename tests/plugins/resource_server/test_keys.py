@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from pegboard.client.oauth.signature_keys import MAX_CANDIDATES, MAX_KEYS
 from pegboard_plugins.resource_server.claims import CheckUnavailableError
 from pegboard_plugins.resource_server.documents import MAX_DOCUMENT_BYTES, FetchError
-from pegboard_plugins.resource_server.keys import MAX_CANDIDATES, MAX_KEYS, KeySet
+from pegboard_plugins.resource_server.keys import KeySet
 from tests.plugins.resource_server.conftest import Door, make_config
 from tests.support.issuer import OTHER_RSA_KEY, RSA_KEY, Issuer, made_key, public
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from aiohttp import web
 from pydantic import ValidationError
 
 from pegboard_plugins.vault.vault_settings import CallerSettings
 from tests.plugins.vault import network_kit
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, ask, call
-from tests.support.issuer import RESOURCE
+from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, public
 from tests.support.login_issuer import LoginIssuer
 from tests.support.oidc import free_port
 from tests.support.person import Person
@@ -138,6 +139,21 @@ async def test_an_id_token_of_another_login_proves_nothing(network: Network, cha
         await person.open(await network.link("ann"))
         assert person.shown[0] == 400
         assert network.provider.pages == []
+        claim = "azp" if isinstance(changed.get("aud"), list) else next(iter(changed))
+        await network.served.said(f"a caller cannot be identified: the ID token is invalid: {claim} ")
+
+
+async def test_an_id_token_needs_a_key_of_the_issuer(network: Network) -> None:
+    async with Person() as person:
+        link = await network.link("ann")
+        network.issuer.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+        await person.open(link)
+        assert person.shown[0] == 400
+        assert network.provider.pages == []
+        network.issuer.answer = web.Response(status=503, text="page-canary")
+        await person.open(link)
+        assert (person.shown[0], "cannot be reached" in person.shown[1]) == (502, True)
+        assert "canary" not in network.served.stderr
 
 
 async def test_another_claim_names_the_subject(tmp_path: Path) -> None:

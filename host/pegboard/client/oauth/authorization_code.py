@@ -9,10 +9,12 @@ from hmac import compare_digest
 from secrets import token_urlsafe
 from urllib.parse import urlencode, urlsplit
 
-from pegboard.client.oauth.json_requests import LoginFailedError
+from pegboard.client.oauth.json_requests import LoginFailedError, ServerUnavailableError
 from pegboard.client.oauth.refusals import refusal
 from pegboard.client.oauth.server_metadata import ServerMetadata
 from pegboard.records import NamedTuple
+
+_OUTAGES = ("server_error", "temporarily_unavailable")
 
 
 class AuthorizationRequest(NamedTuple):
@@ -78,6 +80,7 @@ def received_code(request: AuthorizationRequest, fields: Mapping[str, str]) -> s
     """Return the authorization code of a response.
 
     Raises:
+        ServerUnavailableError: the authorization server fails at present (RFC 6749, section 4.1.2.1).
         LoginFailedError: another server sent the response, or the person or the server refused consent.
     """
     server = request.server
@@ -89,7 +92,8 @@ def received_code(request: AuthorizationRequest, fields: Mapping[str, str]) -> s
     if issuer is not None and issuer != server.issuer:
         raise LoginFailedError("the response does not come from the authorization server of this login.")
     if "error" in fields:
-        raise LoginFailedError(refusal(f"{server.issuer} does not authorize this client", None, fields))
+        failed = ServerUnavailableError if fields["error"] in _OUTAGES else LoginFailedError
+        raise failed(refusal(f"{server.issuer} does not authorize this client", None, fields))
     if not fields.get("code"):
         raise LoginFailedError(f"{server.issuer} sent no authorization code.")
     return fields["code"]

@@ -26,6 +26,10 @@ class LoginFailedError(Exception):
     """A login failed. The message is for the person and has no credentials."""
 
 
+class ServerUnavailableError(LoginFailedError):
+    """The authorization server does not respond, or fails at present. The same login may succeed later."""
+
+
 class JsonRequests:
     """Sends the requests of one login.
 
@@ -49,8 +53,12 @@ class JsonRequests:
 
     async def get(self, url: str, headers: Mapping[str, str] = EMPTY) -> dict[str, Any] | None:
         """Return the JSON object at a URL, or None if the response is anything else."""
-        status, document = await self._send("GET", url, headers, None)
+        status, document = await self.get_with_status(url, headers)
         return document if status == 200 else None
+
+    async def get_with_status(self, url: str, headers: Mapping[str, str] = EMPTY) -> tuple[int, dict[str, Any] | None]:
+        """Return the status of a URL, and the body if it is a JSON object."""
+        return await self._send("GET", url, headers, None)
 
     async def post_form(
         self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
@@ -82,9 +90,16 @@ class JsonRequests:
                             )
                     return reply.status, _object(bytes(content))
         except TransportError as error:
-            raise LoginFailedError(f"{url} cannot be reached: {error}") from error
+            raise ServerUnavailableError(f"{url} cannot be reached: {error}") from error
         except TimeoutError:
-            raise LoginFailedError(f"{url} did not respond within {MAX_LOGIN_REQUEST_SECONDS:.0f} seconds.") from None
+            raise ServerUnavailableError(
+                f"{url} did not respond within {MAX_LOGIN_REQUEST_SECONDS:.0f} seconds."
+            ) from None
+
+
+def is_outage(status: int) -> bool:
+    """Return True if a status means that the same request may succeed later."""
+    return status >= 500 or status == 429
 
 
 def _object(content: bytes) -> dict[str, Any] | None:

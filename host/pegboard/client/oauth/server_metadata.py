@@ -38,6 +38,7 @@ class ServerMetadata(NamedTuple):
         revocation_endpoint: the URL for token revocation (RFC 7009); "" if it has none.
         device_endpoint: the URL for device authorization (RFC 8628); "" if it has none.
         userinfo_endpoint: the URL for claims about the person (OpenID Connect); "" if it has none.
+        jwks_uri: the URL of its keys; "" if it has none.
         scopes: the scopes that it names.
         grant_types: the grants that it supports; empty if it does not name them.
         auth_methods: the ways to authenticate a client at the token endpoint; empty if it does not name them.
@@ -53,6 +54,7 @@ class ServerMetadata(NamedTuple):
     revocation_endpoint: str = ""
     device_endpoint: str = ""
     userinfo_endpoint: str = ""
+    jwks_uri: str = ""
     scopes: tuple[str, ...] = ()
     grant_types: tuple[str, ...] = ()
     auth_methods: tuple[str, ...] = ()
@@ -147,6 +149,7 @@ def _server_metadata(document: Mapping[str, Any], address: str, issuer: str) -> 
         revocation_endpoint=_text(document, "revocation_endpoint"),
         device_endpoint=_text(document, "device_authorization_endpoint"),
         userinfo_endpoint=_text(document, "userinfo_endpoint"),
+        jwks_uri=_text(document, "jwks_uri"),
         scopes=valid_scopes(_texts(document, "scopes_supported")),
         grant_types=_texts(document, "grant_types_supported"),
         auth_methods=_texts(document, "token_endpoint_auth_methods_supported"),
