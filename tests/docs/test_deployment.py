@@ -55,6 +55,14 @@ def test_kubernetes_ends_a_pod_before_it_starts_the_next() -> None:
     )
 
 
+def test_volumes_hold_the_state_directory_of_the_container() -> None:
+    """The directory of an emptyDir has mode 0777, which the host refuses as its state directory."""
+    (state,) = re.findall(r"PEGBOARD_STATE_DIR=(\S+)", (DEPLOY / "Containerfile").read_text())
+    volumes = [(DEPLOY / name).read_text() for name in ("compose.yaml", "kubernetes.yaml")]
+    mounted = [re.findall(r"(?:state:|mountPath: )(/var/\S+)", text) for text in volumes]
+    assert [[Path(path) in Path(state).parents for path in paths] for paths in mounted] == [[True], [True]]
+
+
 @pytest.mark.skipif(uv() is None, reason="the container is installed with uv")
 def test_the_container_is_installed_from_the_lock(tmp_path: Path) -> None:
     for name in re.findall(r"(?m)^!(.+)", (ROOT / ".dockerignore").read_text()):

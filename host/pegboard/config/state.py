@@ -17,10 +17,35 @@ from pegboard.config.files import without_waiting
 STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
 
-def state_directory(environ: Mapping[str, str]) -> Path | None:
-    """Return the user's state directory (XDG Base Directory 0.8), or None if the user has no home directory.
+class UnsafeStateError(PermissionError):
+    """Other users can change the state directory, or know a secret in it. The message has the fix."""
 
-    `PEGBOARD_STATE_DIR` selects another directory. Relative paths count as unset. The directory need not exist.
+
+def state_directory(environ: Mapping[str, str]) -> Path | None:
+    """Return the user's state directory, or None if the user has no home directory. The directory need not exist.
+
+    Raises:
+        UnsafeStateError: every user can write the directory. Other users could then place or replace files in it.
+    """
+    directory = state_location(environ)
+    if directory is None or os.name != "posix":
+        return directory
+    try:
+        mode = directory.stat().st_mode
+    except OSError:  # it does not exist, or its use fails with a better message
+        return directory
+    if mode & stat.S_IWOTH:
+        raise UnsafeStateError(
+            f"every user can write the state directory {directory}: run chmod o-w {directory}, or set "
+            f"{STATE_VARIABLE} to a directory of your own"
+        )
+    return directory
+
+
+def state_location(environ: Mapping[str, str]) -> Path | None:
+    """Return the path of the state directory (XDG Base Directory 0.8), or None if the user has no home directory.
+
+    `PEGBOARD_STATE_DIR` selects another directory. Relative paths count as unset.
     """
     own = Path(environ.get(STATE_VARIABLE) or "")
     if own.is_absolute():
@@ -41,10 +66,16 @@ def path_and_reason(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
 
 
-def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
+def read_state(name: str, environ: Mapping[str, str], *, secret: bool = False) -> bytes | None:
     """Return the content of a state file, or None if it does not exist.
 
+    Args:
+        name: the name of the state file.
+        environ: the variables that select the directory.
+        secret: True to refuse a file that other users can read or change.
+
     Raises:
+        UnsafeStateError: other users can read or change the secret, or write the directory.
         OSError: the file cannot be read or is not a regular file, or its owner is neither the user of this process nor
             root.
     """
@@ -58,6 +89,12 @@ def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
                 raise OSError(f"{directory / name} is not a regular file")
             if os.name == "posix" and status.st_uid not in (0, os.geteuid()):
                 raise PermissionError(f"{directory / name} belongs to another user")
+            if secret and os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                path = directory / name
+                raise UnsafeStateError(
+                    f"other users can read or change {path}: run chmod 600 {path}, or remove the file, "
+                    "because they may know its content"
+                )
             return file.read()
     except FileNotFoundError:
         return None
@@ -96,21 +133,22 @@ def probe_state(environ: Mapping[str, str]) -> None:
 
 
 def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes:
-    """Return the content of a state file. If the file does not exist, create it with `content`.
+    """Return the secret in a state file. If the file does not exist, create it with `content`.
 
     Concurrent callers all return the content of the file that was created first. A power failure does not lose a file
     that this function has created.
 
     Raises:
+        UnsafeStateError: other users can read or change the file, or write the directory.
         OSError: the file can neither be read nor created, or the user has no home directory.
     """
-    found = read_state(name, environ)
+    found = read_state(name, environ, secret=True)
     if found is None:
         with _written(name, content, environ, sync=True) as temporary:
             with suppress(FileExistsError):
                 os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
             _sync_folder(temporary.parent)
-        found = read_state(name, environ)
+        found = read_state(name, environ, secret=True)
         assert found is not None
     return found
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from hmac import compare_digest
 
-from pegboard.config.state import create_state, probe_state, read_state, state_directory
+from pegboard.config.state import UnsafeStateError, create_state, probe_state, read_state, state_location
 from pegboard.errors import ConfigError
 from pegboard.routing.bearer import SECRET_BYTES, is_bearer_token, is_weak_secret
 from pegboard.types.callers import LOCAL
@@ -50,11 +50,14 @@ def operator_token(environ: Mapping[str, str]) -> str:
 
     Raises:
         OSError: the file cannot be read or created.
-        ConfigError: the file does not contain a valid token.
+        ConfigError: the file does not contain a valid token, or other users can read it or write the directory.
     """
     from secrets import token_urlsafe  # not needed over stdio
 
-    return _checked(create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ), environ)
+    try:
+        return _checked(create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ), environ)
+    except UnsafeStateError as error:
+        raise ConfigError([str(error)]) from None
 
 
 def check_operator_token(environ: Mapping[str, str]) -> None:
@@ -62,30 +65,30 @@ def check_operator_token(environ: Mapping[str, str]) -> None:
 
     Raises:
         OSError: the file cannot be read, or it does not exist and cannot be created.
-        ConfigError: the file does not contain a valid token.
+        ConfigError: the file does not contain a valid token, or other users can read it or write the directory.
     """
-    found = read_state(STATE_FILE, environ)
-    if found is None:
-        probe_state(environ)
-    else:
-        _checked(found, environ)
+    try:
+        found = read_state(STATE_FILE, environ, secret=True)
+        if found is None:
+            probe_state(environ)
+        else:
+            _checked(found, environ)
+    except UnsafeStateError as error:
+        raise ConfigError([str(error)]) from None
 
 
 def _checked(content: bytes, environ: Mapping[str, str]) -> str:
     """Return the token in a file.
 
     Raises:
-        OSError: the file cannot be read.
-        ConfigError: it is not a valid token, or others can read the file.
+        ConfigError: it is not a valid token.
     """
     token, path = content.decode("ascii", "replace").strip(), token_file(environ)
     if not is_bearer_token(token) or is_weak_secret(token):
         raise ConfigError([f"{path} does not contain an operator token: remove the file, and start again"])
-    if os.name == "posix" and os.stat(path).st_mode & 0o077:
-        raise ConfigError([f"others can read the operator token in {path}: remove the file, and start again"])
     return token
 
 
 def token_file(environ: Mapping[str, str]) -> str:
     """Return the path of the operator token, for messages."""
-    return os.path.join(state_directory(environ) or "", STATE_FILE)
+    return os.path.join(state_location(environ) or "", STATE_FILE)

@@ -137,7 +137,10 @@ class GrantStore:
     def _place(self) -> Path:
         if self._path is not None:
             return Path(self._path)
-        directory = state_directory(os.environ)
+        try:
+            directory = state_directory(os.environ)
+        except OSError as error:
+            raise LoginStateError(f"the file of logins cannot be used: {error}") from error
         if directory is None:
             raise LoginStateError("there is no state directory for logins: set [plugins.login] database")
         return directory / "login.db"

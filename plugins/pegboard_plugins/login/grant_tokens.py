@@ -135,7 +135,6 @@ class GrantTokens:
             "iat": int(now),
             "jti": token_urlsafe(8),
             "grant": grant.id,
-            **{name: value for name, value in (("email", person.email), ("name", person.name)) if value},
         }
         follow = {"grant": grant.id, "number": grant.number + 1}
         return {

@@ -95,20 +95,25 @@ class LoginAuthenticator:
         return known.caller if known is not None and known.until > time() else None
 
     async def _caller(self, token: str) -> Caller | None:
-        """Return the caller of a valid token whose login has not ended, and whose person the settings still allow."""
+        """Return the caller of a valid token whose login has not ended, and whose person the settings still allow.
+
+        The login names the person. The token only narrows its scopes.
+        """
         claims = self._signer.read(ACCESS_KIND, token)
         if claims is None or claims["aud"] != self._config.resource:
             return None
         grant = await self._grants.load(claims["grant"])
         if grant is None or not self._config.admits(grant.person):
             return None
+        person, scopes = grant.person, set(claims["scope"].split()) & set(grant.scopes)
+        known = {"email": person.email, "name": person.name}
         return Caller(
-            claims["sub"],
-            scopes=frozenset(self._config.granted(tuple(claims["scope"].split()), grant.person)),
-            client_id=claims["client_id"],
+            person.subject,
+            scopes=frozenset(self._config.granted(tuple(scopes), person)),
+            client_id=grant.client,
             expires_at=float(claims["exp"]),
             resource=self._config.resource,
-            extra=MappingProxyType({name: claims[name] for name in ("email", "name") if name in claims}),
+            extra=MappingProxyType({name: text for name, text in known.items() if text}),
             issuer=self._config.issuer,
         )
 

@@ -223,7 +223,10 @@ def login_flows(config: VaultConfig) -> LoginFlows:
     """Return the logins for the settings. The file of tokens is opened at its first use."""
 
     def open_store() -> VaultStore:
-        directory = state_directory(os.environ)
+        try:
+            directory = state_directory(os.environ)
+        except OSError as error:
+            raise VaultError(f"the vault cannot be used: {error}") from error
         if directory is None:
             raise VaultError("the vault has no directory: set HOME or PEGBOARD_STATE_DIR")
         keys = vault_keys(config)

@@ -7,7 +7,7 @@ from secrets import token_hex
 
 from pegboard.plugin import create_state, is_weak_secret, state_directory
 from pegboard_plugins.vault.vault_settings import VaultConfig
-from pegboard_plugins.vault.vault_store import VaultError, check_mode
+from pegboard_plugins.vault.vault_store import VaultError
 
 KEY_BYTES = 32
 KEY_NAME = "vault-key"
@@ -28,11 +28,10 @@ def vault_keys(config: VaultConfig) -> list[str]:
 
 
 def _of_file() -> str:
-    directory = state_directory(os.environ)
     try:
         key = create_state(KEY_NAME, token_hex(KEY_BYTES).encode(), os.environ).decode("ascii").strip()
+        directory = state_directory(os.environ)
         assert directory is not None
-        check_mode(directory / KEY_NAME)
     except (OSError, UnicodeDecodeError) as error:
         raise VaultError(f"the key of the vault cannot be read: {error}") from error
     if is_weak_secret(key):

@@ -211,6 +211,22 @@ def test_modes_and_the_state_directory_are_fixed(pegboard: Command) -> None:
     assert found(pegboard, "state directory") + found(pegboard, "file modes") == []
 
 
+def test_a_state_directory_that_every_user_can_write_is_an_error_and_one_of_a_group_a_warning(
+    pegboard: Command,
+) -> None:
+    state = pegboard.folder / "state" / "pegboard"
+    state.mkdir(parents=True)
+    for mode, level in ((0o777, "error"), (0o770, "warning")):
+        state.chmod(mode)
+        (one,) = found(pegboard, "state directory")
+        assert (one["level"], one["fixable"]) == (level, True)
+        assert f"(mode {mode:04o})" in one["message"]
+    if os.geteuid() == 0:
+        os.chown(state, 65532, -1)  # a volume of a container belongs to another user
+        (one,) = found(pegboard, "state directory")
+        assert (one["level"], one["fixable"]) == ("warning", False)
+
+
 def test_a_lock_that_others_can_change_is_reported_and_not_fixed(pegboard: Command) -> None:
     pegboard("lock")
     assert found(pegboard, "file modes") == []

@@ -14,7 +14,15 @@ from typing import Any
 
 import pytest
 
-from pegboard.config.state import create_state, read_state, state_directory, write_state
+from pegboard.config.state import (
+    UnsafeStateError,
+    create_state,
+    read_state,
+    remove_state,
+    state_directory,
+    state_lock,
+    write_state,
+)
 
 
 def test_the_first_absolute_path_counts() -> None:
@@ -41,6 +49,42 @@ def test_a_pipe_in_place_of_a_file_is_an_error(tmp_path: Path) -> None:
     for read in (read_state, partial(create_state, content=b"key")):
         with pytest.raises(OSError, match="is not a regular file"):
             read("token", environ={"PEGBOARD_STATE_DIR": str(tmp_path)})
+
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o602])
+def test_a_secret_that_others_can_read_or_change_is_refused(mode: int, tmp_path: Path) -> None:
+    environ = {"PEGBOARD_STATE_DIR": str(tmp_path)}
+    create_state("key", b"secret", environ)
+    (tmp_path / "key").chmod(mode)
+    for read in (partial(create_state, content=b"other"), partial(read_state, secret=True)):
+        with pytest.raises(UnsafeStateError, match=f"other users can read or change {tmp_path}/key: run chmod 600"):
+            read("key", environ=environ)
+    assert read_state("key", environ) == b"secret"
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
+def test_a_directory_that_every_user_can_write_is_refused(mode: int, tmp_path: Path) -> None:
+    environ = {"PEGBOARD_STATE_DIR": str(tmp_path / "state")}
+    write_state("key", b"secret", environ)
+    (tmp_path / "state").chmod(mode)
+    uses: list[Callable[[], object]] = [
+        partial(state_directory, environ),
+        partial(read_state, "key", environ),
+        partial(write_state, "key", b"", environ),
+        partial(create_state, "key", b"", environ),
+        partial(remove_state, "key", environ),
+        state_lock("key", environ).__enter__,
+    ]
+    for use in uses:
+        with pytest.raises(UnsafeStateError, match=f"run chmod o-w {tmp_path}/state, or set PEGBOARD_STATE_DIR"):
+            use()
+    (tmp_path / "state").chmod(0o770)  # a volume of a container
+    assert read_state("key", environ) == b"secret"
 
 
 def test_of_concurrent_creators_one_wins(tmp_path: Path) -> None:

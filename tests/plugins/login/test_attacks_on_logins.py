@@ -14,9 +14,11 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from pegboard.types import Caller, Request
 from pegboard_plugins.login import identity_provider
 from tests.plugins.login.front import BACK, CHALLENGE, KEY, Front
 from tests.plugins.login.identity_server import IdentityServer
+from tests.support.fields import Fields
 from tests.support.issuer import OTHER_RSA_KEY, RSA_KEY
 from tests.support.person import Person
 
@@ -358,6 +360,18 @@ async def test_forged_access_tokens(front: Front, algorithm: str, key: str | byt
     own = jwt.decode(token, options={"verify_signature": False})
     assert await front.status(jwt.encode({**own, "jti": "2"}, TRUE_KEY, "HS256")) == 200
     assert await front.status(jwt.encode({**own, **claims}, key, algorithm)) == 401
+
+
+async def test_the_stored_login_names_the_caller(front: Front) -> None:
+    """Who has the key can sign every token, but cannot add a person, a client or a scope to a login."""
+    client = await front.client()
+    own = jwt.decode((await front.tokens(client, scope="work"))["access_token"], options={"verify_signature": False})
+    claims = {"sub": "8", "email": "eve@example.com", "name": "Eve", "client_id": "evil", "scope": "work other"}
+    request = Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {jwt.encode(own | claims, TRUE_KEY)}")]))
+    caller = await front.host.authenticate(request, "mcp")
+    assert isinstance(caller, Caller)
+    assert (caller.subject, caller.client_id, *caller.scopes) == ("7", own["client_id"], "work")
+    assert caller.extra == {"email": "ann@example.com", "name": "Ann"}
 
 
 async def test_the_issuer_is_compared_exactly(

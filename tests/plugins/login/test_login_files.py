@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pegboard.plugin import create_state
 from pegboard_plugins.login import grant_store
-from tests.plugins.login.front import Front
+from tests.plugins.login.front import KEY, Front
 from tests.plugins.login.identity_server import IdentityServer
 from tests.support.person import Person
 
@@ -70,11 +72,31 @@ async def test_a_key_that_is_empty_signs_nothing(
     provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A crash can leave an empty file. Everyone could then sign tokens."""
-    (state / "login-key").write_bytes(b"")
+    create_state("login-key", b"", os.environ)
     async with Front(provider.url, keys=[]) as front:
         assert (await front.register()).status == 503
         assert await front.status("x") == 503
     assert "login-key in the state directory is damaged: remove it" in caplog.text
+
+
+async def test_a_key_that_others_can_read_signs_nothing(
+    provider: IdentityServer, state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    create_state("login-key", KEY.encode(), os.environ)
+    (state / "login-key").chmod(0o644)
+    async with Front(provider.url, keys=[]) as front:
+        assert (await front.register()).status == 503
+    assert f"other users can read or change {state / 'login-key'}: run chmod 600" in caplog.text
+
+
+async def test_files_are_not_opened_in_a_directory_that_every_user_can_write(
+    front: Front, state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = await front.client()
+    os.chmod(state, 0o777)
+    assert (await front.log_in(client))["error"] == "server_error"
+    assert f"run chmod o-w {state}" in caplog.text
+    assert modes(state) == {}
 
 
 async def test_a_stranger_does_not_reach_the_file(front: Front, state: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pegboard_plugins.vault.vault_keys import vault_keys
 from pegboard_plugins.vault.vault_settings import VaultConfig
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError, VaultStore, VaultToken
+from tests.plugins.vault.conftest import logins
 
 ANN, BEN = TokenKey("", "ann", "acme"), TokenKey("", "ben", "acme")
 TOKEN = VaultToken("access-canary", "refresh-canary", 7.0, ("read",), "octocat")
@@ -101,6 +102,15 @@ def test_others_must_not_read_the_key(state: Path) -> None:
     (state / "vault-key").chmod(0o640)
     with pytest.raises(VaultError, match="chmod 600"):
         vault_keys(VaultConfig())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is about POSIX modes")
+async def test_the_file_is_not_opened_in_a_directory_that_every_user_can_write(state: Path) -> None:
+    os.chmod(state, 0o777)
+    for keys in ([], [OLD]):
+        with pytest.raises(VaultError, match=f"run chmod o-w {state}"):
+            await logins({"client_id": "x", "issuer": "https://a.example"}, keys=keys).tokens.load(ANN)
+    assert os.listdir(state) == []
 
 
 def test_the_key_may_be_in_the_keyring(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

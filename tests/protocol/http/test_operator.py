@@ -56,10 +56,14 @@ def test_a_token_that_others_may_know_stops_the_start(tmp_path: Path) -> None:
     for command in ("operator-token", "serve"):
         done = run(tmp_path, command)
         assert done.returncode == 3
-        assert "others can read" in done.stderr
+        assert "other users can read or change" in done.stderr
         assert "remove " in done.stderr
         token_file(tmp_path).chmod(0o644)
     token_file(tmp_path).chmod(0o600)
+    token_file(tmp_path).parent.chmod(0o777)
+    done = run(tmp_path, "serve")
+    assert (done.returncode, f"run chmod o-w {token_file(tmp_path).parent}" in done.stderr) == (3, True)
+    token_file(tmp_path).parent.chmod(0o700)
     token_file(tmp_path).write_text("x" * 43)
     done = run(tmp_path, "serve")
     assert (done.returncode, "does not contain an operator token" in done.stderr) == (3, True)

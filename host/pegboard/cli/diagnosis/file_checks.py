@@ -13,9 +13,9 @@ from pegboard.cli.configure.client_file import ClientFileError
 from pegboard.cli.configure.clients import CLIENTS
 from pegboard.cli.configure.entry_file import EntryFile
 from pegboard.cli.configure.server_entry import from_client, starts_pegboard
-from pegboard.cli.diagnosis.finding import Finding
+from pegboard.cli.diagnosis.finding import Finding, FindingLevel
 from pegboard.config.files import others_can_change
-from pegboard.config.state import STATE_VARIABLE, probe_state, state_directory
+from pegboard.config.state import STATE_VARIABLE, UnsafeStateError, probe_state, state_location
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.plugins import contributions_of
@@ -28,7 +28,7 @@ OTHER_STATE = f"set {STATE_VARIABLE} to a directory that you can write"
 
 def check_state_directory(host: Host) -> Iterator[Finding]:
     """Report a state directory that is missing, not writable, full, or open to other users."""
-    folder = state_directory(os.environ)
+    folder = state_location(os.environ)
     if folder is None:
         message = "there is no state directory, because no home directory is set"
         yield Finding("warning", message, f"set HOME or {STATE_VARIABLE}")
@@ -41,15 +41,28 @@ def check_state_directory(host: Host) -> Iterator[Finding]:
     elif not os.access(folder, os.W_OK | os.X_OK):
         yield Finding("warning", f"the state directory {folder} is not writable", OTHER_STATE)
     else:
+        yield from _state_mode(folder)
         try:
             probe_state(os.environ)
+        except UnsafeStateError:
+            pass  # its mode is reported
         except OSError as error:
             message = f"the state directory {folder} cannot be written: {error.strerror}"
             yield Finding("warning", message, f"free some space, or {OTHER_STATE}")
-        yield from _private(folder, "the state directory", stat.S_IRWXU)
         for file in sorted(folder.iterdir()):
             if file.is_file() and not file.is_symlink():
                 yield from _private(file, "the state file", stat.S_IRUSR | stat.S_IWUSR)
+
+
+def _state_mode(folder: Path) -> Iterator[Finding]:
+    status = folder.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    if os.name != "posix" or not mode & (_WRITABLE_BY_OTHERS if status.st_uid != os.geteuid() else _OF_OTHERS):
+        return
+    level: FindingLevel = "error" if mode & stat.S_IWOTH else "warning"
+    who = "every user can write" if level == "error" else "other users can read or change"
+    repair = partial(_change, folder, stat.S_IRWXU) if status.st_uid == os.geteuid() else None
+    yield Finding(level, f"{who} the state directory {folder} (mode {mode:04o})", f"chmod 0700 {folder}", repair=repair)
 
 
 def check_file_modes(host: Host) -> Iterator[Finding]:

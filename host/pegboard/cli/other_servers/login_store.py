@@ -24,7 +24,7 @@ class LoginStore:
     async def load(self, server: str) -> Mapping[str, Any] | None:
         """Return the login at a server. A damaged file counts as absent."""
         try:
-            content = read_state(_file(server), self._environ)
+            content = read_state(_file(server), self._environ, secret=True)
         except OSError as error:
             raise MCPError(f"the login at {server} cannot be read: {error.strerror or error}") from error
         try:

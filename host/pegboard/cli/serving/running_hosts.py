@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from socket import gethostname
 from typing import Any, Self
 
-from pegboard.config.state import read_state, remove_state, state_directory, state_lock, write_state
+from pegboard.config.state import read_state, remove_state, state_location, state_lock, write_state
 from pegboard.host import Host
 from pegboard.loading.discovery import own_version
 from pegboard.types.reloads import ReloadResult
@@ -85,7 +85,7 @@ class RunningHost(AbstractContextManager["RunningHost"]):
 
 def running_hosts(environ: Mapping[str, str]) -> Iterator[Record]:
     """Yield the records of the running hosts of this Python environment. Remove those of ended processes."""
-    folder = state_directory(environ)
+    folder = state_location(environ)
     names = sorted(one.name for one in folder.glob(f"{_PREFIX}*{_SUFFIX}")) if folder is not None else []
     for name in names:
         with suppress(OSError), state_lock(name, environ) as is_free:
