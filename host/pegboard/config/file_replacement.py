@@ -8,6 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 
 
+def is_readable_by_others(path: Path) -> bool:
+    """Return True if other users can read an existing file. Windows has no such permissions.
+
+    Raises:
+        OSError: the file does not exist.
+    """
+    return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+
+
 def replace_file(path: Path, content: bytes, *, like: Path | None = None) -> None:
     """Replace a file atomically. It keeps its permissions and its owner, and only its owner can read a new file.
 

@@ -204,7 +204,9 @@ from pegboard.routing.bearer import (
 from pegboard.routing.browser_pages import (
     PAGE_HEADERS,
     browser_page,
+    foreign_page,
     message_page,
+    own_page,
 )
 from pegboard.routing.fair_limit import (
     FairLimit,
@@ -393,6 +395,7 @@ __all__ = [
     "encode_text",
     "error_code",
     "fingerprint",
+    "foreign_page",
     "found_toolkits",
     "hookimpl",
     "in_task",
@@ -406,6 +409,7 @@ __all__ = [
     "map_subschemas",
     "message_page",
     "others_can_change",
+    "own_page",
     "owner_of_port",
     "peer_network",
     "pydantic",

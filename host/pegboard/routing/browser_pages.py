@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
+from typing import TypeAlias
 
-from pegboard.types.http import Response
+from pegboard.plugin.transports import ProtocolContext
+from pegboard.types.http import Request, Response
 
 _STYLE = (
     ":root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1c2228;--quiet:#59636e;--line:#d4dae0;"
@@ -45,6 +47,9 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 """The header fields of every page, and of redirects between pages."""
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+PageHandler: TypeAlias = Callable[[Request, ProtocolContext], Awaitable[Response]]
 
 
 def browser_page(status: int, title: str, body: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -72,3 +77,41 @@ def message_page(status: int, text: str, headers: Mapping[str, str] | None = Non
     title, *rest = re.split(r"[.:] ", text, maxsplit=1)
     more = "".join(f"<p>{escape(one[:1].upper() + one[1:])}.</p>" for one in rest)
     return browser_page(status, title, f"<h1>{escape(title)}</h1>{more}", headers)
+
+
+def own_page(origin: str, handler: PageHandler) -> PageHandler:
+    """Return a handler that serves a page at its own address only, and refuses other requests with status 403.
+
+    Args:
+        origin: the origin of the page, such as "https://tools.example.com".
+        handler: the handler of the page.
+    """
+
+    async def handle(request: Request, host: ProtocolContext) -> Response:
+        headers = request.headers
+        hosts = [request.forwarded_host] if request.forwarded_host else headers.getall("Host", ())
+        return foreign_page(origin, hosts, headers.getall("Origin", ())) or await handler(request, host)
+
+    return handle
+
+
+def foreign_page(origin: str, hosts: Sequence[str], origins: Sequence[str]) -> Response | None:
+    """Return the refusal of a request with another Host or Origin than those of a page, or None.
+
+    Browsers send the cookies of a host to each of its ports, and let a name of an attacker name this machine.
+
+    Args:
+        origin: the origin of the page.
+        hosts: the fields `Host` of the request.
+        origins: its fields `Origin`.
+    """
+    scheme, own = origin.partition("://")[0], _normal(origin)
+    if [_normal(f"{scheme}://{host}") for host in hosts] == [own] and all(_normal(one) == own for one in origins):
+        return None
+    return message_page(403, f"This page belongs to {origin}. Open it there")
+
+
+def _normal(origin: str) -> str:
+    """Return an origin in small letters, and without a default port (RFC 3986, section 6.2)."""
+    origin = origin.strip().lower()
+    return origin.removesuffix(_DEFAULT_PORTS.get(origin.partition("://")[0], " "))

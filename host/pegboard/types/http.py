@@ -39,6 +39,7 @@ class Request(NamedTuple):
         notes: a mapping in which the host stores the admitted `caller` for the server; None if the server does not need
             it.
         channel: the `caller` before an authenticator admitted the request, to authenticate the request again.
+        forwarded_host: the host that a trusted proxy forwards; "" if the header `Host` has the requested host.
     """
 
     method: str
@@ -50,6 +51,7 @@ class Request(NamedTuple):
     peer: str = ""
     notes: MutableMapping[str, Any] | None = None
     channel: Caller = ANONYMOUS
+    forwarded_host: str = ""
 
 
 class Response(NamedTuple):

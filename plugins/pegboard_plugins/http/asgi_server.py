@@ -153,6 +153,7 @@ class AsgiServer:
             body=body,
             peer=self._peer(exchange),
             notes=notes,
+            forwarded_host=self._guard.forwarded_host(exchange.headers, exchange.client),
         )
         exchange.watch()
         running = asyncio.ensure_future(self._host.respond(request))

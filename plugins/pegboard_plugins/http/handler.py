@@ -250,7 +250,9 @@ class Handler:
     ) -> Request:
         is_operator = connection.is_operator and self._guard.is_direct(headers)
         peer = self._guard.peer(headers, connection.remote)
-        return Request(method, path, query, headers, body, LOCAL if is_operator else ANONYMOUS, peer)
+        request = Request(method, path, query, headers, body, LOCAL if is_operator else ANONYMOUS, peer)
+        host = self._guard.forwarded_host(headers, connection.remote)
+        return request._replace(forwarded_host=host) if host else request
 
     async def _ready(
         self, connection: Any, task: asyncio.Task[Any], pending: Response | EventStream | Awaitable[_T], seconds: float

@@ -98,7 +98,7 @@ class RequestGuard:
         hosts = headers.getall(_HOST, ())
         if len(hosts) != 1 or not (target.startswith("/") or target == "*" or _names_host(target, hosts[0])):
             return _NO_HOST  # RFC 9112 section 3.2
-        host = self._forwarded_host(hosts[0], headers, remote) if self._has_proxies else hosts[0].strip()
+        host = self.forwarded_host(headers, remote) or hosts[0].strip()
         if not (self._is_own(host) or (self._any_host and parse_authority(host) is not None)):
             return _FOREIGN_HOST
         origins = headers.getall(_ORIGIN, ())
@@ -112,12 +112,10 @@ class RequestGuard:
             return False
         return _names_loopback(headers.get(_HOST) or "")
 
-    def _forwarded_host(self, host: str, headers: Headers, remote: str | None) -> str:
-        """Return the requested host: the forwarded host of a trusted proxy, otherwise the Host header."""
-        forwarded = headers.get(_FORWARDED_HOST)
-        if forwarded and self._is_behind(remote):
-            host = forwarded.rpartition(",")[2]
-        return host.strip()
+    def forwarded_host(self, headers: Headers, remote: str | None) -> str:
+        """Return the requested host that a trusted proxy forwards, or ""."""
+        forwarded = headers.get(_FORWARDED_HOST) if self._has_proxies else None
+        return forwarded.rpartition(",")[2].strip() if forwarded and self._is_behind(remote) else ""
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """Return the client's address for logs: the last address that is not a trusted proxy."""

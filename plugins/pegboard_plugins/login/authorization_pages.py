@@ -108,8 +108,7 @@ class AuthorizationPages:
             return error_page(400, str(error).removesuffix("."))
         claims = self._signer.read(CONSENT_KIND, form.get("request", ""))
         secret = request_cookies(request).get(self._cookie, "")
-        is_own = request.headers.get("Origin") in (None, self._config.issuer)
-        if claims is None or not is_own or not compare_digest(claims["browser"], _digest(secret)):
+        if claims is None or not compare_digest(claims["browser"], _digest(secret)):
             return error_page(403, _OTHER_BROWSER)
         if form.get("answer") != "allow":
             return self._to_client(claims, {"error": "access_denied"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pegboard.plugin import ProtocolContext, Route, encode
+from pegboard.plugin import ProtocolContext, Route, encode, own_page
 from pegboard.types import Request, Response
 from pegboard_plugins.login.authorization_pages import AuthorizationPages
 from pegboard_plugins.login.grant_tokens import GrantTokens
@@ -60,12 +60,15 @@ def login_routes(config: LoginConfig, signer: LoginSigner, grants: GrantStore) -
     async def describe_server(request: Request, host: ProtocolContext) -> Response:
         return _document(server_metadata(config))
 
-    handlers = {
+    shown = {
         ("GET", AUTHORIZE): pages.authorize,
         ("POST", CONSENT_ANSWER): pages.answer,
         ("GET", CALLBACK): receive,
         ("GET", PROGRAMS): programs.show,
         ("POST", PROGRAMS): programs.end,
+    }
+    handlers = {
+        **{key: own_page(config.issuer, handler) for key, handler in shown.items()},
         ("POST", REGISTER): clients.register,
         ("POST", TOKEN): tokens.issue,
         ("POST", REVOKE): tokens.revoke,

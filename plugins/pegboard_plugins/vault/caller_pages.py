@@ -30,7 +30,7 @@ from pegboard.client import (
     received_code,
     refusal,
 )
-from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page
+from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page, own_page
 from pegboard.types import Request, Response
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
 from pegboard_plugins.vault.vault_settings import CallerSettings
@@ -80,7 +80,7 @@ class CallerPages:
         """Return the routes."""
         handlers = {OPEN: self._open, IDENTIFY: self._identify, CALLBACK: self._receive}
         return [
-            Route(method="GET", path=path, handler=handler, auth="public", anonymous=True)
+            Route(method="GET", path=path, handler=own_page(self._url, handler), auth="public", anonymous=True)
             for path, handler in handlers.items()
         ]
 

@@ -14,9 +14,10 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from pegboard.client import AuthorizationRequest, LoginFailedError
-from pegboard.plugin import PAGE_HEADERS, message_page
+from pegboard.plugin import PAGE_HEADERS, foreign_page, message_page
 from pegboard.types import Response
 from pegboard_plugins.vault.login_flows import outcome_page
 
@@ -54,6 +55,7 @@ class LoopbackPages:
         self._logins: dict[str, tuple[PagedLogin, str]] = {}
         self._runner: web.AppRunner | None = None
         self._changing = asyncio.Lock()
+        self._origin = ""
 
     async def start(self) -> str:
         """Listen, and return the redirect URI.
@@ -66,10 +68,11 @@ class LoopbackPages:
                 self._runner = await self._listening()
             port = self._runner.addresses[0][1]
         host = f"[{self._redirect.hostname}]" if ":" in (self._redirect.hostname or "") else self._redirect.hostname
+        self._origin = f"{self._redirect.scheme}://{host}:{port}"
         return self._redirect._replace(netloc=f"{host}:{port}").geturl()
 
     async def _listening(self) -> web.AppRunner:
-        application = web.Application()
+        application = web.Application(middlewares=[self._refuse_foreign])
         application.router.add_get("/login/{id}", self._open)
         application.router.add_get(self._redirect.path, self._receive)
         runner = web.AppRunner(
@@ -104,6 +107,12 @@ class LoopbackPages:
             if self._runner is not None and not self._logins:  # another login may have begun
                 runner, self._runner = self._runner, None
                 await runner.cleanup()
+
+    @web.middleware
+    async def _refuse_foreign(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        fields = (request.headers.getall(name, ()) for name in ("Host", "Origin"))
+        refusal = foreign_page(self._origin, *fields)
+        return await handler(request) if refusal is None else _sent(refusal)
 
     async def _open(self, request: web.Request) -> web.Response:
         login, secret = self._logins.get(request.match_info["id"], (None, ""))

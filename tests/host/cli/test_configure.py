@@ -134,6 +134,44 @@ def test_the_tools_for_files_get_a_folder_that_a_person_chose_or_are_left_out(ba
     assert entry("--no-check")[0] == own
 
 
+def test_a_link_out_of_the_project_is_not_followed(bare: Command, home: Path, tmp_path_factory: Any) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (home / ".vscode").symlink_to(other)
+    for command in ([], ["remove"]):
+        done = bare("configure", *command, "vscode", "--project", *([] if command else ["--no-check"]))
+        assert (done.code, f"leads to {other}/mcp.json, outside of this project" in done.err) == (1, True)
+        assert "--path" in done.err
+    assert list(other.iterdir()) == []
+    (home / ".vscode").unlink()
+    (home / "settings").mkdir()
+    (home / ".vscode").symlink_to("settings")
+    assert bare("configure", "vscode", "--project", "--no-check").code == 0
+
+
+def test_the_secrets_of_a_url_are_not_printed(bare: Command, home: Path) -> None:
+    outputs = []
+    for number in range(2):
+        url = f"http://ann:pass-canary{number}@127.0.0.1:1/mcp?key=query-canary{number}"
+        for more in ([], ["--json"], ["--no-check"]):
+            done = bare("configure", "cursor", "--url", url, *more)
+            outputs.append(done.out + done.err)
+        assert entries(home)["pegboard"]["url"] == url
+    assert "canary" not in "".join(outputs)
+    assert '+ "url": "http://***@127.0.0.1:1/mcp?***"' in " ".join(outputs[0].split())
+    assert '+ "url": "http://*** (changed)@127.0.0.1:1/mcp?*** (changed)"' in " ".join(outputs[3].split())
+
+
+@pytest.mark.parametrize("values", [["--env", "KEY=canary"], ["--url", "http://127.0.0.1:1/", "--header", "X: canary"]])
+def test_values_in_a_file_that_others_can_read_are_reported(bare: Command, home: Path, values: list[str]) -> None:
+    new = bare("configure", "cursor", *values, "--no-check")
+    assert (new.code, "other users can read" in new.err) == (0, False)  # only its owner can read a new file
+    file = home / ".cursor" / "mcp.json"
+    file.chmod(0o644)
+    said = f"pegboard: other users can read {file}, which has the values that you gave: run chmod 600 {file}"
+    assert said in bare("configure", "cursor", *values, "--no-check").err
+    assert "other users" not in bare("configure", "cursor", "--no-check").err
+
+
 def test_one_of_several_entries_is_removed_by_name(bare: Command, home: Path) -> None:
     for name in ("one", "two", "three"):
         bare("configure", "cursor", "--name", name, "--no-check")

@@ -48,6 +48,15 @@ def test_a_secret_is_set_used_listed_and_removed(weather: Command) -> None:
     assert not [done for done in (done, listed, shadowed, removed) if "hidden" in done.out + done.err]
 
 
+def test_a_file_that_others_can_read_is_reported(weather: Command) -> None:
+    file = weather.folder / ".env"
+    file.touch(0o644)
+    done = weather("secret", "set", "WEATHER_KEY", typed="x")
+    assert (done.code, done.err) == (0, f"pegboard: other users can read {file}: run chmod 600 {file}\n")
+    file.chmod(0o600)
+    assert weather("secret", "set", "WEATHER_KEY", typed="y").err == ""
+
+
 def test_a_new_file_belongs_to_its_owner_and_another_store_is_selected(weather: Command) -> None:
     weather("secret", "set", "WEATHER_KEY", typed="x")
     assert (weather.folder / ".env").stat().st_mode & 0o777 == 0o600

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -60,11 +61,17 @@ class Front:
         issuer: the identity provider.
         provider: more settings of `[plugins.login.provider]`.
         port: the port; None for a free one.
+        proxies: the trusted proxies.
         settings: more settings of `[plugins.login]`.
     """
 
     def __init__(
-        self, issuer: str, provider: dict[str, Any] | None = None, port: int | None = None, **settings: Any
+        self,
+        issuer: str,
+        provider: dict[str, Any] | None = None,
+        port: int | None = None,
+        proxies: Sequence[str] = (),
+        **settings: Any,
     ) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -80,7 +87,8 @@ class Front:
         }
         host = {"autoload": False, "transports": ["http"], "secret_stores": []}
         self.host = Host(
-            {"host": host, "plugins": {"http": {"port": self.port}, "login": login}}, toolkits={"t": kit()}
+            {"host": host, "plugins": {"http": {"port": self.port, "trusted_proxies": proxies}, "login": login}},
+            toolkits={"t": kit()},
         )
 
     async def __aenter__(self) -> Self:

@@ -317,6 +317,28 @@ async def test_consent_bypass(front: Front, provider: IdentityServer) -> None:
     assert "HttpOnly; SameSite=Lax" in page.headers["Set-Cookie"]
 
 
+@pytest.mark.parametrize("path", ["/login/authorize", "/login/callback", "/login/programs", "/login/consent"])
+async def test_pages_are_served_at_their_own_address_only(front: Front, path: str) -> None:
+    """Other programs of this machine have other origins, and share its cookies."""
+    method = "POST" if path == "/login/consent" else "GET"
+    own = await front._send(method, path)
+    port = front.url.rpartition(":")[2]
+    for foreign in (
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": f"http://localhost:{port}"},
+        {"Origin": f"https://127.0.0.1:{port}"},
+        {"Host": f"localhost:{port}"},
+        {"Host": "127.0.0.1"},
+        {"Host": "127.0.0.1:1"},
+        {"X-Forwarded-Host": f"localhost:{port}", "Host": f"[::1]:{port}"},
+    ):
+        page = await front._send(method, path, headers=foreign)
+        assert (page.status, f"belongs to {front.url}" in page.text) == (403, True), foreign
+    same = await front._send(method, path, headers={"Origin": front.url, "Host": f"127.0.0.1:{port}"})
+    assert (same.status, "belongs to" in same.text) == (own.status, False)
+    assert (await front.get("/.well-known/oauth-authorization-server", Origin="http://127.0.0.1:1")).status == 200
+
+
 @pytest.mark.requirement("AUTH-13")
 async def test_the_question_shows_the_client_and_runs_none_of_its_text(front: Front) -> None:
     made = await front.register(client_name="<script>alert(1)</script>", redirect_uris=["https://a.example/cb"])

@@ -182,6 +182,13 @@ async def test_cookies_of_a_public_host_are_bound_to_it(provider: IdentityServer
         assert page.headers["Set-Cookie"].endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure")
 
 
+async def test_a_page_behind_a_trusted_proxy_that_has_another_host(provider: IdentityServer) -> None:
+    async with Front(provider.url, resource="https://tools.example.com/mcp", proxies=["127.0.0.1"]) as front:
+        path = front.page(await front.client(), resource="")
+        for named, status in (("tools.example.com", 200), ("tools.example.com:443", 200), ("localhost", 403)):
+            assert (await front.get(path, **{"X-Forwarded-Host": named})).status == status
+
+
 async def test_a_provider_that_cannot_be_reached() -> None:
     async with Front("http://127.0.0.1:1") as front:
         assert (await front.log_in(await front.client()))["error"] == "temporarily_unavailable"

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from urllib.parse import parse_qsl, quote, urlsplit
 
+import aiohttp
 import pytest
 
 from pegboard.client import LoginFailedError
@@ -107,6 +108,20 @@ async def test_the_link_redirects_to_the_provider_only(query: str) -> None:
         assert [url.startswith((end, provider.url)) for url in person.visited] == [True] * 3
         await person.open(f"{end}/login/guessed")
         assert person.shown[0] == 404
+        await flows.close()
+
+
+@pytest.mark.parametrize("name", ["Origin", "Host"])
+async def test_pages_are_served_at_their_own_address_only(name: str) -> None:
+    """A name that an attacker's DNS server binds to this machine, and pages of other programs here."""
+    async with ProviderServer() as provider, aiohttp.ClientSession() as browser:
+        flows = logins(provider.settings())
+        url = urlsplit((await flows.start(KEY, [])).url)
+        for value in (f"evil.example:{url.port}", f"localhost:{url.port}", "127.0.0.1:1"):
+            sent = {name: value if name == "Host" else f"http://{value}"}
+            for page in (url.geturl(), url._replace(path="/callback").geturl(), url._replace(path="/x").geturl()):
+                async with browser.get(page, headers=sent, allow_redirects=False) as answer:
+                    assert (answer.status, answer.cookies) == (403, {})
         await flows.close()
 
 

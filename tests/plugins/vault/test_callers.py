@@ -104,6 +104,14 @@ async def test_a_phished_link_gives_the_sender_no_token(network: Network) -> Non
         assert await network.token("eve") is None
 
 
+@pytest.mark.parametrize("path", ["login", "identity", "callback"])
+async def test_pages_are_served_at_their_own_address_only(network: Network, path: str) -> None:
+    port = network.served.port
+    for name, value in (("Host", f"localhost:{port}"), ("Origin", f"http://localhost:{port}")):
+        refused = await network.served.request("GET", f"/vault/{path}", [(name, value)])
+        assert (refused.status, b"belongs to http://127.0.0.1" in refused.body) == (403, True)
+
+
 async def test_a_browser_without_the_callers_login_cannot_end_the_login(network: Network) -> None:
     """The sender logs in, and sends the page of the provider or the end of the login to another person."""
     async with Person() as eve, Person() as bob:

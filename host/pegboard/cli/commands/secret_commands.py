@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pegboard.catalogue.binding import secret_stores
@@ -13,6 +14,7 @@ from pegboard.cli.command_failures import UsageError
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.secret_report import DECLARED, received_secrets
 from pegboard.cli.output import diverted, print_json, print_lines, print_table, say
+from pegboard.config.file_replacement import is_readable_by_others
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.host import Host
@@ -74,6 +76,9 @@ def run_secret_set(options: Namespace) -> int:
         print_json({"name": name, "store": store.name, "place": place})
     else:
         print_lines([f"{name} is set in {place}"])
+    file = Path(place)  # or the description of another place
+    if file.is_absolute() and file.is_file() and is_readable_by_others(file):
+        say(f"other users can read {file}: run chmod 600 {file}")
     for earlier in _having(stores[: stores.index(store)], name):
         say(f"{earlier} also has {name} and takes precedence: remove it there")
     return OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from argparse import Namespace
@@ -27,6 +28,7 @@ from pegboard.cli.configure.server_entry import (
     to_client,
 )
 from pegboard.cli.output import clear_progress, print_json, print_lines, print_table, say
+from pegboard.config.file_replacement import is_readable_by_others
 from pegboard.names import nearest
 
 
@@ -58,6 +60,7 @@ def run_configure(options: Namespace) -> int:
     if not options.json:
         _print_change(client, opened, report, options)
     say_left_out(entry.command, options)
+    _say_readable(opened.file.path, entry, options)
     return _check(from_client(new), report, options)
 
 
@@ -137,7 +140,7 @@ def _opened(client: McpClient, options: Namespace, *, adds: bool) -> EntryFile:
     if options.project:
         if not client.project_file:
             raise EntryError(f"{client.title} has no file for a project: leave out --project")
-        return EntryFile(client, Path.cwd() / client.project_file)
+        return EntryFile(client, _in_project(client.project_file))
     path = client.user_file()
     if path is None:
         raise EntryError(f"{client.title} documents no file for this platform: name it with --path")
@@ -148,11 +151,31 @@ def _opened(client: McpClient, options: Namespace, *, adds: bool) -> EntryFile:
     return EntryFile(client, path)
 
 
+def _in_project(name: str) -> Path:
+    """Return the path of a file of the project in the working directory.
+
+    Raises:
+        ClientFileError: a link leads out of the project. Who made the project could then change files of its user.
+    """
+    path = Path.cwd() / name
+    target = Path(os.path.realpath(path))
+    if not target.is_relative_to(Path.cwd().resolve()):
+        raise ClientFileError(f"{path} leads to {target}, outside of this project: name that file with --path")
+    return path
+
+
 def _print_change(client: McpClient, opened: EntryFile, report: dict[str, Any], options: Namespace) -> None:
     state = "would change" if options.dry_run else "changed" if report["changed"] else "is up to date"
     print_lines([f"{client.title}: {opened.file.path} {state}", *(f"  {line}" for line in report["difference"])])
     if report["changed"] and opened.file.text is not None:
         print_lines([f"  the old content is in {opened.file.backup}"])
+
+
+def _say_readable(path: Path, entry: ServerEntry, options: Namespace) -> None:
+    """Say that other users can read a file that has secrets of the command line."""
+    has_secrets = options.env or options.header or set("@?") & set(entry.url)
+    if has_secrets and path.exists() and is_readable_by_others(path):
+        say(f"other users can read {path}, which has the values that you gave: run chmod 600 {path}")
 
 
 def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> int:

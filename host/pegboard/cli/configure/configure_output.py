@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
+from urllib.parse import urlsplit
 
 from pegboard.cli.configure.answer_check import SLOW_SECONDS, Answer
 
@@ -31,7 +32,22 @@ def changed_lines(lines: Callable[[Mapping[str, Any]], list[str]], old: Any, new
 
 
 def _masked(entry: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _hidden(value, old.get(key)) if isinstance(value, dict) else value for key, value in entry.items()}
+    """Return an entry with masked values of variables and headers, and with masked credentials of URLs."""
+    return {key: _shown(value, old.get(key)) for key, value in entry.items()}
+
+
+def _shown(value: Any, old: Any) -> Any:
+    if isinstance(value, dict):
+        return _hidden(value, old)
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    mask = MASKED if old in (None, value) else CHANGED
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return mask
+    user, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=(mask + at if user else "") + host, query=mask if parts.query else "").geturl()
 
 
 def _hidden(values: Mapping[str, Any], old: Any) -> dict[str, str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 from http import HTTPStatus
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
+from pegboard.client.http_auth import origin
 from pegboard.client.oauth.json_requests import names_this_machine
-from pegboard.routing.browser_pages import message_page
+from pegboard.routing.browser_pages import foreign_page, message_page
+from pegboard.types.http import Response
 
 MAX_HEAD_BYTES = 16 * 1024
 """The limit of the head of a request."""
@@ -62,6 +64,7 @@ class LoopbackRedirect:
         self._fixed = redirect_uri
         self._server: asyncio.Server | None = None
         self._path = "/callback"
+        self._origin = ""
         self._state = ""
         self._received: asyncio.Future[Mapping[str, str]] | None = None
 
@@ -79,7 +82,8 @@ class LoopbackRedirect:
                 continue
             self._path = parts.path or ("/" if self._fixed else "/callback")
             port: int = self._server.sockets[0].getsockname()[1]
-            return self._fixed or f"http://127.0.0.1:{port}{self._path}"
+            self._origin = origin(self._fixed) if self._fixed else f"http://127.0.0.1:{port}"
+            return self._fixed or self._origin + self._path
         raise OSError(f"the port of {self._fixed or '127.0.0.1'} cannot be opened: another program uses it.")
 
     async def receive(self) -> Mapping[str, str]:
@@ -97,7 +101,9 @@ class LoopbackRedirect:
         try:
             async with asyncio.timeout(MAX_HEAD_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-            writer.write(_response(*self._handle(head.partition(b"\r\n")[0].decode("latin-1"))))
+            line, *fields = head.decode("latin-1").split("\r\n")
+            page = foreign_page(self._origin, _values(fields, "host"), _values(fields, "origin"))
+            writer.write(_response(page or message_page(*self._handle(line))))
             await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # not a browser
@@ -123,9 +129,15 @@ class LoopbackRedirect:
         return HTTPStatus.OK, "The login continues in the program that started it. You can close this page"
 
 
-def _response(status: HTTPStatus, text: str) -> bytes:
+def _values(fields: Sequence[str], wanted: str) -> list[str]:
+    """Return the values of the header fields with a name in small letters."""
+    pairs = (field.partition(":") for field in fields)
+    return [value.strip() for name, _, value in pairs if name.lower() == wanted]
+
+
+def _response(page: Response) -> bytes:
     """Return a page as a whole response."""
-    page = message_page(status, text)
     own = {"Content-Type": page.content_type, "Content-Length": str(len(page.body)), "Connection": "close"}
     fields = "".join(f"{name}: {value}\r\n" for name, value in {**own, **page.headers}.items())
+    status = HTTPStatus(page.status)
     return f"HTTP/1.1 {status} {status.phrase}\r\n{fields}\r\n".encode() + page.body

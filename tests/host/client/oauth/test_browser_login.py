@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import aiohttp
 import pytest
 
 from pegboard.client.http_auth import LoginRequiredError
@@ -236,6 +237,20 @@ async def test_only_the_response_with_the_state_ends_the_login(server: LoginServ
     assert shown == [400, 400, 404, 400]
     assert server.forms[0]["code"] == "code-1"
     await asyncio.gather(*waiting)
+
+
+@pytest.mark.parametrize("fields", [{"Host": "evil.example"}, {"Origin": "http://localhost:1"}, {"Origin": "null"}])
+async def test_a_response_at_another_address_is_refused(fields: dict[str, str]) -> None:
+    """A name that an attacker's DNS server binds to this machine, and pages of other programs here."""
+    receiver = LoopbackRedirect()
+    target = await receiver.start("s", "")
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{target}?state=s&code=evil", headers=fields) as answer:
+            assert answer.status == 403
+        async with session.get(f"{target}?state=s&code=own") as answer:
+            assert answer.status == 200
+    assert (await receiver.receive())["code"] == "own"
+    await receiver.close()
 
 
 class Elsewhere:
