@@ -96,7 +96,7 @@ class StaticTokens:
             return Authorization(configured.get_secret_value())
         name = self.secret(request.required)
         token = None if name is None else await asyncio.to_thread(self._get_secret, name)
-        return Authorization(token) if token else None
+        return Authorization(token, renewal=f"The operator must renew the secret {name}.") if token else None
 
     def _is_allowed(self, request: TokenRequest, users: Iterable[str | IssuersUser]) -> bool:
         """Return True if a call is for the operator, or for one of the users at the same issuer."""

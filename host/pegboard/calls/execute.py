@@ -20,7 +20,7 @@ from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
-from pegboard.errors import ResultTooLargeError, ToolTimeoutError
+from pegboard.errors import ResultTooLargeError, ToolTimeoutError, UpstreamError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.records import NamedTuple
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("pegboard")
 
+UNAUTHORIZED = 401
+"""The status with which services reject a token."""
 CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
 
 
@@ -151,7 +153,14 @@ async def invoke(
 
 def _failure(error: BaseException, context: Context, bound: BoundFunction) -> BaseException:
     """Return the mapped error of an exception, or a cancellation of the call itself."""
-    return error if is_cancelled(error, context._call.rounds) else mapped(error, bound.adapters)
+    call = context._call
+    if is_cancelled(error, call.rounds):
+        return error
+    meant = mapped(error, bound.adapters)
+    token = None if call.supplied is None else call.supplied.authorization
+    if token is not None and isinstance(meant, UpstreamError) and meant.status_code == UNAUTHORIZED:
+        meant.additional_prompt_content = meant.additional_prompt_content or token.renewal or None
+    return meant
 
 
 def _reading(value: Any, bound: BoundFunction, runtime: Runtime) -> Coroutine[Any, Any, Any] | None:

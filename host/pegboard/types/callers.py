@@ -99,11 +99,13 @@ class Authorization(NamedTuple):
         token: the access token. It is never shown.
         user_info: the provider's information about the user.
         scopes: the scopes of the token, as far as they are known.
+        renewal: a sentence for the caller that says how to get another token, if the service rejects this one.
     """
 
     token: str
     user_info: Mapping[str, Any] = EMPTY
     scopes: tuple[str, ...] = ()
+    renewal: str = ""
 
     def __repr__(self) -> str:
         return f"Authorization(scopes={self.scopes!r})"

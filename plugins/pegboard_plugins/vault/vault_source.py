@@ -48,7 +48,9 @@ class VaultSource:
         key = TokenKey(*owner, required.name)
         try:
             if (found := await self._flows.tokens.fresh(key, required.scopes)) is not None:
-                return Authorization(found.access_token, {"name": found.account} if found.account else {}, found.scopes)
+                known = {"name": found.account} if found.account else {}
+                renewal = "" if key.subject else f"Log in again: run `pegboard login {required.name}`."
+                return Authorization(found.access_token, known, found.scopes, renewal)
             flow = await self._flows.start(key, required.scopes)
         except (LoginFailedError, VaultError) as error:
             raise AuthorizationRequiredError(

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, ToolResult
+from pegboard import Host, Toolkit, ToolResult, UpstreamError
 from pegboard.plugin import AuthorizationRequiredError
 from pegboard.types import Caller, Client, InputRequired, Supplied
+from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.vault import provider_client
+from pegboard_plugins.vault.vault_store import VaultToken
 from tests.host.hosting import WAIT, call, failure, value
 from tests.plugins.vault.conftest import KEY, logins, vault_host
 from tests.support.oidc import OidcProvider
@@ -20,6 +22,7 @@ from tests.support.provider_server import ProviderServer
 from tests.support.rounds import Rounds
 
 SESSION = Client("test", "1", "2025-11-25", {"elicitation": {"url": {}}})
+ACME = {"client_id": "x", "issuer": "https://acme.example"}
 OIDC = {"client_id": "vault", "client_secret": "vault-secret-0123456789"}
 
 
@@ -43,6 +46,33 @@ async def test_a_client_without_elicitation_receives_the_link() -> None:
         assert await value(host, "use") == "access-1-canary"
         assert provider.pages[0]["scope"] == "read"
         assert provider.pages[0]["code_challenge_method"] == "S256"
+
+
+@pytest.mark.parametrize(
+    ("plugins", "advice"),
+    [
+        ({"vault": {"providers": {"acme": ACME}}}, "Log in again: run `pegboard login acme`."),
+        ({}, "The operator must renew the secret ACME_TOKEN."),
+    ],
+)
+async def test_a_rejected_token_is_renewed_where_it_comes_from(
+    plugins: dict[str, Any], advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACME_TOKEN", "rejected")
+    await logins(ACME).tokens.save(KEY, VaultToken("rejected"))
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool(requires_auth=OAuth2(id="acme"))
+    def use(status: int) -> str:
+        """Use a token."""
+        raise UpstreamError("The service refuses.", status_code=status)
+
+    config = {"host": {"autoload": False, "transports": [], "secret_stores": ["secrets_env"]}, "plugins": plugins}
+    async with Host(config, toolkits={"t": kit}) as host:
+        for status, shown in ((401, advice), (403, None)):
+            error = (await failure(host, "use", {"status": status})).error
+            assert isinstance(error, UpstreamError)
+            assert (error.message, error.additional_prompt_content) == ("The service refuses.", shown)
 
 
 async def test_a_session_is_asked_to_open_the_page() -> None:

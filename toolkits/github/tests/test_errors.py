@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ISSUE = {"repo": REPO, "number": 1347}
 ITS_NAME = f"Issue 1347 of '{REPO}'"
-WRONG = "GitHub rejected the token: it is invalid or expired. Renew it, or the secret GITHUB_TOKEN of the operator."
+WRONG = "GitHub rejected the token: it is invalid or expired."
 FORBIDDEN = "GitHub forbids this: the token lacks a permission, or the repository does not allow it."
 PERHAPS = " GitHub may have made the change: check before you try again."
 AUTH, SERVER = ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR, ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR

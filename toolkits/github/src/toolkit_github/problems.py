@@ -65,9 +65,7 @@ def refusal(refused: Refused) -> ToolRuntimeError:
 def _sentence(refused: Refused) -> str:
     status = refused.status
     if status == 401:
-        return (
-            "GitHub rejected the token: it is invalid or expired. Renew it, or the secret GITHUB_TOKEN of the operator."
-        )
+        return "GitHub rejected the token: it is invalid or expired."  # the host says how to get another one
     if status == 403 and refused.headers.get("x-github-sso", "").startswith("required"):
         return "The organization requires single sign-on: authorize the token for it."
     if status == 403:
