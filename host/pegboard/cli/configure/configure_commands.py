@@ -155,7 +155,7 @@ def _in_project(name: str) -> Path:
     """Return the path of a file of the project in the working directory.
 
     Raises:
-        ClientFileError: a link leads out of the project. Who made the project could then change files of its user.
+        ClientFileError: a link leads out of the project. The author of the project could then change other files.
     """
     path = Path.cwd() / name
     target = Path(os.path.realpath(path))
