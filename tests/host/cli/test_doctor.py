@@ -169,6 +169,7 @@ def test_a_damaged_operator_token_is_found_before_the_start(damage: bytes, pegbo
     file = pegboard.folder / ".local/state/pegboard/operator-token"
     file.parent.mkdir(parents=True)
     file.write_bytes(damage)
+    file.chmod(0o600)
     told = [pegboard(*command.split()) for command in ("serve", "config check", "doctor")]
     assert [one.code for one in told] == [3, 3, 3]
     assert all(DAMAGED in " ".join((one.out + one.err).split()) for one in told)
