@@ -150,13 +150,15 @@ class StreamConnection:
             self._session.end()
         while self._running:
             await asyncio.wait([running.task for running in self._running.values()])
+        self._send_queue.end()
 
     async def end(self) -> int:
         """End the subscriptions, cancel requests in flight, and wait briefly for their cleanup.
 
         Returns:
-            The number of unanswered requests.
+            The number of requests that run, or whose responses wait for the client.
         """
+        unanswered = len(self._running) + self._send_queue.kept
         tasks = [running.task for running in self._running.values()]
         for running in self._running.values():
             running.end()
@@ -172,7 +174,7 @@ class StreamConnection:
             self._service.session_ended(self._session)
         if tasks:
             await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
-        return len(tasks)
+        return unanswered
 
     # --- one message ---
 

@@ -69,7 +69,9 @@ class MessageReader(ABC):
     async def __anext__(self) -> bytes:
         while not (self._messages and self._connection.ready):
             if self._connection.ended or (self._ended and not (self._messages and self._connection.finishes)):
-                self._end_replies()
+                if not self._connection.finishes:
+                    # in one turn with the protocol, which counts the calls in flight: none may end between
+                    self._connection.end()
                 raise StopAsyncIteration
             await self._wait()
         return self._messages.popleft()
@@ -133,14 +135,7 @@ class MessageReader(ABC):
             self._loop.call_soon(self._end_after, turns - 1)
             return
         self._ended = True
-        if not (self._messages and self._connection.ready):
-            self._end_replies()
         self._wake()
-
-    def _end_replies(self) -> None:
-        """Stop writing after the end of input, unless calls in flight are finished first."""
-        if not self._connection.finishes:
-            self._connection.end()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -105,7 +105,8 @@ class StdioConnection:
         self.end()
 
     def end(self) -> None:
-        """End now and drop the queue."""
+        """Write the messages that the client takes at once, drop the others, and end."""
+        self._flush()
         if self.ended:
             return
         self.ended = True

@@ -96,6 +96,18 @@ async def test_messages_of_a_stream_wait_for_its_client(host: Host, sent: list[d
     assert reached == [waiting, 0]
 
 
+async def test_a_response_that_waits_at_the_end_counts_as_dropped(host: Host) -> None:
+    client = SlowClient()
+    client.finishes = False
+
+    async def messages() -> AsyncIterator[bytes]:
+        for one in (INITIALIZE, CALL):
+            yield json.dumps(one).encode()
+        await until_waiting(2)
+
+    assert await host.serve(client, messages()) == 1
+
+
 async def test_notifications_of_a_session_wait_until_its_stream_is_resumed(host: Host) -> None:
     app = host.asgi()
     both = [("Accept", "application/json, text/event-stream"), ("Content-Type", "application/json")]
