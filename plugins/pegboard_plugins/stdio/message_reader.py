@@ -50,6 +50,9 @@ class MessageReader(ABC):
     """An asynchronous iterator over the messages of one descriptor.
 
     It does not read while the client takes no responses.
+
+    Attributes:
+        is_conversation: True if input arrived after the first response, so a client reads the responses.
     """
 
     def __init__(self, descriptor: int, connection: StdioConnection, limit: int) -> None:
@@ -59,6 +62,7 @@ class MessageReader(ABC):
         self._splitter = LineSplitter(limit)
         self._messages: deque[bytes] = deque()
         self._ended = False
+        self.is_conversation = False
         self._loop = asyncio.get_running_loop()
         self._waiter: asyncio.Future[None] | None = None
         connection.on_room = self._wake
@@ -102,6 +106,11 @@ class MessageReader(ABC):
     @abstractmethod
     def close(self) -> None:
         """Stop reading."""
+
+    def _note_arrival(self, data: bytes) -> None:
+        """Look whether new data came after a response. Files do not call this: their data was there before."""
+        if data and self._connection.has_written:
+            self.is_conversation = True
 
     def _take(self, data: bytes) -> int:
         """Queue the messages in new data and return their number. Empty data means the end of input."""
@@ -207,6 +216,7 @@ class PolledReader(MessageReader):
             return
         except OSError:
             data = _EMPTY  # a reset connection or a closed terminal
+        self._note_arrival(data)
         self._at_end = not data
         if self._at_end:
             self.close()

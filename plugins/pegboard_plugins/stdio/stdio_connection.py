@@ -28,6 +28,7 @@ class StdioConnection:
 
     Attributes:
         finishes: True if calls in flight at the end of input are finished and their responses written.
+        has_written: True after the first message has been written.
         ended: True after the end. Sent messages are dropped.
         unread: the number of queued bytes dropped at the end, because the client did not read them.
         on_room: called when there is room again, and at the end.
@@ -46,6 +47,7 @@ class StdioConnection:
         self._blocked = False
         self._full = False
         self._room = asyncio.Event()
+        self.has_written = False
         self.ended = False
         self.unread = 0
         self.on_room: Callable[[], None] | None = None
@@ -137,6 +139,7 @@ class StdioConnection:
             self.end()
             return
         del self._queued[:written]
+        self.has_written = True
         if not self._queued:
             self._stop_watching()
         elif not self._blocked:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 from pegboard.plugin import TransportContext, TransportError
 from pegboard.types import LOCAL
 from pegboard_plugins.stdio.running_tools import RunningTools
+
+logger = logging.getLogger("pegboard.stdio")
 
 
 class StdioTransport:
@@ -25,7 +29,8 @@ class StdioTransport:
 
         Raises:
             TransportError: a standard stream is closed, another host of this process uses them, or calls were dropped
-                at the end of input.
+                at the end of input that all arrived before the first response. A client that has read responses ends in
+                this way, which is only logged.
         """
         from pegboard_plugins.stdio.message_reader import open_reader
         from pegboard_plugins.stdio.stdio_connection import StdioConnection
@@ -41,7 +46,10 @@ class StdioTransport:
                 messages.close()
                 connection.end()
         if dropped or connection.unread:
-            raise TransportError(_dropped(dropped, connection.unread), final=True)
+            message = _dropped(dropped, connection.unread)
+            if not messages.is_conversation:
+                raise TransportError(message, final=True)
+            logger.warning("%s", message)
 
 
 def _dropped(calls: int, unread: int) -> str:

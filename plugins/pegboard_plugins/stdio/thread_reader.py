@@ -50,6 +50,7 @@ class ThreadReader(MessageReader):
         """Take data, or hold it while messages wait. The end of input does not wait."""
         if self._closed:
             return
+        self._note_arrival(data)
         if data and not self._idle:
             self._held = data
             return
