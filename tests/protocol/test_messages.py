@@ -210,6 +210,11 @@ async def test_a_batch_gets_one_batch_of_responses(batching: McpClient) -> None:
     assert await batching.settle() == []
 
 
+async def test_a_call_that_its_own_batch_cancels_keeps_back_no_response(batching: McpClient) -> None:
+    batch = [call(1, "fixture_wait"), notification("notifications/cancelled", requestId=1), request(2)]
+    assert await answer(batching, batch) == [{"jsonrpc": "2.0", "id": 2, "result": {}}]
+
+
 async def test_an_id_or_a_member_that_is_there_twice_is_refused(batching: McpClient) -> None:
     twice = await answer(batching, [call(1, "fixture_echo", text="x"), request(1)])
     assert [one["id"] for one in twice] == [1, 1]

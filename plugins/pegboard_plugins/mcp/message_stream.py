@@ -301,8 +301,6 @@ class StreamConnection:
             running.open = False
             del self._running[request_id]
             running.reply(response)
-        else:
-            running.reply(None)
 
     async def _deliver(self, progress: ProgressReports) -> None:
         """Send the last progress report of a call. Wait for the client to read it before the response.

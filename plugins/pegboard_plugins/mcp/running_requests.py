@@ -52,15 +52,15 @@ class RunningRequest:
             self._send_queue.send(message, keep=keep)
 
     def end(self) -> None:
-        """Send the response if it waits. Send no later messages."""
-        if self.response is not None:
-            self.reply(self.response)
-        self.cancel()
-
-    def cancel(self) -> None:
-        """Send no further messages and cancel the task."""
+        """Send the response if it waits. Cancel the task, and send no later messages."""
         self.open = False
         self.task.cancel()
+        self.reply(self.response)
+
+    def cancel(self) -> None:
+        """Cancel the task, and send no further messages and no response. A batch waits for it no longer."""
+        self.response = None
+        self.end()
 
 
 def _wants_reply(message: object) -> bool:

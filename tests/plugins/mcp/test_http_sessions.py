@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import json
+from functools import partial
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
+from pegboard import Host, Toolkit
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.mcp import McpConfig
@@ -15,6 +19,8 @@ from pegboard_plugins.mcp.http.http_session import HttpSession
 from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 from pegboard_plugins.mcp.http.session_call import SessionCall
+from tests.support.asgi import send
+from tests.support.http_mcp import JSON_FIELDS, call, message
 
 NO_CHANGES: Any = Mock()
 
@@ -62,7 +68,7 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         asyncio.get_running_loop().call_soon(call._commit)
         return b"{}"
 
-    call.start(answer(), is_immediate=False)
+    call.start(answer, is_immediate=False)
     ready = asyncio.create_task(call.until_ready(json=json, events=True))
     await asyncio.sleep(0)
     may_end.set()
@@ -88,9 +94,32 @@ async def test_data_of_tools_is_stored_before_the_response_and_an_immediate_call
         return str(asyncio.current_task() is task).encode()
 
     task = asyncio.current_task()
-    call.start(answer(), is_immediate=is_immediate)
+    call.start(answer, is_immediate=is_immediate)
     assert await call.response() == str(is_immediate).encode()
     assert getattr(await store.get(session.id), "data", None) == {"shop/cart": "1"}
+
+
+@pytest.mark.parametrize(("method", "status"), [("POST", 202), ("DELETE", 404)])
+async def test_a_call_ends_quietly_in_the_turn_in_which_it_arrives(method: str, status: int) -> None:
+    """A client that cancels at once cannot fill the log with coroutines that were never awaited."""
+    kit = Toolkit("slow")
+
+    @kit.tool
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.Event().wait()
+
+    opening = message("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+    cancelling = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    config = {"host": {"autoload": False}, "plugins": {"http": {}}}
+    async with Host(config, toolkits={"slow": kit}) as host:
+        post = partial(send, host.asgi(), "POST", "/mcp")
+        opened = await post(JSON_FIELDS, json.dumps(opening).encode()).answer()
+        fields = [*JSON_FIELDS, ("Mcp-Session-Id", dict(opened.fields)["mcp-session-id"])]
+        called = post(fields, json.dumps(call("slow_wait", id=2)).encode())
+        send(host.asgi(), method, "/mcp", fields, json.dumps(cancelling).encode())
+        assert (await called.answer()).status == status
+        gc.collect()
 
 
 async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:

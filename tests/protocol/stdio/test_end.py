@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import subprocess
+from asyncio.subprocess import PIPE
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +76,13 @@ async def test_dropped_calls_of_input_that_nobody_answers_to_fail(
     """All of the input arrived before the first response, so no client read it."""
     calls = [modern(call("fixture_nothing", id=1)), modern(call("fixture_wait", id=2))]
     (tmp_path / "requests").write_text("".join(f"{json.dumps(one)}\n" for one in calls))
-    shell = ["sh", "-c", f'{source} "$0" "$@"', *command]
+    shell = ["sh", "-c", f'{source} "$0" "$@"', *map(str, command)]
     (tmp_path / "hostconfig.toml").write_text(CONFIG)
     env = client_environment(tmp_path, {**naming_config(tmp_path), "PYTHONPATH": str(sites["fixture"])})
-    options: dict[str, Any] = {"cwd": tmp_path, "env": env, "capture_output": True, "text": True, "timeout": WAIT}
-    done = await asyncio.to_thread(subprocess.run, shell, **options)
-    assert (done.returncode, [json.loads(line)["id"] for line in done.stdout.splitlines()]) == (1, [1])
-    assert "which dropped 1 call in flight" in done.stderr
+    process = await asyncio.create_subprocess_exec(*shell, cwd=tmp_path, env=env, stdout=PIPE, stderr=PIPE)
+    out, err = await asyncio.wait_for(process.communicate(), WAIT)
+    assert (process.returncode, [json.loads(line)["id"] for line in out.splitlines()]) == (1, [1])
+    assert b"which dropped 1 call in flight" in err
 
 
 @pytest.mark.requirement("STDIO-07")

@@ -6,7 +6,7 @@ It continues when its client disconnects, because the client may resume the stre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,7 +53,7 @@ class SessionCall:
         "request_id",
     )
 
-    _answer: Coroutine[Any, Any, bytes]
+    _answer: Callable[[], Coroutine[Any, Any, bytes]]
 
     def __init__(self, request_id: RequestId, session: HttpSession, sessions: HttpSessions) -> None:
         self.request_id = request_id
@@ -77,11 +77,11 @@ class SessionCall:
         """Queue a message, from any thread."""
         self._queue.send(message, keep=keep)
 
-    def start(self, answer: Coroutine[Any, Any, bytes], *, is_immediate: bool) -> None:
+    def start(self, answer: Callable[[], Coroutine[Any, Any, bytes]], *, is_immediate: bool) -> None:
         """Run the call in a new task, or in the task of its request if it ends without waiting.
 
         Args:
-            answer: returns the encoded response.
+            answer: returns the encoded response. It is not called if the call is cancelled before its first step.
             is_immediate: True if the call ends without waiting.
         """
         self._session.running[self.request_id] = self
@@ -91,7 +91,7 @@ class SessionCall:
 
     async def _run(self) -> None:
         try:
-            response = await self._answer
+            response = await self._answer()
             if self._session.data is not self._session.kept.data:
                 await self._sessions.settle(self._session)  # the client may rely on it
             self._end(response)
