@@ -110,7 +110,7 @@ class Host:
         self._offered: frozenset[str] = frozenset(("tools",))
         self._added_later: frozenset[str] = frozenset()
         self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
-        self._stopping, self._stores = asyncio.Event(), OpenStores()
+        self._stores = OpenStores()
         self.started, self.stopping, self.restarting = False, False, set[str]()
         self._asgi: AsgiApplication | None = None
         self.sessions: SessionRecorder | None = None
@@ -233,7 +233,7 @@ class Host:
             raise ServerError("the host is started already: make another Host to start a second one")
         self.started = True
         self.stopping = False
-        self._stopping.clear()
+        self._in_flight.open()
         self._changes.open()
         self._late.open()
         try:
@@ -280,7 +280,6 @@ class Host:
     async def drain(self, grace: float) -> bool:
         """Stop accepting calls and wait up to `grace` seconds. Return True if all calls finished."""
         self.stopping = True
-        self._stopping.set()
         return await self._in_flight.drain(grace)
 
     async def stop(self) -> None:
@@ -290,8 +289,9 @@ class Host:
             asyncio.CancelledError: the task was cancelled. Lifespans that end without waiting have been left.
         """
         self._late.close()
+        self._in_flight.end_waits()
         cancelled = await leave_all(self._entered)
-        for one in (self._changes, self._redactor, self._runtime, self._in_flight.watchdog):
+        for one in (self._changes, self._redactor, self._runtime, self._in_flight):
             one.close()
         self.started = False
         if cancelled:
@@ -341,8 +341,7 @@ class Host:
 
     async def wait_stopping(self) -> float:
         """Wait until the host is about to stop. Return the end of the grace period on the event loop's clock."""
-        await self._stopping.wait()
-        return self._in_flight.grace_end
+        return await self._in_flight.wait_stopping()
 
     @property
     def public_hosts(self) -> frozenset[str]:
@@ -390,6 +389,7 @@ class Host:
             return check_result(call, outcome, self.contributed) if type(outcome) is MethodResult else outcome
         except BaseException as error:
             if is_cancelled(error, call.rounds):
+                self._in_flight.note_cancelled(call)
                 raise
             if isinstance(error, RepeatCallError):
                 return await run_again(self._methods[call.method], call)

@@ -77,7 +77,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
 
     error_id = secrets.token_hex(4)
     detail = redacted(getattr(error, "developer_message", None) or describe_error(error))
-    name = _name(call)
+    name = name_of(call)
     facts = {"error_id": error_id, "method": call.method, "name": name}
     about = {"call": call, "data": {**facts, "kind": shown.kind.value if isinstance(shown, ToolkitError) else None}}
     exc_info = story and (type(story), story, story.__traceback__)
@@ -87,7 +87,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
 
 def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, story: BaseException) -> None:
     """Log the failure of a service in one line. The traceback is logged at the level debug."""
-    name = _name(call)
+    name = name_of(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
     detail_text = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
     exc_info = (type(story), story, story.__traceback__) if logger.isEnabledFor(logging.DEBUG) else None
@@ -96,7 +96,8 @@ def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, stor
     logger.warning(text, call.method, name, error.kind.value, detail_text, exc_info=exc_info, extra=about)
 
 
-def _name(call: Call) -> str:
+def name_of(call: Call) -> str:
+    """Return the name or URI that a call asks for, shortened for the log. Return "" if it asks for none."""
     name = str(call.params.get("name") or call.params.get("uri") or "")
     return name if len(name) <= MAX_LOGGED_NAME_CHARACTERS else f"{name[:MAX_LOGGED_NAME_CHARACTERS]}..."
 

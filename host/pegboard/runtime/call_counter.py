@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import Counter
 from types import CodeType
 
+from pegboard.calls.failures import name_of
 from pegboard.runtime.watchdog import Watchdog
+from pegboard.types.calls import Call
+
+logger = logging.getLogger("pegboard")
+
+_MAX_NAMES = 10
+"""The number of names of cut calls that are logged."""
+_RESOLUTION_SECONDS = 0.001
+"""How early the timer of the event loop may fire."""
 
 
 class CallCounter:
@@ -15,7 +26,7 @@ class CallCounter:
         blocked_loop_seconds: the time in seconds after which code that blocks the loop is logged; 0 for never.
 
     Attributes:
-        grace_end: the time on the event loop's clock at which the last `drain` gives up.
+        grace_end: the time on the event loop's clock at which the last `drain` gives up; 0 before it.
     """
 
     def __init__(self, blocked_loop_seconds: float, dispatch: CodeType) -> None:
@@ -24,6 +35,8 @@ class CallCounter:
         self._earlier: dict[int, int] = {}
         self._waiting: dict[int, asyncio.Event] = {}
         self._drained: asyncio.Event | None = None
+        self._stopping = asyncio.Event()
+        self._cut: Counter[str] = Counter()
         self.grace_end = 0.0
         self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, dispatch)
 
@@ -31,6 +44,11 @@ class CallCounter:
     def count(self) -> int:
         """The number of calls in flight."""
         return self._count
+
+    def open(self) -> None:
+        """Begin anew at the start of the host."""
+        self._stopping.clear()
+        self.grace_end = 0.0
 
     def begin(self) -> int:
         """Increment the count when a call begins. Return the epoch, for `end`."""
@@ -70,6 +88,7 @@ class CallCounter:
     async def drain(self, grace: float) -> bool:
         """Wait up to `grace` seconds until no call is in flight. Return False if calls are still in flight."""
         self.grace_end = asyncio.get_running_loop().time() + grace
+        self._stopping.set()
         if not self._count:
             return True
         self._drained = self._drained or asyncio.Event()
@@ -79,3 +98,33 @@ class CallCounter:
         except TimeoutError:
             return False
         return True
+
+    async def wait_stopping(self) -> float:
+        """Wait until the host is about to stop. Return the end of the grace period."""
+        await self._stopping.wait()
+        return self.grace_end
+
+    def end_waits(self) -> None:
+        """Tell everyone who waits that the host is about to stop."""
+        self._stopping.set()
+
+    @property
+    def _is_over(self) -> bool:
+        """True if the grace period is over."""
+        return 0 < self.grace_end <= asyncio.get_running_loop().time() + _RESOLUTION_SECONDS
+
+    def note_cancelled(self, call: Call) -> None:
+        """Note the name of a cancelled call if it was cut, which means that the grace period is over."""
+        if self._is_over:
+            self._cut[name_of(call) or call.method] += 1
+
+    def close(self) -> None:
+        """Stop the watchdog, and log the calls that were cut. Those that ignore their cancellation are only counted."""
+        self.watchdog.close()
+        if self._is_over and (number := self._cut.total() + self._count):
+            names = [f"{name} ({count})" if count > 1 else name for name, count in sorted(self._cut.items())]
+            shown = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
+            counted = "1 call was" if number == 1 else f"{number} calls were"
+            text = "%s cut at the end of the grace period ([host] grace_seconds; 1 s over stdio): %s"
+            logger.warning(text, counted, shown or "they go on")
+        self._cut.clear()

@@ -169,7 +169,7 @@ class AsgiServer:
         if not exchange.ending.done():
             return TOOK_TOO_LONG
         if exchange.ending.result() == "stopping":
-            return STOPPING
+            return STOPPING if running.cancelled() else running.result()
         raise DisconnectedError
 
     async def _body(self, exchange: AsgiExchange) -> bytes | Response:

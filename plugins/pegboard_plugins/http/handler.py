@@ -257,12 +257,20 @@ class Handler:
     async def _ready(
         self, connection: Any, task: asyncio.Task[Any], pending: Response | EventStream | Awaitable[_T], seconds: float
     ) -> _T | Response | EventStream:
-        """Return an answer when it is ready, or the response that it took too long or that the server stops."""
+        """Return an answer when it is ready, or the response that it took too long or that the server stops.
+
+        A route may answer a request that is cut because the server stops.
+        """
         if isinstance(pending, Response | EventStream):
             return pending
         self._waiting.add(task)
         try:
-            return await (_limited(pending, seconds) if seconds else pending)
+            answer = await (_limited(pending, seconds) if seconds else pending)
+            if self._host.stopping and task.cancelling():
+                if not self._aborted:
+                    raise asyncio.CancelledError
+                task.uncancel()
+            return answer
         except asyncio.CancelledError:
             if self._aborted and connection.transport is not None:
                 task.uncancel()

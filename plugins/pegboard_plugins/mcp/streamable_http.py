@@ -5,6 +5,7 @@ The module depends on request and response objects, not on an HTTP server.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ from pegboard_plugins.mcp.mirrored_arguments import MirroredArguments
 from pegboard_plugins.mcp.parameter_headers import check_parameters
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
 from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_served
-from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, StatelessCall
+from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.mcp.subscriptions import ClientSubscription, SubscriptionStream
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class StreamableHttp:
         if self._made is None or self._made.host is not host:
             self._made = McpService(host, self._config, self._round_trips, "http")
             self._sessions.on_expired(self._made.session_ended)
+            self._sessions.end_with(host)
         return self._made
 
     async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
@@ -97,6 +99,10 @@ class StreamableHttp:
             return answer if isinstance(answer, Response) else await answer
         except MCPError as error:
             return protocol_error_response(error, readable_id(message))
+        except asyncio.CancelledError:
+            if not host.stopping:
+                raise
+            return Response(503, cut_response(readable_id(message)))
 
     def _message(
         self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService

@@ -90,16 +90,23 @@ async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
         await session.open()
         in_session, lost = [await session.begin(call("fixture_wait", token=token)) for token in "pq"]
         resumed = await session.listen(lost.events[-1].id)
-        one = modern(call("fixture_wait"))
+        one = modern(call("fixture_wait", id=1))
         await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        same = await served.connect()
+        await same.ask("POST", "/mcp", session.fields(), json.dumps(call("fixture_wait", id=1)).encode())
         await ask(served, LIST)
         served.signal(signal.SIGTERM)
         for cut in (streaming, in_session, resumed):
             assert (await cut.next())["error"]["message"].startswith("The server is stopping")
             assert await cut.next() is None
-        answer = await silent.answer()
-        assert (answer.status, answer.get("Retry-After")) == (503, None)  # the call has begun: a retry would repeat it
+        for line in (silent, same):
+            answer = await line.answer()
+            # the call has begun: a retry would repeat it
+            assert (answer.status, answer.get("Retry-After"), answer.json["id"]) == (503, None, 1)
+            assert answer.json["error"]["message"].startswith("The server is stopping")
         assert await served.wait() == 0
+        (told,) = re.findall(r"WARNING.* (6 calls were cut .*)", served.stderr)
+        assert told.endswith(": fixture_block, fixture_wait (5)")
         assert "Traceback" not in served.stderr
 
 

@@ -118,6 +118,11 @@ class HttpSession(Session):
             call.cancel()
         return call is not None
 
+    def cut_calls(self) -> None:
+        """Cut the calls that run, because the host stops."""
+        for call in tuple(self.running.values()):
+            call.cut()
+
     def close(self) -> None:
         """End the session and everything that runs in it."""
         self.closed = True

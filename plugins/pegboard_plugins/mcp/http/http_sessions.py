@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context
 from typing import TYPE_CHECKING, Any
 
-from pegboard.plugin import EventStore, RefusalLog, SessionRecord, SessionStore, fingerprint, in_task
+from pegboard.plugin import EventStore, ProtocolContext, RefusalLog, SessionRecord, SessionStore, fingerprint, in_task
 from pegboard.types import Caller, Client
 from pegboard_plugins.mcp.call_notifications import log_limit
 from pegboard_plugins.mcp.client_requests import ClientRequestIds
@@ -67,6 +67,19 @@ class HttpSessions:
         self._ended = ended
         if hasattr(self._store, "on_expired"):
             self._store.on_expired = ended
+
+    def end_with(self, host: ProtocolContext) -> None:
+        """Cut the calls that still run when the grace period of the host is over."""
+
+        async def wait() -> None:
+            end = await host.wait_stopping()
+            asyncio.get_running_loop().call_at(end, self._cut_calls)
+
+        self.run(wait())
+
+    def _cut_calls(self) -> None:
+        for session in tuple(self._live.values()):
+            session.cut_calls()
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
         """Return True if a caller may open another session. The limit does not apply to the operator."""

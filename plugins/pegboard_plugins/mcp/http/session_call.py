@@ -136,7 +136,13 @@ class SessionCall:
 
     def end_with_session(self) -> None:
         """End the call with an error, because the client deleted the session."""
-        refused = error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED)
+        self._end_with(error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED))
+
+    def cut(self) -> None:
+        """End the call with an error, because the host stops."""
+        self._end_with(Response(503, cut_response(self.request_id)))
+
+    def _end_with(self, refused: Response) -> None:
         self._end(refused.body, refused)
         self._queue.close()
         self._stop()
