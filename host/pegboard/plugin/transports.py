@@ -64,7 +64,7 @@ class TransportContext(Protocol):
 
     @property
     def stopping(self) -> bool:
-        """True if the host is about to stop. Calls in flight continue; do not begin new ones."""
+        """True if the host is about to stop. Calls in flight continue. Tell clients to send no further ones."""
         ...
 
     async def wait_stopping(self) -> float:
@@ -149,6 +149,9 @@ class Transport(Protocol):
 
     A transport may have a method `check(host: TransportContext) -> None` for `pegboard config check`. It raises what
     `run` would raise before the channel is open, and opens nothing. It calls `host.opened` with the address.
+
+    A transport may have an attribute `drain_seconds`. After SIGTERM, `TransportContext.stopping` is true for that time
+    before `wait_stopping` returns, so that clients learn of the end while calls may still begin.
 
     Attributes:
         name: the name in `[host] transports`.

@@ -49,7 +49,8 @@ class HttpConfig(PluginConfig):
     Sockets that systemd passes to the server (`LISTEN_FDS`) replace `host`, `port` and `socket`.
 
     For the ASGI application of `Host.asgi`, the addresses, TLS, headers and idle connections are the ASGI server's, and
-    `loopback_is_operator` has no effect. It serves other machines only under the names in `allowed_hosts`.
+    `loopback_is_operator` and `drain_seconds` have no effect. It serves other machines only under the names in
+    `allowed_hosts`.
 
     Attributes:
         host: the address to listen on; any address but loopback opens the server to other machines.
@@ -82,6 +83,8 @@ class HttpConfig(PluginConfig):
         call_seconds: how long a request may take before its response begins; 0 for no limit.
         idle_seconds: how long a connection may stay open between requests.
         stream_ping_seconds: the interval of keep-alive comments on a silent event stream.
+        drain_seconds: how long the server still accepts requests after SIGTERM, before `[host] grace_seconds` begin.
+            Meanwhile `/readyz` answers 503, and every response closes its connection.
     """
 
     host: Annotated[
@@ -117,6 +120,7 @@ class HttpConfig(PluginConfig):
     call_seconds: float = Field(default=0, ge=0)
     idle_seconds: float = Field(default=75, gt=0)
     stream_ping_seconds: float = Field(default=15, gt=0)
+    drain_seconds: float = Field(default=0, ge=0, le=3600)
 
     @field_validator("trusted_proxies")
     @classmethod

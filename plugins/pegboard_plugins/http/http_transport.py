@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 
 class HttpTransport:
-    """The HTTP server."""
+    """The HTTP server.
+
+    Attributes:
+        drain_seconds: how long the port stays open after SIGTERM.
+    """
 
     name = "http"
 
     def __init__(self, config: HttpConfig) -> None:
         self._config = config
+        self.drain_seconds = config.drain_seconds
         self._servers: WeakSet[Handler | AsgiServer] = WeakSet()
 
     def gauges(self) -> list[Gauge]:

@@ -54,8 +54,8 @@ async def refusing(served: Served) -> None:
 
 
 async def test_a_signal_lets_calls_in_flight_finish(fixture_site: Path) -> None:
-    """It is not ready any more, accepts no connection, and every response arrives whole."""
-    async with Served(fixture_site, http_config(host="grace_seconds = 30")) as served:
+    """It is not ready any more, accepts no connection, and every response arrives whole. Ctrl-C does not drain."""
+    async with Served(fixture_site, http_config("port = 0\ndrain_seconds = 300", host="grace_seconds = 30")) as served:
         session = Session(served)
         await session.open()
         probe, control, silent, idle = [await served.connect() for _ in range(4)]
@@ -78,6 +78,37 @@ async def test_a_signal_lets_calls_in_flight_finish(fixture_site: Path) -> None:
         assert await served.wait() == 0
         assert await idle.rest() == b""
         assert "Traceback" not in served.stderr
+
+
+async def test_sigterm_drains_first_and_a_second_one_ends_at_once(fixture_site: Path) -> None:
+    """Proxies send no further requests meanwhile, and clients close their connections after a response."""
+    async with Served(fixture_site, http_config("port = 0\ndrain_seconds = 300")) as served:
+        probe, kept = await served.connect(), await served.connect()
+        assert (await kept.request("GET", "/healthz")).get("Connection") is None
+        served.signal(signal.SIGTERM)
+        await stopping(probe)
+        one = modern(call("fixture_echo", {"text": "x"}))
+        for line in (kept, await served.connect()):
+            answer = await line.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+            assert (answer.status, answer.get("Connection")) == (200, "close")
+            assert await line.rest() == b""
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == -signal.SIGTERM
+
+
+async def test_calls_of_the_drain_are_finished_within_the_grace_period(fixture_site: Path) -> None:
+    config = http_config("port = 0\ndrain_seconds = 0.1", host="grace_seconds = 30")
+    async with Served(fixture_site, config) as served:
+        control, probe = await served.connect(), await served.connect()
+        streaming = await stream(served, call("fixture_wait", token="p"))
+        served.signal(signal.SIGTERM)
+        await stopping(probe)
+        with suppress(ConnectionRefusedError):
+            while True:
+                (await served.connect()).abort()
+        await release(control)
+        assert (await streaming.next())["result"]["content"][0]["text"] == "released"
+        assert await served.wait() == 0
 
 
 async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Collection, Coroutine
+from functools import partial
 from threading import Thread
 from threading import enumerate as enumerate_threads
 from types import FrameType
@@ -30,8 +31,8 @@ def reload_on_signals(reload: Callable[[], None], *, and_on_hang_up: bool) -> No
             _wake_on(asyncio.get_running_loop(), number, reload)
 
 
-def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
-    """Return a future that the first SIGTERM or SIGINT completes. The second one ends the process at once.
+def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
+    """Return a future of the first SIGTERM or SIGINT, which is its number. The second one ends the process at once.
 
     On Windows, SIGBREAK does the same: Ctrl-Break, or a closed console.
 
@@ -43,7 +44,7 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
             ignored.
     """
     loop = asyncio.get_running_loop()
-    stopping: asyncio.Future[None] = loop.create_future()
+    stopping: asyncio.Future[int] = loop.create_future()
     numbers = [signal.SIGTERM, signal.SIGINT, *_signals("SIGBREAK")]
     for hang_up in _signals("SIGHUP"):
         if signal.getsignal(hang_up) is signal.SIG_IGN:
@@ -55,17 +56,17 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
     # process 1, as in a container, receives no signals without a handler
     at_once = _leave_now if os.getpid() == 1 else signal.SIG_DFL
 
-    def stop() -> None:
+    def stop(number: int) -> None:
         if not stopping.done():
-            stopping.set_result(None)
+            stopping.set_result(number)
 
-    def first(_number: int, _frame: FrameType | None) -> None:
+    def first(number: int, _frame: FrameType | None) -> None:
         for one in numbers:
             set_handler(one, at_once)
         if not has_handlers:
-            loop.call_soon_threadsafe(stop)
+            loop.call_soon_threadsafe(stop, number)
 
-    has_handlers = all(_wake_on(loop, number, stop) for number in numbers)
+    has_handlers = all(_wake_on(loop, number, partial(stop, number)) for number in numbers)
     for number in numbers:
         set_handler(number, first)
     return stopping

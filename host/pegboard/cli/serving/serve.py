@@ -9,6 +9,7 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from pegboard.cli.serving.process import end_process, has_new_threads, reload_on
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
 from pegboard.routing.router import endpoint_of
+from pegboard.runtime.supervisor import chosen_transports
 
 if TYPE_CHECKING:
     from pegboard.cli.serving.reload_requests import ReloadRequests
@@ -208,8 +210,7 @@ async def _serve(
         if manager is not None:
             manager.stopping()
         if stopping.done():
-            await host.drain(grace)
-            rest = await host.wait_stopping() - asyncio.get_running_loop().time()  # for responses that are being sent
+            rest = await _drain(host, serving, grace, stopping.result())
         else:
             serving.result()
     except MCPError as error:
@@ -229,6 +230,20 @@ async def _serve(
     return code
 
 
+async def _drain(host: Host, serving: asyncio.Task[None], grace: float, number: int) -> float:
+    """Let running calls end after a signal. Return the rest of the grace period, for responses that are being sent.
+
+    After SIGTERM, wait first while proxies and clients notice the end, for as long as the transports say.
+    """
+    transports = chosen_transports(host.assembly.transports, host.config.host.transports)
+    seconds = max(getattr(one, "drain_seconds", 0.0) for one in transports)
+    if seconds and number == signal.SIGTERM:
+        host.stopping = True
+        await asyncio.wait((serving,), timeout=seconds)
+    await host.drain(grace)
+    return await host.wait_stopping() - asyncio.get_running_loop().time()
+
+
 async def _first(ends: Sequence[asyncio.Future[Any]]) -> None:
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
 
@@ -246,13 +261,13 @@ def _reload_requests(host: Host, read_config: Callable[[], HostConfig] | None) -
     return ReloadRequests(host, read_config, announced=not by_stdio)
 
 
-async def _start(host: Host, stopping: asyncio.Future[None]) -> bool:
+async def _start(host: Host, stopping: asyncio.Future[int]) -> bool:
     """Start the host. Return False if a signal ended the start; lifespans that were entered are then closed."""
     starting = asyncio.current_task()
     assert starting is not None
     has_ended = False
 
-    def give_up(_: asyncio.Future[None]) -> None:
+    def give_up(_: asyncio.Future[int]) -> None:
         if not has_ended:
             starting.cancel()
 
