@@ -291,11 +291,11 @@ def _result(bound: BoundTool, value: Any) -> Any:
     """
     limit = bound.max_result_bytes
     output = bound.signature.output
-    if output is not None and output.encode_long is not None:
-        written = output.encode_long(value, limit or inf)
-        if written is not None:
-            return EncodedResult.of(written, structured=True)
     try:
+        if output is not None and output.encode_long is not None:
+            written = output.encode_long(value, limit or inf)
+            if written is not None:
+                return EncodedResult.of(written, structured=True)
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
         log_too_large(bound.name, error, limit)

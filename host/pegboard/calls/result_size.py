@@ -13,6 +13,7 @@ from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
 from pegboard.wire.columns import MANY, columns, items_of, kinds_of, of_types
 from pegboard.wire.encoded_result import EncodedResult
+from pegboard.wire.limited_json import TooLarge
 
 logger = logging.getLogger("pegboard")
 
@@ -27,18 +28,6 @@ _MAX_CHARACTER_BYTES = 6
 """The largest size of a character: control characters are escaped (`\\u0000`)."""
 _MAX_DEPTH = 512
 """The depth at which the examination stops. It protects against lists that contain themselves."""
-
-
-class TooLarge(Exception):
-    """A result exceeds its size limit.
-
-    Args:
-        size: the size of the result in bytes, or a lower bound of the size.
-    """
-
-    def __init__(self, size: int) -> None:
-        super().__init__(size)
-        self.size = size
 
 
 def log_too_large(name: str, error: TooLarge, limit: int) -> None:

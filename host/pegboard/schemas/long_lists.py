@@ -11,8 +11,8 @@ from itertools import chain
 from operator import length_hint
 from typing import Any, TypeAlias
 
-from pegboard.wire.codec import encode
 from pegboard.wire.columns import MANY, are_finite, columns, kinds_of
+from pegboard.wire.limited_json import encode_within
 
 _KINDS: Mapping[str, frozenset[type[Any]]] = {
     "str": frozenset((str,)),
@@ -24,6 +24,8 @@ _KINDS: Mapping[str, frozenset[type[Any]]] = {
 """The types of values that are valid for a core schema without a conversion."""
 _ANY_ATOM = frozenset().union(*_KINDS.values())
 _HARMLESS = frozenset(("type", "allow_inf_nan"))
+_USUAL_GROWTH = 8
+"""The ratio of the size of JSON to the bound of `Check` that few results exceed."""
 _DICT = frozenset((dict,))
 _LIST = frozenset((list,))
 
@@ -46,7 +48,7 @@ def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
     """Return an encoder of results with long lists, or None for types that have none, or that need a validator.
 
     The encoder has two arguments: the result, and its size limit in bytes. It returns None for results without long
-    lists, and for results that do not surely fit their declaration and the limit.
+    lists, and for results that do not surely fit their declaration. It raises `TooLarge` for results beyond the limit.
 
     Args:
         core: the core schema of the result.
@@ -67,11 +69,11 @@ def long_list_encoder(core: Any) -> Callable[[Any, float], bytes | None] | None:
         elif type(value) is not dict or not any(map(_is_long, map(value.get, lists))):
             return None
         try:
-            _require(check([value], limit) <= limit)
+            least = check([value], limit)
+            _require(least <= limit)
         except _MisfitError:
             return None
-        written = encode(value)
-        return written if len(written) <= limit else None
+        return encode_within(limit, value, in_parts=_USUAL_GROWTH * least > limit)
 
     return encoded
 

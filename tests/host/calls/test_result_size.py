@@ -11,14 +11,22 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
+from typing_extensions import TypedDict
 
 from pegboard import Toolkit
 from pegboard.calls.result_size import TooLarge, within
 from pegboard.plugin import ToolOutputError
 from pegboard.types import Call, Failure
+from pegboard.wire import codec
 from pegboard.wire.codec import encode
 from tests.host.hosting import failure, make_host, value
+
+NUMBERS = [number / 3 for number in range(90_000)]
+
+
+class Holder(TypedDict):
+    numbers: list[float]
 
 
 class Open(BaseModel):
@@ -52,6 +60,37 @@ def members_of_job(inside: Any) -> dict[str, Any]:
     """Return the members of an object that lives on. Python 3.13 keeps them in the object."""
     JOB.inside = inside
     return vars(JOB)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "result", "most"),
+    [
+        (list[float], NUMBERS, 1_100_000),
+        (Holder, {"numbers": NUMBERS}, len(encode(NUMBERS)) + 100),
+        (Any, NUMBERS, len(encode(NUMBERS))),
+    ],
+    ids=["list", "dict", "any"],
+)
+async def test_a_result_that_is_too_large_is_encoded_once_and_a_list_only_up_to_the_limit(
+    monkeypatch: pytest.MonkeyPatch, annotation: Any, result: Any, most: int
+) -> None:
+    kit, sizes = Toolkit("kit"), []
+
+    def measured(*values: Any, **options: Any) -> bytes:
+        written = to_json(*values, **options)
+        sizes.append(len(written))
+        return written
+
+    async def numbers() -> Any:
+        """Return more numbers than the limit allows."""
+        return result
+
+    numbers.__annotations__["return"] = annotation
+    kit.tool(numbers, max_result=1_000_000)
+    async with make_host(kit) as host:
+        monkeypatch.setattr(codec, "to_json", measured)
+        assert "too large" in str((await failure(host, "kit_numbers")).error)
+    assert 0 < sum(sizes) <= most
 
 
 def plain(value: Any, is_json: bool) -> Any:
