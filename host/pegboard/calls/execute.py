@@ -15,7 +15,7 @@ from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import mapped
 from pegboard.calls.failures import is_cancelled
 from pegboard.calls.function import Function
-from pegboard.calls.result_size import TooLarge, built_within, exceeds, log_too_large, within
+from pegboard.calls.result_size import built_within, exceeds, log_too_large, within
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
@@ -30,6 +30,7 @@ from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
 from pegboard.types.catalogue import Tool
 from pegboard.wire.encoded_result import EncodedResult
+from pegboard.wire.limited_json import TooLarge
 
 if TYPE_CHECKING:
     from pegboard.middleware.time_limit import MiddlewareTime

@@ -15,11 +15,12 @@ from pydantic_core import to_json, to_jsonable_python
 from typing_extensions import TypedDict
 
 from pegboard import Toolkit
-from pegboard.calls.result_size import TooLarge, within
+from pegboard.calls.result_size import within
 from pegboard.plugin import ToolOutputError
 from pegboard.types import Call, Failure
 from pegboard.wire import codec
 from pegboard.wire.codec import encode
+from pegboard.wire.limited_json import TooLarge
 from tests.host.hosting import failure, make_host, value
 
 NUMBERS = [number / 3 for number in range(90_000)]
@@ -86,7 +87,7 @@ async def test_a_result_that_is_too_large_is_encoded_once_and_a_list_only_up_to_
         return result
 
     numbers.__annotations__["return"] = annotation
-    kit.tool(numbers, max_result=1_000_000)
+    kit.tool(max_result=1_000_000)(numbers)
     async with make_host(kit) as host:
         monkeypatch.setattr(codec, "to_json", measured)
         assert "too large" in str((await failure(host, "kit_numbers")).error)
