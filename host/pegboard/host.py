@@ -99,7 +99,7 @@ class Host:
         threads = Threads(self.config.host.threads)
         self._entered: Entered = []
         host_access = HostAccess(self.dispatch, self.emit, threads.step, self._entered, {}, {})
-        host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
+        host, time = self.config.host, MiddlewareTime(lambda: self.config.host.tool_timeout)
         self._runtime = Runtime(threads, Deadlines(), host_access, time, host.token_seconds)
         self._methods: Mapping[str, CallNext] = {}
         self._changes, self._late = ChangeListeners(), LateLifespans(self._entered)

@@ -44,8 +44,9 @@ def test_the_units_are_valid(tmp_path: Path) -> None:
 )
 def test_running_calls_may_finish(file: str, pattern: str) -> None:
     (seconds,) = re.findall(pattern, (DEPLOY / file).read_text())
-    paused = re.findall(r"time\.sleep\((\d+)\)", (DEPLOY / file).read_text())
-    assert int(seconds) > HostSection().grace_seconds + sum(map(int, paused))
+    drains = re.findall(r'DRAIN_SECONDS.*\n +value: "(\d+)"', (DEPLOY / file).read_text())
+    assert len(drains) == (file == "kubernetes.yaml")
+    assert int(seconds) > HostSection().grace_seconds + sum(map(int, drains))
 
 
 def test_kubernetes_ends_a_pod_before_it_starts_the_next() -> None:

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from pegboard.config import ConfigProblem, HostConfig, validate_section
-from pegboard.errors import PluginError
+from pegboard.errors import ConfigError, PluginError
 from pegboard.hookspecs import register_toolkits
 from pegboard.loading.changed_settings import changed_files, changed_keys
 from pegboard.loading.discovery import (
@@ -157,12 +157,14 @@ class Reloading:
 
         Raises:
             PluginError: no plugin, toolkit or distribution has one of the names.
+            ConfigError: the configuration names a plugin or toolkit that is not installed.
         """
         importlib.invalidate_caches()
         files = self._reload_files(names)
         self._found = find_plugins(self._given)
         choices = self._choices()
         _check_names(names, choices)
+        self._check_config(choices)
         origins = [one.origin for one in choices] + [one.origin for one in self._old.values()]
         for owner in dict.fromkeys(map(_owner, origins)):
             on = [one for one in choices if one.on and _owner(one.origin) == owner]
@@ -179,6 +181,14 @@ class Reloading:
             self.units.append(unit)
             if unit.result is None:
                 self._load_unit(unit, owner, forced=bool(_names_of(owner, [*on, *old]) & set(names)))
+
+    def _check_config(self, choices: Sequence[PluginChoice]) -> None:
+        if self._selection.safe:
+            return
+        loader = Loader(self._config, self._selection, self._context)
+        loader.report_unknown_names(choices)
+        if fatal := [one for one in loader.problems if one.fatal]:
+            raise ConfigError(fatal)
 
     def interrupt(self) -> None:
         """Let `load` end soon: changes that are not tried yet are not applied. Another thread calls this."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import Context as Variables
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -51,10 +51,10 @@ class MiddlewareTime:
         cuts: the number of times that each middleware was cancelled at its limit.
 
     Args:
-        limit: the time limit of all other calls in seconds; 0 for no limit.
+        limit: returns the time limit of all other calls in seconds; 0 for no limit.
     """
 
-    def __init__(self, limit: float) -> None:
+    def __init__(self, limit: Callable[[], float]) -> None:
         self.timer: asyncio.TimerHandle | None = None
         self.tools: Mapping[str, BoundTool] = {}
         self.code: CodeType | None = None
@@ -116,7 +116,7 @@ class MiddlewareTime:
 
     def _limit_of(self, call: Call) -> float:
         tool = self.tools.get(str(call.params.get("name"))) if call.method == "tools/call" else None
-        return self._limit if tool is None else tool.timeout
+        return self._limit() if tool is None else tool.timeout
 
     def _cut(self, stage: Stage, limit: float) -> None:
         count = self.cuts[stage.key] = self.cuts.get(stage.key, 0) + 1

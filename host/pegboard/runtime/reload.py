@@ -13,7 +13,7 @@ from pegboard.catalogue.assembly import assemble
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
-from pegboard.errors import MCPError
+from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.changed_settings import changed_keys
 from pegboard.loading.discovery import ProgramPlugins, Selection
 from pegboard.loading.plugins import LoadReport, refuse_fatal
@@ -27,8 +27,8 @@ from pegboard.types.reloads import ReloadResult
 
 _RESTART_KEYS = (
     "reload",
-    *("name", "version", "title", "description", "instructions", "website_url", "icons", "transports", "log_level"),
-    *("token_seconds", "page_size", "tool_timeout", "threads", "blocked_loop_seconds", "grace_seconds"),
+    *("name", "version", "title", "description", "instructions", "website_url", "icons", "transports"),
+    *("token_seconds", "page_size", "threads", "blocked_loop_seconds", "grace_seconds"),
 )
 """The keys of `[host]` that only a new process applies."""
 
@@ -125,7 +125,11 @@ class _Reload:
         running = [one for one in self._registry.plugins if one.instance is not None]
         reloading = Reloading(before, config, self._selection, running, self._registry.context)
         try:
-            await _in_thread(partial(reloading.load, names), reloading.interrupt)
+            try:
+                await _in_thread(partial(reloading.load, names), reloading.interrupt)
+            except ConfigError as error:
+                self.results.append(_kept("; ".join(redacted(str(error), self._redactor).splitlines())))
+                return
             applied = [unit for unit in reloading.units if unit.result is not None and unit.result.is_applied]
             self._registry.join([one for unit in applied for one in unit.fresh])
             for unit in applied:
@@ -162,7 +166,7 @@ class _Reload:
             reason = str(error) if isinstance(error, MCPError) else describe_error(error)
             await self._undo(applied, reason)
             if not applied:
-                self.results.append(ReloadResult("the configuration", "kept", reason))
+                self.results.append(_kept(reason))
             return
         now = {id(one) for one in self._registry.plugins}
         old = [one for unit in applied for one in unit.old if id(one) not in now]
@@ -189,6 +193,10 @@ class _Reload:
             if unit.result is not None and unit.result.is_applied:
                 unit.fail(reason)
             await leave_all(started)
+
+
+def _kept(reason: str) -> ReloadResult:
+    return ReloadResult("the configuration", "kept", reason)
 
 
 async def _in_thread(work: Callable[[], None], interrupt: Callable[[], None] = lambda: None) -> None:

@@ -20,7 +20,7 @@ from pegboard.loading.discovery import Selection, defaults
 from pegboard.loading.source_files import toolkits_in
 from pegboard.plugin import ToolDefinition, redacted_data
 from pegboard.types import Change
-from tests.host.hosting import call, until, value
+from tests.host.hosting import call, failure, until, value
 from tests.support.distributions import make_distribution
 
 KIT = """
@@ -261,7 +261,13 @@ async def test_settings_are_applied_and_keys_of_the_process_need_a_restart(site:
         ('disabled_tools = ["x"]', "host.disabled_tools (c.toml:3): reloaded"),
         ('[host.tools.x]\ndescription = "New."', "host.tools.x.description (c.toml:4): reloaded"),
         ("threads = 7", "host.threads (c.toml:3): restart needed"),
+        ("tool_timeout = 7", "host.tool_timeout (c.toml:3): reloaded"),
+        ('log_level = "debug"', "host.log_level (c.toml:3): reloaded"),
         ("[plugins.cache]", "plugin cache: added"),
+        (
+            "[plugins.cache]\n[toolkits.odd]\nx = 1",
+            "the configuration: kept: c.toml:4: toolkits.odd: no toolkit with this name is installed",
+        ),
         (
             "[plugins.http]\nport = 8001",
             "plugin http: restart needed: plugins.http.port (c.toml:4): a running host cannot exchange a transport",
@@ -285,6 +291,12 @@ async def test_results_name_the_key_the_file_and_the_line(
     host.catalogue.add(x)
     async with host:
         assert [*map(str, await host.reload(config=config(lines)))] == [result]
+
+
+async def test_a_new_time_limit_applies_to_the_next_call(site: Site) -> None:
+    async with host_of("alpha") as host:
+        await host.reload(config=host_of("alpha", tool_timeout=0.01).config)
+        assert "0.01 seconds" in str((await failure(host, "alpha_held")).error)
 
 
 async def test_a_configuration_that_cannot_be_served_is_not_applied(site: Site) -> None:

@@ -217,6 +217,13 @@ async def test_the_hang_up_of_its_terminal_ends_it_and_any_other_reloads(fixture
         os.close(descriptor)
 
 
+async def test_a_server_under_nohup_says_that_it_ignores_sighup(fixture_site: Path) -> None:
+    async with Served(fixture_site, command=["nohup", str(PEGBOARD), "serve"]) as served:
+        await served.said("SIGHUP is ignored, as nohup requires: run `pegboard reload`")
+        served.signal(signal.SIGHUP)
+        assert (await ask(served, LIST)).status == 200
+
+
 # --- ports
 
 

@@ -60,6 +60,13 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
         logging.getLogger(ACCESS).setLevel(logging.INFO)
 
 
+def change_level(before: HostConfig, now: HostConfig) -> None:
+    """Apply a changed `[host] log_level` in a server, unless `-v` has set another level."""
+    root = logging.getLogger()
+    if logging.getLevelName(root.level) == _level(before, serving=True):
+        root.setLevel(_level(now, serving=True))
+
+
 def _level(config: HostConfig, *, serving: bool) -> str:
     level = config.host.log_level.upper()
     is_for_servers = level in ("DEBUG", "INFO") and config.source("host.log_level").kind != "command line"

@@ -14,6 +14,7 @@ from threading import enumerate as enumerate_threads
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
+from pegboard.cli.output import say
 from pegboard.loading.process_guard import set_handler
 
 T = TypeVar("T")
@@ -29,6 +30,8 @@ def reload_on_signals(reload: Callable[[], None], *, and_on_hang_up: bool) -> No
     for number in [*_signals("SIGUSR1"), *(_signals("SIGHUP") if and_on_hang_up else ())]:
         if signal.getsignal(number) is not signal.SIG_IGN:
             _wake_on(asyncio.get_running_loop(), number, reload)
+        else:
+            say(f"{number.name} is ignored, as nohup requires: run `pegboard reload` to apply changes")
 
 
 def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.output import say
+from pegboard.cli.output.log_setup import change_level
 from pegboard.cli.serving.running_hosts import RunningHost
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError, MCPError
@@ -81,8 +82,10 @@ class ReloadRequests:
 
     async def _reload(self) -> Sequence[ReloadResult]:
         try:
-            config = await asyncio.to_thread(self._read_config)
-            return await self._host.reload(config=config)
+            before, config = self._host.config, await asyncio.to_thread(self._read_config)
+            results = await self._host.reload(config=config)
+            change_level(before, self._host.config)
+            return results
         except ConfigError as error:
             return [ReloadResult("the configuration", "kept", "; ".join(str(error).splitlines()))]
         except MCPError as error:
