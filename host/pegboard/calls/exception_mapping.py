@@ -30,7 +30,7 @@ def mapped(error: BaseException, adapters: Adapters) -> Mapped:
         its text.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
-    found = [(leaf, _on_purpose(leaf) or _adapted(leaf, adapters)) for leaf in leaves]
+    found = [(leaf, _on_purpose(leaf) or adapted_by_first(leaf, adapters)) for leaf in leaves]
     known = [(leaf, meant) for leaf, meant in found if meant is not None]
     if len(known) < len(found) or not known:
         return _with_cause(FatalToolError("It failed unexpectedly.", describe_error(error)), error)
@@ -68,7 +68,7 @@ def _on_purpose(error: BaseException) -> Mapped | None:
     return ToolExecutionError(error.message) if isinstance(error, MCPContextError) and speaks(error) else None
 
 
-def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
+def adapted_by_first(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
     """Return the typed error of the first adapter that recognizes an exception, or None if no adapter does."""
     if not isinstance(error, Exception):
         return None

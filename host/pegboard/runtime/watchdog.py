@@ -15,6 +15,7 @@ from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
 
+from pegboard.calls.exception_mapping import adapted_by_first
 from pegboard.calls.execute import run_function
 from pegboard.context import _current
 from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
@@ -114,12 +115,14 @@ class Watchdog:
         logger.warning(text, self._blamed, late, ", called at ".join(_places(frame)))
 
     def _who(self, frame: FrameType | None) -> str | None:
-        """Return the tool, middleware or call to which a stack belongs, or None for other code."""
+        """Return the tool, error adapter, middleware or call to which a stack belongs, or None for other code."""
         passed_on = False
         while frame is not None:
             code = frame.f_code
             if code is run_function.__code__:
                 return str(frame.f_locals["bound"].name)
+            if code is adapted_by_first.__code__:
+                return f"the error adapter {frame.f_locals['adapter'].slug}"
             passed_on = passed_on or code is CALL_NEXT_CODE
             if code is LINK_CODE and not passed_on:
                 return str(frame.f_locals["blame"])

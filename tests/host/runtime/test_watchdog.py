@@ -15,7 +15,7 @@ import pytest
 
 import pegboard
 from pegboard import Host, Toolkit
-from tests.host.hosting import WAIT, make_host, until, value
+from tests.host.hosting import WAIT, failure, make_host, until, value
 
 
 class Named(logging.Handler):
@@ -91,6 +91,27 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
     assert first.index("in wait,") < first.index("in deep,") < first.index(f"in {tool}")
     assert str(Path(pegboard.__file__).parent) not in first
     assert re.fullmatch(rf"the event loop continues; x_{tool} had blocked it for \d\.\d s", last)
+
+
+async def test_a_tool_is_not_blamed_for_the_error_adapter_of_its_exception(named: Named) -> None:
+    """An adapter may import the library of the exception, which takes long."""
+
+    class Slow:
+        slug = "slow"
+
+        def from_exception(self, error: Exception) -> None:
+            named.block()
+
+    kit = Toolkit("x")
+
+    @kit.tool(adapters=[Slow()])
+    async def fail() -> str:
+        """Fail."""
+        raise ValueError
+
+    async with make_host(kit, blocked_loop_seconds=0.02) as host:
+        await failure(host, "x_fail")
+    assert named.said[0].startswith("the error adapter slow has blocked the event loop for ")
 
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:
