@@ -88,7 +88,8 @@ class Registry:
         directory = None if folder is None else str(folder)
         own, secret = OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
         token, find_file = partial(self._token, plugin), self._config.find_file
-        return PluginContext(plugin.origin.name, config, log, own, secret, directory, token, find_file)
+        transports = self._config.host.transports
+        return PluginContext(plugin.origin.name, config, log, own, secret, directory, token, find_file, transports)
 
     async def _token(
         self, plugin: LoadedPlugin, required: ToolAuthorization, call: Call | Context[Any]

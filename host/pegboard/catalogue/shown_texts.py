@@ -69,9 +69,9 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
         return
     if _is_hidden_text_allowed.get():
         return
-    from pegboard.messages.texts import complaints
+    from pegboard.messages.texts import text_problems
 
-    for path, found in complaints(schema):
+    for path, found in text_problems(schema):
         raise ToolDefinitionError(f"{_where(path, what)} {found}")
 
 

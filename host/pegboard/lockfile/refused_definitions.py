@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockedDefinition, LockedOwner
-from pegboard.messages.texts import complaints
+from pegboard.messages.texts import text_problems
 
 
 def with_hidden_text(lock: CatalogueLock) -> CatalogueLock:
@@ -19,4 +19,4 @@ def _refused(owner: LockedOwner) -> LockedOwner:
 
 
 def _hidden(items: Mapping[str, LockedDefinition]) -> Mapping[str, LockedDefinition]:
-    return {name: one for name, one in items.items() if any(complaints(one.definition))}
+    return {name: one for name, one in items.items() if any(text_problems(one.definition))}

@@ -63,7 +63,7 @@ def complaint(text: str) -> str | None:
     return None
 
 
-def complaints(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
+def text_problems(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
     """Yield the path and the problem of each string and member name in a JSON value that has invisible characters."""
     if isinstance(value, str):
         if not is_plain(value) and (found := complaint(value)):
@@ -72,10 +72,10 @@ def complaints(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, st
         for name, inner in value.items():
             if not is_plain(name) and (found := complaint(name)):
                 yield path, f"has the name {name!a}, which {found}"
-            yield from complaints(inner, (*path, name))
+            yield from text_problems(inner, (*path, name))
     elif isinstance(value, list | tuple):
         for place, inner in enumerate(value):
-            yield from complaints(inner, (*path, place))
+            yield from text_problems(inner, (*path, place))
 
 
 def _belongs(text: str, place: int) -> bool:

@@ -60,6 +60,7 @@ _HOMES = {
     "adapters.retry_after": "retry_after_ms",
     "calls.failures": "as_failure",
     "content.raw_results": "as_tool_result",
+    "messages.texts": "text_problems",
     "context.rounds": "Rounds",
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError

@@ -101,6 +101,9 @@ from pegboard.lockfile.lock_files import (
 from pegboard.lockfile.verification import (
     unlocked_reason,
 )
+from pegboard.messages.texts import (
+    text_problems,
+)
 from pegboard.middleware.around import (
     around,
 )
@@ -423,6 +426,7 @@ __all__ = [
     "state_directory",
     "state_lock",
     "subschemas",
+    "text_problems",
     "unlocked_reason",
     "with_similar_tool",
 ]

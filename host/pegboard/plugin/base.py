@@ -117,6 +117,7 @@ class PluginContext(NamedTuple):
             sources as the host does for a tool, and raises `AuthorizationRequiredError` if no source has the token.
         find_file: a function that returns the `FoundFile` with a fixed name: beside the configuration file, else in a
             trusted folder upward from the working directory, else in the user's configuration directory.
+        transports: the names in `[host] transports`, or the transport that the command names.
     """
 
     name: str
@@ -127,6 +128,7 @@ class PluginContext(NamedTuple):
     directory: str | None = None
     get_token: "Callable[[ToolAuthorization, Call | Context[Any]], Awaitable[Authorization]]" = _no_token
     find_file: Callable[[str], FoundFile] = _no_file
+    transports: tuple[str, ...] = ()
 
 
 class Plugin:

@@ -117,6 +117,11 @@ class Link:
         return self._client
 
     @property
+    def is_running(self) -> bool:
+        """True while a connection is open, or is being opened."""
+        return self._task is not None and not self._task.done()
+
+    @property
     def failure(self) -> NotConnectedError | None:
         """The reason why no connection is open; None if one is open."""
         if self._client is not None:

@@ -55,6 +55,9 @@ class ServerConfig(PluginConfig):
         refresh_seconds: the time after which lists are read again if the server announces no changes. A server of
             2026-07-28 may ask for a shorter time with `ttlMs`.
         timeout: the time limit of a request in seconds. Progress extends it.
+        questions: True to let the server ask the person and for the client's roots, during calls. Each question names
+            the server.
+        sampling: True to let the server use the client's model during calls, at the cost of the person.
         revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
         start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
             start if that fails; "lazy" to connect at the first request for a list.
@@ -79,6 +82,8 @@ class ServerConfig(PluginConfig):
     idle_seconds: float = Field(600, gt=0)
     refresh_seconds: float = Field(300, ge=5)
     timeout: float = Field(60, gt=0)
+    questions: bool = True
+    sampling: bool = False
     revision: Literal["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] | None = None
     start: Literal["eager", "lazy", "required"] = "eager"
 

@@ -11,14 +11,13 @@ from weakref import WeakKeyDictionary
 
 from pegboard import Context, UpstreamError
 from pegboard.client import Asked, QuestionHandler
-from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ClientError, ProtocolError
+from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ClientError, ProtocolError, text_problems
 from pegboard_plugins.upstreams.parked_calls import Parked, ParkedCall, ParkedCalls
 from pegboard_plugins.upstreams.questions import (
     MAX_QUESTIONS,
+    UpstreamQuestion,
     asks_in_rounds,
-    declared_capabilities,
     declares,
-    question_of,
 )
 from pegboard_plugins.upstreams.request_errors import request_error
 from pegboard_plugins.upstreams.user_links import UserKey, user_of
@@ -62,6 +61,7 @@ class UpstreamCalls:
 
     def __init__(self, server: UpstreamServer) -> None:
         self._server = server
+        self._rules = server.rules
         self._parked = ParkedCalls()
         self._running: dict[Client, list[PresentContext]] = {}
         self._only_users: WeakKeyDictionary[Client, UserKey | None] = WeakKeyDictionary()
@@ -72,7 +72,7 @@ class UpstreamCalls:
         Raises:
             MCPError: the server cannot be reached, or responded with an error.
         """
-        capabilities = declared_capabilities(context)
+        capabilities = self._rules.capabilities(context.client.capabilities)
         if not capabilities:
             send = partial(self._exchange, context=context, request=request, capabilities={})
             return self._final(await self._server.use(context, send, repeatable=request.repeatable))
@@ -154,7 +154,7 @@ class UpstreamCalls:
         """Send a request whose questions end the client's call."""
 
         async def ask(asked: Asked) -> Mapping[str, Any]:
-            _supported(call.context, asked)
+            self._supported(call.context, asked)
             return await call.ask(asked)
 
         send = partial(self._exchange, context=call.context, request=request, capabilities={}, ask=ask, call=call)
@@ -183,7 +183,7 @@ class UpstreamCalls:
             keys[name] = key
             try:
                 given = one if isinstance(one, Mapping) else {}
-                asked[name] = question_of(given.get("method"), given.get("params"))
+                asked[name] = self._rules.question(context, given.get("method"), given.get("params"))
             except ProtocolError as error:
                 raise self._invalid(error.message) from error
         answers = await context.ask(**asked) if asked else {}
@@ -193,7 +193,7 @@ class UpstreamCalls:
         """Return a function that passes a question of a session to the client of a call."""
 
         async def ask(asked: Asked) -> Mapping[str, Any]:
-            question = _supported(context, asked)
+            question = self._supported(context, asked)
             try:
                 answer: Mapping[str, Any] = (await context.ask(question=question))["question"]
             except ClientError as error:
@@ -201,6 +201,17 @@ class UpstreamCalls:
             return answer
 
         return ask
+
+    def _supported(self, context: Context[Any], asked: Asked) -> UpstreamQuestion:
+        """Return a question of a session, for the client of a call.
+
+        Raises:
+            ProtocolError: the question is refused, or the client does not declare the capability.
+        """
+        question = self._rules.question(context, asked.method, dict(asked.params))
+        if not declares(context, question.needs()):
+            raise ProtocolError(INVALID_PARAMS, f"the client does not support {question.needs()}")
+        return question
 
     # --- one request
 
@@ -238,7 +249,7 @@ class UpstreamCalls:
         try:
             return await client.exchange(method, params, meta=meta, progress=report, ask=ask, capabilities=capabilities)
         except ProtocolError as error:
-            raise request_error(self._server.name, method, params, error) from None
+            raise request_error(self._rules, context, method, params, error) from None
         finally:
             using.remove(present)
             if not using:
@@ -265,7 +276,7 @@ class UpstreamCalls:
 def _report(context: Context[Any], progress: Mapping[str, Any]) -> None:
     """Report the progress of a server to the client of a call. Ignore invalid members."""
     done, total, message = (progress.get(name) for name in ("progress", "total", "message"))
-    shown = message[:MAX_PROGRESS_CHARACTERS] if isinstance(message, str) else None
+    shown = message[:MAX_PROGRESS_CHARACTERS] if isinstance(message, str) and not any(text_problems(message)) else None
     if _is_number(done):
         context.progress.report(done, total if _is_number(total) else None, shown)
 
@@ -273,18 +284,6 @@ def _report(context: Context[Any], progress: Mapping[str, Any]) -> None:
 def _is_number(value: Any) -> TypeGuard[int | float]:
     """Return True for a number that JSON can express. A server may send 1e999."""
     return isinstance(value, int | float) and abs(value) < inf
-
-
-def _supported(context: Context[Any], asked: Asked) -> Any:
-    """Return a question that the client of a call supports.
-
-    Raises:
-        ProtocolError: the client does not declare the capability, or the question is invalid.
-    """
-    question = question_of(asked.method, dict(asked.params))
-    if not declares(context, question.needs()):
-        raise ProtocolError(INVALID_PARAMS, f"the client does not support {question.needs()}")
-    return question
 
 
 async def _always(key: str, step: Callable[[], Awaitable[Any]]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -10,19 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard import Context, ErrorKind, MCPError, NotFoundError
-from pegboard.plugin import PluginContext
-from pegboard.types import AuthProvider, Call, Caller, ItemKind, ToolAuthorization
+from pegboard.plugin import PluginContext, decode, encode
+from pegboard.types import UNKNOWN_CLIENT, AuthProvider, Call, Caller, ItemKind, ToolAuthorization
+from pegboard.types import Client as CallingClient
 from pegboard_plugins.upstreams.hops import LOOP, VIA, next_hop
 from pegboard_plugins.upstreams.link import Link, NotConnectedError, NotificationListener
 from pegboard_plugins.upstreams.mounted import Mounted
-from pegboard_plugins.upstreams.questions import CAPABILITIES
+from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.served_items import FindOwner, ServedItems
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import ServerConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
-from pegboard_plugins.upstreams.user_links import UserKey, UserLink, UserLinks, user_of
+from pegboard_plugins.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks, user_of
 
 if TYPE_CHECKING:
     from pegboard.client import Client, Endpoint, Program
@@ -34,6 +36,8 @@ MAX_KNOWN_LOOPS = 100
 """The maximum number of request routes for which it is recorded if the server leads back."""
 MAX_LOOP_SECONDS = 2.0
 """The time limit of the request that finds out if a server leads back. Without a response, it does not."""
+ONE_CLIENT = ("stdio",)
+"""The transports of a host with only one client."""
 HOST = "host"
 """The key of the lists of a connection for all callers."""
 
@@ -60,6 +64,7 @@ class UpstreamServer:
         config: its settings.
         logger: the log of the plugin.
         log: the lines of the server in this log.
+        rules: the rules for questions of the server.
         authorization: the token that a call needs, or None.
         items: its items in the catalogue.
         on_notification: receives the notifications of its connections, except those of changed lists and of progress.
@@ -78,6 +83,7 @@ class UpstreamServer:
         self.config = config
         self.logger = context.logger
         self.log = ServerLog(name, context.logger)
+        self.rules = QuestionRules(name, config)
         self.authorization = UpstreamAuthorization(id=config.auth, scopes=config.auth_scopes) if config.auth else None
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self._mounted = Mounted(self)
@@ -88,14 +94,20 @@ class UpstreamServer:
         self._loops: dict[tuple[str, ...], bool] = {}
         self._in_process = None if config.object is None else _in_process(name, config, context.logger)
         self._serving = serving
+        self._awaits_client = config.identity == "host" and context.transports == ONE_CLIENT
+        self._declared = self.rules.capabilities()
         self._link = self._make_link(HOST, None) if config.identity == "host" else None
+        self._replaced: asyncio.Task[None] | None = None
         self._users = UserLinks(name, config.max_users, config.idle_seconds, self._make_user, self.items.forget)
 
     # --- life
 
     def start(self) -> None:
-        """Connect in the background, if the server has one connection for all callers."""
-        if self._link is not None:
+        """Connect in the background, if the server has one connection for all callers.
+
+        If the host has one client, the connection declares what this client declares, so it waits for the client.
+        """
+        if self._link is not None and not self._awaits_client:
             self._link.start()
 
     async def connect(self) -> None:
@@ -113,17 +125,17 @@ class UpstreamServer:
             return self._link.is_settled(seconds)
         if call.caller.service or not call.caller.is_known:
             return True
-        user = self._users.get(UserKey(call.caller.identity))
+        user = self._users.get(self._key(UserKey(call.caller.identity), call.client))
         return user is not None and user.link.is_settled(seconds)
 
     async def settle(self, call: Call) -> None:
         """Connect if necessary, for the user of a call if each user has a connection. A failure is logged."""
-        if self._link is not None:
-            await self._link.settle()
+        if (link := self._link_for(call.client)) is not None:
+            await link.settle()
             return
         try:
             token = await self._token(call)
-            async with self._users.use(UserKey(call.caller.identity)) as user:
+            async with self._users.use(self._key(UserKey(call.caller.identity), call.client)) as user:
                 user.token = token
                 await user.link.settle()
         except MCPError as error:
@@ -150,6 +162,8 @@ class UpstreamServer:
         await self._mounted.close()
         if self._link is not None:
             await self._link.close()
+        if self._replaced is not None:
+            await self._replaced
         await self._users.close()
         if self._in_process is not None:
             await self._in_process.close()
@@ -175,15 +189,15 @@ class UpstreamServer:
             NotFoundError: the server has a connection for each caller, and the caller is anonymous.
             RetryableToolError: too many users are using the server.
         """
-        if self._link is not None:
-            return await self._send(self._link, send, repeatable)
+        if (link := self._link_for(context.client)) is not None:
+            return await self._send(link, send, repeatable)
         if not context.caller.is_known:
             raise NotFoundError("Only authenticated callers may use this.")
-        key = user_of(context)
-        if context.caller.service and key.user_id is None:
+        owner = user_of(context)
+        if context.caller.service and owner.user_id is None:
             raise NotFoundError("This requires a call that names its user.")
         token = await self._token(context)
-        async with self._users.use(key) as user:
+        async with self._users.use(self._key(owner, context.client)) as user:
             user.token = token
             return await self._send(user.link, send, repeatable)
 
@@ -254,18 +268,36 @@ class UpstreamServer:
             return True
         if caller.service:
             return True  # a service acts for all users, and names one with each call
-        return caller.is_known and self.items.sees(UserKey(caller.identity), kind, shown)
+        if not caller.is_known:
+            return False
+        return any(self.items.sees(key, kind, shown) for key in self._users.keys_of(UserKey(caller.identity)))
 
     # --- connections
 
-    def _make_user(self, key: UserKey) -> UserLink:
+    def _link_for(self, client: CallingClient) -> Link | None:
+        """Return the connection for all callers; None if each user has one.
+
+        If the host has one client, its first request decides what the connection declares.
+        """
+        if self._awaits_client and client is not UNKNOWN_CLIENT:
+            self._awaits_client = False
+            before, self._declared = self._declared, self.rules.capabilities(client.capabilities)
+            if self._link is not None and self._link.is_running and self._declared != before:
+                self._replaced = asyncio.get_running_loop().create_task(self._link.close())
+                self._link = self._make_link(HOST, None)
+        return self._link
+
+    def _key(self, user: UserKey, client: CallingClient) -> ConnectionKey:
+        return ConnectionKey(user, encode(self.rules.capabilities(client.capabilities)))
+
+    def _make_user(self, key: ConnectionKey) -> UserLink:
         return UserLink(partial(self._make_link, key))
 
     def _make_link(self, holder: Hashable, user: UserLink | None) -> Link:
-        label = f"{self.name} for {holder}" if isinstance(holder, UserKey) else self.name
+        label = f"{self.name} for {holder.user}" if isinstance(holder, ConnectionKey) else self.name
         return Link(
             label,
-            partial(self._open, user),
+            partial(self._open, holder, user),
             ListReader(label, self.config, self.logger, next_hop({}, self._host_id)),
             partial(self._publish, holder),
             self.logger,
@@ -282,7 +314,7 @@ class UpstreamServer:
             self.on_notification(client, method, params)
 
     def _open(
-        self, user: UserLink | None, on_notification: NotificationListener
+        self, holder: Hashable, user: UserLink | None, on_notification: NotificationListener
     ) -> AbstractAsyncContextManager[Client]:
         from pegboard.client import Client  # it is loaded with the first connection
 
@@ -294,7 +326,7 @@ class UpstreamServer:
         return Client(
             address,
             revision=self.config.revision,
-            capabilities=CAPABILITIES,
+            capabilities=decode(holder.declared) if isinstance(holder, ConnectionKey) else self._declared,
             on_notification=on_notification,
             timeout=self.config.timeout,
         )

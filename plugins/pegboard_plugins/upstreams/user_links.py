@@ -1,10 +1,10 @@
-"""The connections of users to one server: one for each, which no other user shares."""
+"""The connections of users to one server, which no other user shares."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any, NamedTuple
@@ -27,6 +27,18 @@ class UserKey(NamedTuple):
 
     def __str__(self) -> str:
         return repr(self.user_id or self.caller.subject or self.caller.client_id or "the operator")
+
+
+class ConnectionKey(NamedTuple):
+    """The key of a user's connection. A user whose clients declare different capabilities has several.
+
+    Attributes:
+        user: the user.
+        declared: the capabilities for questions that the connection declares, as JSON.
+    """
+
+    user: UserKey
+    declared: bytes
 
 
 def user_of(context: Context[Any]) -> UserKey:
@@ -65,10 +77,10 @@ class UserLinks:
 
     Args:
         server: the name of the server, for errors.
-        most: the maximum number of users.
+        most: the maximum number of connections.
         idle_seconds: the time without calls after which a connection is closed. Its lists are kept.
         make: returns a new connection.
-        forget: removes the lists of a user.
+        forget: removes the lists of a connection.
     """
 
     def __init__(
@@ -76,26 +88,31 @@ class UserLinks:
         server: str,
         most: int,
         idle_seconds: float,
-        make: Callable[[UserKey], UserLink],
-        forget: Callable[[UserKey], Awaitable[None]],
+        make: Callable[[ConnectionKey], UserLink],
+        forget: Callable[[ConnectionKey], Awaitable[None]],
     ) -> None:
         self._server = server
         self._most = most
         self._idle_seconds = idle_seconds
         self._make = make
         self._forget = forget
-        self._links: OrderedDict[UserKey, UserLink] = OrderedDict()
+        self._links: OrderedDict[ConnectionKey, UserLink] = OrderedDict()
+        self._keys: dict[UserKey, list[ConnectionKey]] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
-    def get(self, key: UserKey) -> UserLink | None:
-        """Return the connection of a user, or None if the user has none yet."""
+    def get(self, key: ConnectionKey) -> UserLink | None:
+        """Return a connection, or None if the user has none with these capabilities yet."""
         return self._links.get(key)
 
+    def keys_of(self, user: UserKey) -> Sequence[ConnectionKey]:
+        """Return the keys of a user's connections."""
+        return self._keys.get(user, ())
+
     @asynccontextmanager
-    async def use(self, key: UserKey) -> AsyncIterator[UserLink]:
-        """Return the connection of a user. It is not closed before the block ends.
+    async def use(self, key: ConnectionKey) -> AsyncIterator[UserLink]:
+        """Return a connection of a user. It is not closed before the block ends.
 
         Raises:
             RetryableToolError: too many other users have running calls, or the host stops.
@@ -106,6 +123,7 @@ class UserLinks:
         if user is None:
             self._make_room()
             user = self._links[key] = self._make(key)
+            self._keys.setdefault(key.user, []).append(key)
         self._links.move_to_end(key)
         user.uses += 1
         self._watch()
@@ -123,9 +141,12 @@ class UserLinks:
             raise RetryableToolError(
                 f"Too many users are using the server {self._server!r} at the moment.", retry_after_ms=1000
             )
+        self._keys[key.user].remove(key)
+        if not self._keys[key.user]:
+            del self._keys[key.user]
         self._end(self._drop(key, self._links.pop(key)))
 
-    async def _drop(self, key: UserKey, user: UserLink) -> None:
+    async def _drop(self, key: ConnectionKey, user: UserLink) -> None:
         await user.link.close()
         if key not in self._links:
             await self._forget(key)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from pegboard import Toolkit
-from pegboard.messages.texts import complaint, complaints
+from pegboard.messages.texts import complaint, text_problems
 from pegboard.plugin import ToolDefinition
 from tests.host.hosting import make_host
 
@@ -58,7 +58,7 @@ def test_invisible_characters_are_found() -> None:
 
 def test_a_value_is_searched_to_its_depth() -> None:
     value = {"a": [1, {"b": f"x{ZERO_WIDTH}"}], f"c{ZERO_WIDTH}": None, "d": "fine"}
-    found = dict(complaints(value))
+    found = dict(text_problems(value))
     assert set(found) == {("a", 1, "b"), ()}
     assert found[()].startswith("has the name 'c\\u200b', which has U+200B")
 

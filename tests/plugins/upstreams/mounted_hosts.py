@@ -13,7 +13,7 @@ from pegboard.client import Client, Endpoint, Stream
 from pegboard.plugin import Lifespan, Plugin, PluginContext, hookimpl
 from pegboard.types import LOCAL
 from pegboard_plugins.upstreams.mounted import Mounted
-from pegboard_plugins.upstreams.questions import CAPABILITIES
+from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.server_config import ServerConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_errors import no_response
@@ -29,6 +29,7 @@ class OneServer:
         self.config = config
         self.logger = logging.getLogger("tests.upstreams")
         self.log = ServerLog(self.name, self.logger)
+        self.rules = QuestionRules(self.name, config)
         self.on_notification: Callable[[Client, str, dict[str, Any]], None] | None = None
         self.client: Client
 
@@ -87,7 +88,7 @@ def mounting_host(revision: str, *kits: Toolkit, url: str = "", **config: Any) -
             far = Host({"host": {"autoload": False, "transports": []}}, toolkits={kit.name: kit for kit in kits})
             options: dict[str, Any] = {
                 "revision": revision,
-                "capabilities": CAPABILITIES,
+                "capabilities": server.rules.capabilities(),
                 "on_notification": server.receive,
             }
             connection = Client(Endpoint(url), **options) if url else far_client(far, **options)

@@ -23,7 +23,7 @@ from pegboard_plugins.upstreams.request_errors import MAX_ERROR_DATA_BYTES, requ
 from pegboard_plugins.upstreams.resource_updates import ResourceUpdates
 from pegboard_plugins.upstreams.server_log import ServerLog
 from pegboard_plugins.upstreams.upstream_calls import _report
-from pegboard_plugins.upstreams.user_links import UserKey, UserLinks
+from pegboard_plugins.upstreams.user_links import ConnectionKey, UserKey, UserLinks
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import mounting, scripted, tools
 
@@ -75,12 +75,12 @@ async def test_a_connection_that_the_host_has_closed_stays_closed() -> None:
     with pytest.raises(NotConnectedError, match="the host has closed the connection"):
         await closed.client()
 
-    async def forget(_: UserKey) -> None: ...
+    async def forget(_: ConnectionKey) -> None: ...
 
     users = UserLinks("one", 9, inf, lambda _: SimpleNamespace(link=make_link(opened)), forget)  # type: ignore[arg-type,return-value]
     await users.close()
     with pytest.raises(RetryableToolError, match="are closed"):
-        async with users.use(UserKey(Caller("ann"))):
+        async with users.use(ConnectionKey(UserKey(Caller("ann")), b"{}")):
             pass
     assert not opened
 
@@ -106,7 +106,7 @@ def test_log_messages_pass_without_meta_of_their_connection_and_at_a_limited_rat
     monkeypatch.setattr(server_log, "MAX_LOG_LINES", 1)
     sent: list[Any] = []
     context = SimpleNamespace(name="tool", send_notification=lambda _, params: sent.append(params))
-    server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER))
+    server = SimpleNamespace(name="one", log=ServerLog("one", LOGGER), rules=None)
     mounted = Mounted(server)  # type: ignore[arg-type]
     mounted._calls._only_users[CLIENT] = UserKey(Caller("ann"))
     mounted._calls._running[CLIENT] = [lambda: context]  # type: ignore[list-item,return-value]
@@ -123,9 +123,17 @@ def test_numbers_beyond_json_are_not_reported() -> None:
     assert reported == [(1, None, None), (10**400, None, None)]
 
 
+def test_invisible_characters_are_not_reported_as_progress() -> None:
+    reported: list[Any] = []
+    context = SimpleNamespace(progress=SimpleNamespace(report=lambda *given: reported.append(given)))
+    for message in ("half", "\x1b[2Jpegboard: done"):
+        _report(context, {"progress": 1, "message": message})  # type: ignore[arg-type]
+    assert reported == [(1, None, "half"), (1, None, None)]
+
+
 def test_the_data_of_an_error_are_limited() -> None:
     for size, kept in ((10, True), (MAX_ERROR_DATA_BYTES, False)):
         data = {"x": "x" * size}
-        error = request_error("one", "tools/call", {}, ProtocolError(-32000, "no", data))
+        error = request_error(CLIENT, CLIENT, "tools/call", {}, ProtocolError(-32000, "no", data))
         assert isinstance(error, ProtocolError)
         assert error.data == (data if kept else None)

@@ -16,7 +16,8 @@ from pegboard.plugin import ProtocolError
 from pegboard.testing import connect, decline
 from pegboard.types import LOCAL, Caller
 from pegboard_plugins.upstreams import parked_calls
-from pegboard_plugins.upstreams.questions import question_of
+from pegboard_plugins.upstreams.questions import QuestionRules
+from pegboard_plugins.upstreams.server_config import ServerConfig
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounted_hosts import mounting_host
 from tests.plugins.upstreams.test_mounted import both, far
@@ -43,10 +44,11 @@ QUESTIONS: list[tuple[str, list[Any]]] = [
 @pytest.mark.parametrize(("tool", "answers"), QUESTIONS)
 async def test_questions_reach_the_person(revision: str, far: str, tool: str, answers: list[Any]) -> None:
     found = []
-    for kit in (asks_kit.kit, mounting_host(far, asks_kit.kit)):
+    for kit in (asks_kit.kit, mounting_host(far, asks_kit.kit, sampling=True)):
         async with connect(kit, revision=revision, answers=answers) as client:
             result = await client.call(tool)
-            found.append((result.content, [(one.method, one.params.get("message")) for one in client.asked]))
+            texts = [str(one.params.get("message")).removeprefix("far asks: ") for one in client.asked]
+            found.append((result.content, [one.method for one in client.asked], texts))
     assert found[0] == found[1]
 
 
@@ -267,4 +269,4 @@ async def test_only_open_questions_are_asked() -> None:
 )
 def test_invalid_questions_are_refused(method: Any, params: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError):
-        question_of(method, params)
+        QuestionRules("far", ServerConfig(command="x", sampling=True)).question(cast(Any, None), method, params)

@@ -8,7 +8,7 @@ from pegboard.cli.diagnosis.client_rules import LIMITS, RULES
 from pegboard.cli.diagnosis.finding import Finding
 from pegboard.host import Host
 from pegboard.loading.plugins import NEEDS_SETTING, OF_SETTINGS
-from pegboard.messages.texts import complaints
+from pegboard.messages.texts import text_problems
 
 SLOW_IMPORT_SECONDS = 0.5
 """The time to load a plugin from which it is reported. Clients wait for the start."""
@@ -64,7 +64,7 @@ def check_hidden_text(host: Host) -> Iterator[Finding]:
     prompts = {f"prompt {name}": one for name, (one, _) in assembly.prompts.items()}
     for label, item in {**tools, **resources, **prompts}.items():
         shown = {name: getattr(item, name, None) for name in ("title", "description", "input_schema", "output_schema")}
-        for path, problem in complaints(shown):
+        for path, problem in text_problems(shown):
             place = ".".join(map(str, path))
             yield Finding(
                 "error", f"{label}: {place} {problem}", "disable the item until its author has removed the characters"
