@@ -18,7 +18,7 @@ from pegboard.client import Client, Endpoint, Program
 from tools.peers.enduring import endure
 from tools.peers.killing import kill_during
 from tools.peers.lineup import CACHE, PEERS, PeerServer, prepare, python_of
-from tools.peers.survey import Survey
+from tools.peers.survey import Survey, named_question
 
 PORT = 3910
 REVISIONS = ("2025-11-25", "2026-07-28")
@@ -33,13 +33,15 @@ class Compared(NamedTuple):
     Attributes:
         name: the peer.
         steps: how many steps were compared.
-        differences: one line for each step with another result.
+        differences: one line for each step with another result, except the intended one: questions name their server.
+        questions: how many questions named their server.
         change_seconds: how long a change of a list took to arrive through the mount.
     """
 
     name: str
     steps: int
     differences: list[str]
+    questions: int
     change_seconds: float
 
 
@@ -95,7 +97,7 @@ async def mounted(peers: list[PeerServer]) -> AsyncIterator[MountingHost]:
             "http": {"port": PORT},
             "upstreams": {
                 "first_list_seconds": START_SECONDS,
-                "servers": {one.name: one.section() for one in peers if one.transport != "object"},
+                "servers": {one.name: {**one.section(), "sampling": True} for one in peers},
             },
         },
     }
@@ -139,12 +141,16 @@ async def compare(peers: list[PeerServer], revision: str) -> list[Compared]:
             survey = Survey(Endpoint(host.url), one.name, revision, mounted=True)
             await survey.run()
             expected, found = itself[one.name], survey.found
+            asked = expected.get("questions", [])
+            expected = (
+                {**expected, "questions": [named_question(one.name, params) for params in asked]} if asked else expected
+            )
             different = [
                 f"{step}: {json.dumps(expected.get(step))[:600]} != {json.dumps(found.get(step))[:600]}"
                 for step in expected.keys() | found.keys()
                 if expected.get(step) != found.get(step)
             ]
-            compared.append(Compared(one.name, len(expected), different, survey.change_seconds))
+            compared.append(Compared(one.name, len(expected), different, len(asked), survey.change_seconds))
     return compared
 
 
@@ -153,6 +159,8 @@ def report(compared: list[Compared]) -> Iterator[str]:
     for one in compared:
         change = "" if one.change_seconds == 0 else f", change after {one.change_seconds * 1000:.0f} ms"
         yield f"{one.name:16} {one.steps - len(one.differences)} of {one.steps} steps are the same{change}"
+        if one.questions:
+            yield f'    intended difference: {one.questions} questions name the server, as "{one.name} asks: ..."'
         yield from (f"    {line}" for line in one.differences)
 
 

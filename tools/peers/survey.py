@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -17,11 +17,21 @@ CHANGE_SECONDS = 2.0
 _LOG_LEVEL = {"io.modelcontextprotocol/logLevel": "debug"}
 _OWN = ("_meta", "resultType", "ttlMs", "cacheScope")
 """Members that belong to the revision of a connection."""
+_OF_CONNECTION = (*_OWN, "mode", "elicitationId", "task")
+"""Members of questions that belong to the connection, or are the default."""
 _ERROR_ID = re.compile(r"Error id: \w+")
 
 
-async def answer(asked: Asked) -> dict[str, Any]:
-    """Answer a question of a server."""
+def named_question(server: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a question as the host passes them on: it names the server."""
+    if "message" in params:
+        return {**params, "message": f"{server} asks: {params['message']}"}
+    prompt = params.get("systemPrompt")
+    return {**params, "systemPrompt": f"{server} asks: {prompt}" if prompt else f"{server} asks this."}
+
+
+def answer(asked: Asked) -> dict[str, Any]:
+    """Return the answer to a question of a server."""
     if asked.method == "elicitation/create":
         return {"action": "accept", "content": {"name": "Ann"}}
     if asked.method == "sampling/createMessage":
@@ -44,10 +54,15 @@ class Survey:
         self._name = name
         self._scheme = name.replace("_", "-")
         self._prefix = f"{name}_" if mounted else ""
-        self._client = Client(server, revision=revision, ask=answer, on_notification=self._note, timeout=10)
+        self._client = Client(server, revision=revision, ask=self._ask, on_notification=self._note, timeout=10)
 
     def _note(self, method: str, params: dict[str, Any]) -> None:
         self._notified.append((method, params))
+
+    async def _ask(self, asked: Asked) -> dict[str, Any]:
+        own = {key: value for key, value in asked.params.items() if key not in _OF_CONNECTION}
+        self.found.setdefault("questions", []).append(self._normal(own))
+        return answer(asked)
 
     async def run(self) -> None:
         """Take all steps."""
