@@ -114,7 +114,7 @@ class Survey:
                 items = [
                     one for one in items if one.get("uri", one.get("uriTemplate")).startswith(f"{self._scheme}://")
                 ]
-            self.found[kind] = sorted((self._normal(one) for one in items), key=lambda one: str(one["name"]))
+            self.found[kind] = [self._normal(one) for one in items]
         return names
 
     @staticmethod

@@ -22,7 +22,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 OPTIONS = frozenset(("ui",))
 """The options of tools and resources that extensions define (`Extension.option`)."""
 
-PLUGIN_FIELDS = frozenset(("toolkit", "raw", "subscribed"))
+PLUGIN_FIELDS = frozenset(("toolkit", "raw", "place", "subscribed"))
 """The fields of definitions that only plugins set."""
 
 _NO_TASKS = "tools do not run as tasks; a tool that takes long reports progress with `context.progress.report`"

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
 
 _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+"
+_VISIBLE = "[!-~]+"
+"""Templates of other servers may lack a scheme."""
 
 
 def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource | ResourceTemplate, BoundResource]:
@@ -34,12 +36,13 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
         ToolDefinitionError: the definition cannot be served.
     """
     uri = definition.uri
-    if not re.fullmatch(_URI, str(uri)):
+    raw, meta, uri_parameter = definition.raw, definition.meta, None
+    is_template = "{" in uri or "}" in uri
+    if not re.fullmatch(_VISIBLE if is_template and raw is not None else _URI, str(uri)):
         raise ToolDefinitionError("its URI is not absolute, such as docs://readme (RFC 3986)")
     name = own_name(definition)
-    matcher = _matcher(uri) if "{" in uri or "}" in uri else None
+    matcher = _matcher(uri, needs_scheme=raw is None) if is_template else None
     names = matcher.names if matcher is not None else ()
-    raw, meta, uri_parameter = definition.raw, definition.meta, None
     if raw is None:
         signature, description = compile_signature(definition.function, with_result=False), description_of(definition)
         _check_variables(signature.input_schema, names)
@@ -63,11 +66,12 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     about = (uri, name, definition.title, description, definition.mime_type, owner, meta)
     icons = tuple(definition.icons)
     if matcher is None:
-        resource = Resource(*about, definition.annotations, definition.size, icons, raw=raw)
+        resource = Resource(*about, definition.annotations, definition.size, icons, raw=raw, place=definition.place)
         return with_tags(resource, definition.tags), bound
     if definition.size is not None:
         raise ToolDefinitionError("a template cannot have a size; remove it")
-    return with_tags(ResourceTemplate(*about, definition.annotations, icons, raw=raw), definition.tags), bound
+    template = ResourceTemplate(*about, definition.annotations, icons, raw=raw, place=definition.place)
+    return with_tags(template, definition.tags), bound
 
 
 def _raw_signature(definition: ResourceDefinition | PromptDefinition, names: Sequence[str]) -> tuple[Signature, str]:
@@ -78,13 +82,13 @@ def _raw_signature(definition: ResourceDefinition | PromptDefinition, names: Seq
     return signature._replace(input_schema={"type": "object", "properties": {name: {} for name in names}}), whole
 
 
-def _matcher(template: str) -> Matcher:
+def _matcher(template: str, *, needs_scheme: bool) -> Matcher:
     # imported only if there is a template
     from pegboard.uris.matching import Matcher
     from pegboard.uris.template import UriTemplateError
 
     try:
-        return Matcher(template)
+        return Matcher(template, needs_scheme=needs_scheme)
     except UriTemplateError as error:
         raise ToolDefinitionError(f"its URI template cannot be served: {error}") from None
 
@@ -139,7 +143,14 @@ def _compile_raw_prompt(definition: PromptDefinition, name: str, owner: str) -> 
     function = runnable(definition.function, signature)
     bound = BoundPrompt(name, function, signature, definition.description, completers=completers)
     prompt = Prompt(
-        name, definition.title, definition.description, owner, arguments, raw_meta(definition), raw=definition.raw
+        name,
+        definition.title,
+        definition.description,
+        owner,
+        arguments,
+        raw_meta(definition),
+        raw=definition.raw,
+        place=definition.place,
     )
     return with_tags(prompt, definition.tags), bound
 

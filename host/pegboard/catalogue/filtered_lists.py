@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from pegboard.catalogue.pages import ListKind, Pages
+from pegboard.catalogue.pages import ListKind, Pages, place_in_list
 from pegboard.middleware.chain import LIST_HOOKS, MiddlewareFault, MiddlewareLink, wrap
 from pegboard.middleware.gate import listed_name
 from pegboard.middleware.time_limit import MiddlewareTime
@@ -90,12 +90,11 @@ class FilteredList:
         return pages
 
     def _pages(self, listing: Listing, before: Pages | None) -> Pages:
-        items = sorted(listing.items, key=listed_name)
+        items = sorted(listing.items, key=place_in_list)
         key = tuple(map(id, items))
         pages = self._shared.get(key)
         if pages is None:
-            names = [listed_name(item) for item in items]
-            pages = Pages(self._kind, names, items, self._page_size, private=True, before=before)
+            pages = Pages(self._kind, items, self._page_size, private=True, before=before)
             self._shared[key] = pages
         return pages
 

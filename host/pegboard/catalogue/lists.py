@@ -9,10 +9,18 @@ from typing import Any
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.filtered_lists import LIST_METHODS, FilteredList
-from pegboard.catalogue.pages import ListKind, Pages, has_only_host_values, may_use, needs_of, scopes_of
+from pegboard.catalogue.pages import (
+    ListKind,
+    Pages,
+    has_only_host_values,
+    may_use,
+    needs_of,
+    place_in_list,
+    scopes_of,
+)
 from pegboard.errors import NotFoundError
 from pegboard.middleware.chain import LIST_HOOKS
-from pegboard.middleware.gate import Gate
+from pegboard.middleware.gate import Gate, listed_name
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import LOCAL
@@ -139,11 +147,12 @@ class _Plain:
         self, kind: ListKind, whole: dict[str, Any], needy: Collection[str], page_size: int, before: _Plain | None
     ) -> None:
         old, few = (None, None) if before is None else (before._pages, before._offered)
-        self._pages: Pages = Pages(kind, list(whole), list(whole.values()), page_size, before=old)
+        items = sorted(whole.values(), key=place_in_list)
+        self._pages: Pages = Pages(kind, items, page_size, before=old)
         self._offered: Pages = self._pages
         if needy:
-            offered = {name: item for name, item in whole.items() if name not in needy}
-            self._offered = Pages(kind, list(offered), list(offered.values()), page_size, before=few)
+            offered = [item for item in items if listed_name(item) not in needy]
+            self._offered = Pages(kind, offered, page_size, before=few)
 
     async def page(self, call: Call) -> Outcome:
         """Return the requested page."""

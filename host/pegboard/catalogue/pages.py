@@ -1,4 +1,4 @@
-"""One list in pages, sorted by name.
+"""One list in pages, sorted by name. The items of a mounted server keep their order.
 
 After a change, unaffected pages stay the same objects, so that protocols can cache their encoded form.
 """
@@ -8,15 +8,20 @@ from __future__ import annotations
 import base64
 import binascii
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import is_
 from typing import Any, Literal, TypeAlias
 
 from pegboard.calls.execute import BoundTool
 from pegboard.errors import ProtocolError
+from pegboard.middleware.gate import listed_name
 from pegboard.types.callers import Caller
 from pegboard.types.calls import Call, Listing
+from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
 from pegboard.wire.jsonrpc import INVALID_PARAMS
+
+_SEPARATOR = "\0"
+"""Names and URIs do not contain it."""
 
 ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
@@ -47,13 +52,24 @@ def scopes_of(bound: BoundTool) -> frozenset[str]:
     return frozenset() if bound.requirements is None else bound.requirements.scopes
 
 
+PlaceInList: TypeAlias = tuple[str, int, str]
+"""The position of an item in its list: its name, 0 and its name; or its owner, its place and its name."""
+
+
+def place_in_list(item: Tool | Resource | ResourceTemplate | Prompt) -> PlaceInList:
+    """Return the position of an item in its list."""
+    name = listed_name(item)
+    return (name, 0, name) if item.place is None else (item.owner, item.place, name)
+
+
 class Pages:
-    """The pages of one list. A cursor contains the kind and the last name of a page, so that any instance can continue.
+    """The pages of one list.
+
+    A cursor contains the kind and the position of the last item of a page, so that any instance can continue.
 
     Args:
         kind: the kind of items.
-        names: the names of the items, sorted.
-        items: the items, in the order of their names.
+        items: the items, sorted by `place_in_list`.
         size: the maximum number of items on a page.
         private: True if other callers may see another list.
         before: the previous list.
@@ -62,15 +78,14 @@ class Pages:
     def __init__(
         self,
         kind: ListKind,
-        names: list[str],
-        items: list[Any],
+        items: Sequence[Any],
         size: int,
         *,
         private: bool = False,
         before: Pages | None = None,
     ) -> None:
         self._kind = kind
-        self._names = names
+        self._places = [place_in_list(item) for item in items]
         self._items = items
         self._size = size
         self._private = private
@@ -86,7 +101,7 @@ class Pages:
             ProtocolError: the cursor is invalid, or belongs to another list.
         """
         cursor = params.get("cursor")
-        start = 0 if cursor is None or cursor == "" else bisect_right(self._names, _decoded(self._kind, cursor))
+        start = 0 if cursor is None or cursor == "" else bisect_right(self._places, _decoded(self._kind, cursor))
         return self._whole_pages.get(start) or self._page(start)
 
     def _kept(self, start: int, known: Mapping[int, Listing]) -> Listing:
@@ -99,20 +114,23 @@ class Pages:
 
     def _page(self, start: int) -> Listing:
         end = start + self._size
-        following = _encoded(self._kind, self._names[end - 1]) if end < len(self._names) else None
+        following = _encoded(self._kind, self._places[end - 1]) if end < len(self._places) else None
         return Listing(self._kind, tuple(self._items[start:end]), following, private=self._private)
 
 
-def _encoded(kind: ListKind, name: str) -> str:
-    return base64.urlsafe_b64encode(f"{kind}:{name}".encode()).decode()
+def _encoded(kind: ListKind, place: PlaceInList) -> str:
+    owner, number, name = place
+    last = name if owner == name else _SEPARATOR.join((owner, str(number), name))
+    return base64.urlsafe_b64encode(f"{kind}:{last}".encode()).decode()
 
 
-def _decoded(kind: ListKind, cursor: object) -> str:
+def _decoded(kind: ListKind, cursor: object) -> PlaceInList:
     try:
         if isinstance(cursor, str):
-            of, _, name = base64.b64decode(cursor, b"-_", validate=True).decode().partition(":")
-            if of == kind and name:
-                return name
+            of, _, last = base64.b64decode(cursor, b"-_", validate=True).decode().partition(":")
+            if of == kind and last:
+                owner, number, name = last.split(_SEPARATOR) if last.count(_SEPARATOR) == 2 else (last, "0", last)
+                return owner, int(number), name
     except (binascii.Error, ValueError):
         pass
     raise ProtocolError(INVALID_PARAMS, "params.cursor is not one of this list's cursors")

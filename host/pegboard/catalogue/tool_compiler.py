@@ -166,6 +166,7 @@ def _compile_raw(
         deprecated=_deprecation(definition),
         definition=definition,
         raw=definition.raw,
+        place=definition.place,
     )
     tool = with_tags(_with_version(tool, definition.version), definition.tags)
     return tool, signature, runnable(definition.function, signature, inline=definition.inline)

@@ -56,6 +56,7 @@ class ToolDefinition(NamedTuple):
             the name, for members that their revision lacks, and for members that other attributes replace. The host
             validates neither arguments nor results. The function receives the arguments as one dict, and a Context. It
             returns a `RawResult`, or a value like other functions.
+        place: the position among the items of the toolkit in lists; None for the order of names.
     """
 
     function: Callable[..., Any]
@@ -85,6 +86,7 @@ class ToolDefinition(NamedTuple):
     arguments: "Mapping[str, ArgumentChange]" = EMPTY
     toolkit: ToolkitInfo | None = None
     raw: Mapping[str, Any] | None = None
+    place: int | None = None
 
 
 class ResourceDefinition(NamedTuple):
@@ -125,6 +127,7 @@ class ResourceDefinition(NamedTuple):
     max_result: int | None = None
     toolkit: ToolkitInfo | None = None
     raw: Mapping[str, Any] | None = None
+    place: int | None = None
     subscribed: "Callable[[str, Context], None] | None" = None
 
 
@@ -151,3 +154,4 @@ class PromptDefinition(NamedTuple):
     tags: Sequence[str] = ()
     toolkit: ToolkitInfo | None = None
     raw: Mapping[str, Any] | None = None
+    place: int | None = None

@@ -86,6 +86,7 @@ class Tool(NamedTuple):
             has no definition.
         raw: the MCP object whose members protocols list unchanged, except for the members that the other fields and
             the revision define; None for none.
+        place: the position among the items of its owner in lists; None for the order of names.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Tool(NamedTuple):
     tags: tuple[str, ...] = ()
     definition: "ToolDefinition | None" = None
     raw: Mapping[str, Any] | None = None
+    place: int | None = None
 
 
 class Resource(NamedTuple):
@@ -121,7 +123,7 @@ class Resource(NamedTuple):
         size: the size of its content, in bytes.
         icons: icons that clients may show.
         tags: its labels, sorted. `_meta` repeats them.
-        raw: see `Tool`.
+        raw, place: see `Tool`.
     """
 
     uri: str
@@ -136,6 +138,7 @@ class Resource(NamedTuple):
     icons: "tuple[Icon, ...]" = ()
     tags: tuple[str, ...] = ()
     raw: Mapping[str, Any] | None = None
+    place: int | None = None
 
 
 class ResourceTemplate(NamedTuple):
@@ -152,6 +155,7 @@ class ResourceTemplate(NamedTuple):
     icons: "tuple[Icon, ...]" = ()
     tags: tuple[str, ...] = ()
     raw: Mapping[str, Any] | None = None
+    place: int | None = None
 
 
 class PromptArgument(NamedTuple):
@@ -164,7 +168,10 @@ class PromptArgument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt as clients see it. `meta` is its `_meta`, `tags` are its labels, sorted, and `raw` is as in `Tool`."""
+    """A prompt as clients see it.
+
+    `meta` is its `_meta`, `tags` are its labels, sorted, and `raw` and `place` are as in `Tool`.
+    """
 
     name: str
     title: str | None = None
@@ -175,6 +182,7 @@ class Prompt(NamedTuple):
     icons: "tuple[Icon, ...]" = ()
     tags: tuple[str, ...] = ()
     raw: Mapping[str, Any] | None = None
+    place: int | None = None
 
 
 class Inventory(NamedTuple):

@@ -60,8 +60,12 @@ class Matcher:
         rank: the sort key of the template. Templates with more literal characters come first. Ranks are unique.
     """
 
-    def __init__(self, template: str) -> None:
+    def __init__(self, template: str, *, needs_scheme: bool = True) -> None:
         """Compile a template.
+
+        Args:
+            template: the template.
+            needs_scheme: False to accept a template that does not begin with a scheme.
 
         Raises:
             UriTemplateError: the template is invalid or ambiguous.
@@ -70,7 +74,9 @@ class Matcher:
         parts = parse_template(template)
         found = variables(parts)
         self.names = tuple(one.name for one in found)
-        _check_variables(parts, found)
+        if needs_scheme:
+            _check_scheme(parts)
+        _check_variables(found)
         head, self._query = _divided(parts)
         _check_separators(head)
         _check_lengths(head)
@@ -183,10 +189,13 @@ def _separators(parts: Sequence[TemplatePart]) -> set[str]:
 # --- rules
 
 
-def _check_variables(parts: Sequence[TemplatePart], found: Sequence[Variable]) -> None:
+def _check_scheme(parts: Sequence[TemplatePart]) -> None:
     first = parts[0] if parts else ""
     if not isinstance(first, str) or not _SCHEME.match(first):
         raise UriTemplateError("missing scheme: begin the template with a scheme, such as docs://{name} (RFC 3986)")
+
+
+def _check_variables(found: Sequence[Variable]) -> None:
     names = [one.name for one in found]
     for variable in found:
         if variable.prefix is not None:

@@ -62,19 +62,25 @@ class Mounted:
         self._toolkit = ToolkitInfo(server.name, prefix=False)
         server.on_notification = self._receive
 
-    def definition(self, kind: RawKind, raw: Mapping[str, Any]) -> Definition:
+    def definition(self, kind: RawKind, raw: Mapping[str, Any], place: int | None = None) -> Definition:
         """Return the definition of an item of the server.
 
         Args:
             kind: the kind of the item.
             raw: the MCP object that the server lists.
+            place: its position in the list of the server; None for the order of names.
 
         Raises:
             ToolDefinitionError: the item cannot be served.
         """
+        definition: Definition
         if kind == "tools":
-            return self._tool(raw)
-        return self._prompt(raw) if kind == "prompts" else self._resource(raw, is_template=kind == "templates")
+            definition = self._tool(raw)
+        elif kind == "prompts":
+            definition = self._prompt(raw)
+        else:
+            definition = self._resource(raw, is_template=kind == "templates")
+        return definition._replace(place=place)
 
     async def close(self) -> None:
         """End calls that wait for answers, and subscriptions."""

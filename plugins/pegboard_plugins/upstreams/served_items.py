@@ -13,8 +13,8 @@ from pegboard.types import ItemKind
 from pegboard_plugins.upstreams.upstream_lists import RawItem, RawKind, UpstreamLists
 
 MountedDefinition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
-Define: TypeAlias = Callable[[RawKind, RawItem], MountedDefinition]
-"""Returns the definition of an item. Raises ToolDefinitionError for an item that cannot be served."""
+Define: TypeAlias = Callable[[RawKind, RawItem, int], MountedDefinition]
+"""Returns the definition of an item at a position. Raises ToolDefinitionError for an item that cannot be served."""
 
 FindOwner: TypeAlias = Callable[[ItemKind, str], str | None]
 """Returns the name of the mounted server that has an item of the catalogue."""
@@ -41,9 +41,10 @@ Items: TypeAlias = Mapping[ItemKey, RawItem]
 
 
 class ServedItem(NamedTuple):
-    """An item in the catalogue: as the server lists it, and its name on the wire or URI."""
+    """An item in the catalogue: as the server lists it, its position in the list, and its name on the wire or URI."""
 
     raw: RawItem
+    place: int
     shown: str
 
 
@@ -74,6 +75,7 @@ class ServedItems:
         self._owner_of = owner_of
         self._listed: dict[Hashable, dict[ItemKey, RawItem]] = {}
         self._served: dict[ItemKey, ServedItem] = {}
+        self._places: dict[ItemKey, int] = {}
         self._shown: dict[tuple[ItemKind, str], ItemKey] = {}
         self._refused: dict[ItemKey, str] = {}
         self._changing = asyncio.Lock()
@@ -116,7 +118,19 @@ class ServedItems:
             before = self._listed.pop(holder, None)
             if now is not None:
                 self._listed[holder] = {key: self._shared(key, raw) for key, raw in now.items()}
+                self._arrange(holder, now)
             await self._change(before or {}, now or {}, is_first=before is None)
+
+    def _arrange(self, holder: Hashable, items: Items) -> None:
+        """Give items their positions: those in the server's list, if this connection alone lists items."""
+        is_only = self._listed.keys() == {holder}
+        for kind in LISTED_AS:
+            keys = [key for key in items if key.kind == kind]
+            free = 1 + max((place for key, place in self._places.items() if key.kind == kind), default=-1)
+            places = [self._places.get(key, free + number) for number, key in enumerate(keys)]
+            if is_only and places != sorted(places):
+                places = list(range(len(keys)))
+            self._places.update(zip(keys, places, strict=True))
 
     def _shared(self, key: ItemKey, raw: RawItem) -> RawItem:
         """Return the served definition if an item equals it, so that users share the memory."""
@@ -125,18 +139,24 @@ class ServedItems:
 
     async def _change(self, before: Items, now: Items, *, is_first: bool) -> None:
         """Apply the difference to the catalogue, in a thread because lists may be long."""
-        changed = [key for key in {**before, **now} if before.get(key) != now.get(key) or key not in self._served]
+        changed = [key for key in {**before, **now} if before.get(key) != now.get(key) or not self._is_placed(key)]
         wanted = {key: self._wanted(key) for key in changed}
         removed = [key for key, raw in wanted.items() if raw is None]
         added = {key: raw for key, raw in wanted.items() if raw is not None and key not in self._served}
         kept = {key: raw for key, raw in wanted.items() if raw is not None and key in self._served}
-        updated = {key: raw for key, raw in kept.items() if raw != self._served[key].raw}
+        updated = {key: raw for key, raw in kept.items() if raw != self._served[key].raw or not self._is_placed(key)}
         if not is_first:  # only the view of this connection changes, and its client must hear of it
             for kind in {key.kind for key in kept} - {key.kind for key in (*removed, *added, *updated)}:
                 updated |= dict([next((key, raw) for key, raw in kept.items() if key.kind == kind)])
         if removed or updated or added:
             await asyncio.to_thread(self._apply, removed, updated, added)
+        for key in removed:
+            self._places.pop(key, None)
         self.version += 1
+
+    def _is_placed(self, key: ItemKey) -> bool:
+        """Return True if an item is served at its position."""
+        return key in self._served and self._served[key].place == self._places.get(key)
 
     def _wanted(self, key: ItemKey) -> RawItem | None:
         """Return the definition to serve: the served one while a connection lists it, else the first that is listed."""
@@ -161,7 +181,7 @@ class ServedItems:
         found = []
         for key, raw in items.items():
             try:
-                found.append((key, raw, self._define(key.kind, raw)))
+                found.append((key, raw, self._define(key.kind, raw, self._places[key])))
             except ToolDefinitionError as error:
                 self._refuse(key, str(error))
         return found
@@ -172,7 +192,7 @@ class ServedItems:
             return
         before = [self._served.get(key) for key, _, _ in entries]
         for key, raw, definition in entries:  # first, so that a gate knows the items when the change begins
-            self._register(key, ServedItem(raw, _expected_name(definition)))
+            self._register(key, ServedItem(raw, self._places[key], _expected_name(definition)))
         try:
             names = change(*(definition for _, _, definition in entries))
         except ToolDefinitionError as error:
@@ -188,7 +208,7 @@ class ServedItems:
             return
         for (key, raw, _), shown in zip(entries, names, strict=True):
             self._refused.pop(key, None)
-            self._register(key, ServedItem(raw, shown))
+            self._register(key, ServedItem(raw, self._places[key], shown))
 
     def _register(self, key: ItemKey, item: ServedItem | None) -> None:
         """Record how an item is served. Pass None for an item that is no longer served."""

@@ -153,10 +153,10 @@ async def test_definitions_that_differ_are_not_shown_to_other_users(tmp_path: Pa
 
     async with mounting_host(server) as host:
         lists_own("of alice")
-        assert await listed(host, ALICE) == ["one_own", "one_same"]
+        assert await listed(host, ALICE) == ["one_same", "one_own"]
         lists_own("of bob")
         assert await listed(host, BOB) == ["one_same"]
-        assert await listed(host, ALICE) == ["one_own", "one_same"]
+        assert await listed(host, ALICE) == ["one_same", "one_own"]
 
 
 async def test_resources_and_prompts_of_other_users_are_hidden(tmp_path: Path) -> None:
