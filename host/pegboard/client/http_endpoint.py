@@ -99,11 +99,15 @@ class HttpEndpoint:
         self._accepted.clear()
         await self._accepted.wait()
 
-    async def whole_message(self, reply: HttpReply) -> Message:
+    async def whole_message(self, reply: HttpReply, flight: InFlight | None = None) -> Message:
         """Return the JSON-RPC message that is the body of a response.
 
+        Args:
+            reply: the response.
+            flight: the request that the message must answer; None for a notification or a response of the client.
+
         Raises:
-            ConnectionLostError: the body is too large, or is not a message.
+            ConnectionLostError: the body is too large, is not a message, or answers another request.
             HttpStatusError: the status is an error, and the body is not a JSON-RPC error.
         """
         message: Any = None
@@ -121,6 +125,8 @@ class HttpEndpoint:
                 if reply.status == 200:
                     raise ConnectionLostError("the response is not JSON") from None
         if isinstance(message, dict) and (reply.status == 200 or isinstance(message.get("error"), dict)):
+            if flight is not None and not _answers(message, flight):
+                raise ConnectionLostError("the response has the id of another request")
             return message
         if reply.status == 200:
             raise ConnectionLostError(
@@ -161,6 +167,12 @@ class HttpEndpoint:
 
 def _redirects_to(url: str) -> TransportError:
     return TransportError(f"the server redirects to {Endpoint(url).label}; if you trust it, use that URL")
+
+
+def _answers(message: Message, flight: InFlight) -> bool:
+    """Return True if a response has the id of a request, or is the error of a server that could not read the id."""
+    found = message.get("id")
+    return (type(found) is int and found == flight.id) or (found is None and "error" in message)
 
 
 def _refuse_compression(reply: HttpReply) -> None:

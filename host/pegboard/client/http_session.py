@@ -154,15 +154,15 @@ class SessionHttp:
             if is_stream(reply):
                 response = await reading.response_in(reply, flight)
             else:
-                response = await self._whole_message(reply, used)
+                response = await self._whole_message(reply, used, flight)
         if response is None and not reading.last_id:
             raise ConnectionLostError(f"{self._endpoint.label}: the stream ended before the response")
         return response
 
-    async def _whole_message(self, reply: HttpReply, used: str) -> Message:
+    async def _whole_message(self, reply: HttpReply, used: str, flight: InFlight) -> Message:
         """Return the message of a response. Some servers respond with status 400 if they do not know the session."""
         try:
-            message = await self._endpoint.whole_message(reply)
+            message = await self._endpoint.whole_message(reply, flight)
         except HttpStatusError as error:
             if error.status == 400 and used:
                 raise self._expired(used, str(error)) from None

@@ -51,7 +51,7 @@ class StatelessHttp:
                 if response is None:
                     raise ConnectionLostError("the stream ended before the response")
             else:
-                response = await self._endpoint.whole_message(reply)
+                response = await self._endpoint.whole_message(reply, flight)
         if flight.method == "tools/list":
             self._mirrored.learn(response, begins="cursor" not in flight.params)
         return response

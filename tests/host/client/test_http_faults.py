@@ -301,6 +301,8 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
 
 # --- responses
 
+OTHER_IDS = (1, "2", 2.0, True, None, [2])
+
 
 @pytest.mark.parametrize("era", [session, stateless])
 @pytest.mark.parametrize(
@@ -310,6 +312,8 @@ async def test_a_lost_stream_that_requires_a_login_is_opened_again_after_an_acce
         (as_json({"jsonrpc": "2.0", "id": 2}), "neither a result nor an error"),
         (as_json({"jsonrpc": "2.0", "id": 2, "result": "done"}), "neither a result nor an error"),
         (as_json({"jsonrpc": "2.0", "id": 2, "error": {"code": "x"}}), "neither a result nor an error"),
+        *((as_json({"jsonrpc": "2.0", "id": wrong, "result": OK}), "id of another request") for wrong in OTHER_IDS),
+        (STREAM + event({"jsonrpc": "2.0", "id": 1, "result": OK}), "ended before the response"),
         (whole(200, b'{"a": NaN', "Content-Type: application/json"), "not JSON"),
         (whole(200, b"<html>", "Content-Type: text/html"), r"not a JSON-RPC message \(text/html\)"),
         (whole(200, b"x" * 3000, "Content-Type: application/json"), "more than 2000 bytes"),
