@@ -26,6 +26,11 @@ LISTED_AS: Mapping[RawKind, ItemKind] = {
     "prompts": "prompts",
 }
 
+MAX_NAMED_ITEMS = 5
+"""The maximum number of items that a line in the log names."""
+MAX_NAMED_CHARACTERS = 100
+"""The maximum length of a name in the log. Further characters are left out."""
+
 CatalogueChange: TypeAlias = Callable[..., tuple[str, ...]]
 """A method of the catalogue that adds or updates definitions."""
 
@@ -120,6 +125,18 @@ class ServedItems:
                 self._listed[holder] = {key: self._shared(key, raw) for key, raw in now.items()}
                 self._arrange(holder, now)
             await self._change(before or {}, now or {}, is_first=before is None)
+            self._report_changes(before or {}, now or {})
+
+    def _report_changes(self, before: Items, now: Items) -> None:
+        """Log the definitions that the server has changed, because it may have hidden its intentions at first."""
+        changed = [key for key, raw in now.items() if key in before and before[key] != raw]
+        if not changed:
+            return
+        shown = [
+            f"{key.kind.removesuffix('s')} {key.own[:MAX_NAMED_CHARACTERS]!r}" for key in changed[:MAX_NAMED_ITEMS]
+        ]
+        more = f" and {len(changed) - len(shown)} more" if len(changed) > len(shown) else ""
+        self._logger.warning("%s: the server has changed the definition of %s%s", self._server, ", ".join(shown), more)
 
     def _arrange(self, holder: Hashable, items: Items) -> None:
         """Give items their positions: those in the server's list, if this connection alone lists items."""

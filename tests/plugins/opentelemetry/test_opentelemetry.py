@@ -180,12 +180,15 @@ async def test_a_request_to_a_mounted_server_continues_its_trace(monkeypatch: py
             (name,) = await mounted_tools()
             await call(host, name)
             await call(host, name, {"fail": True})
-        kinds = {one.kind: one for one in collector.spans[f"tools/call {name}"][:2]}
-        mounted = collector.spans[SPAN][0]
-    received, sent = kinds[Span.SPAN_KIND_SERVER], kinds[Span.SPAN_KIND_CLIENT]
+        received = collector.spans[f"tools/call {name}"][0]
+        of_server = collector.spans[SPAN]
+        sent = next(one for one in of_server if one.kind == Span.SPAN_KIND_CLIENT)
+        mounted = next(one for one in of_server if one.kind == Span.SPAN_KIND_SERVER)
     assert (sent.parent_span_id, mounted.parent_span_id) == (received.span_id, sent.span_id)
-    assert attributes(sent.attributes)["gen_ai.tool.name"] == name
     points = collector.metrics["mcp.client.operation.duration"].histogram.data_points
+    for one in (sent, *points):
+        found = attributes(one.attributes)
+        assert (found["gen_ai.tool.name"], found["service.peer.name"]) == ("x_work", "shop")
     assert {attributes(one.attributes).get("error.type"): one.count for one in points} == {None: 1, "tool_error": 1}
 
 

@@ -66,6 +66,12 @@ async def whoami(context: Context[Any]) -> dict[str, str | None]:
     return {"subject": context.caller.subject, "session": context.session_id}
 
 
+@kit.tool
+async def declared(context: Context[Any]) -> dict[str, Any]:
+    """Return the capabilities of the client."""
+    return dict(context.client.capabilities)
+
+
 @kit.tool(scopes=["secret"])
 async def private(context: Context[Any]) -> str | None:
     """Return the caller; only for callers with a scope."""

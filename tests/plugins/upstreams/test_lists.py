@@ -1,4 +1,4 @@
-"""The lists of mounted servers: in the order of each server, with templates of any form."""
+"""The lists of mounted servers: their order, their changes, and templates of any form."""
 
 from __future__ import annotations
 
@@ -72,6 +72,19 @@ async def test_a_second_connection_does_not_change_the_order() -> None:
         for holder, order, expected in (("ann", "zam", "zam"), ("bob", "maz", "zam"), ("bob", "xma", "zamx")):
             await Serving.items.publish(holder, lists(order))
             assert await listed(host) == [*expected]
+
+
+async def test_changed_definitions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with make_host(plugins={"serving": Serving}) as host:
+        for description in ("first", "first", "changed", "changed"):
+            listed_now = {
+                name: tool(name, description=description if name in "abcdefg" else "") for name in "abcdefghi"
+            }
+            await Serving.items.publish("host", UpstreamLists(tools=listed_now))
+        assert len(await listed(host)) == 9
+    lines = [record.getMessage() for record in caplog.records if record.name == "tests.upstreams"]
+    names = ", ".join(f"tool '{name}'" for name in "abcde")
+    assert lines == [f"one: the server has changed the definition of {names} and 2 more"]
 
 
 @pytest.mark.parametrize(
