@@ -123,6 +123,7 @@ from pegboard.plugin.base import (
 )
 from pegboard.plugin.commands import (
     Command,
+    CommandOutput,
 )
 from pegboard.plugin.definition_checks import (
     CatalogueItem,
@@ -283,6 +284,7 @@ __all__ = [
     "ClientError",
     "ClientTimeoutError",
     "Command",
+    "CommandOutput",
     "ConfigError",
     "Connection",
     "Contributions",

@@ -23,6 +23,8 @@ NotificationListener: TypeAlias = Callable[[str, dict[str, Any]], None]
 OpenClient: TypeAlias = "Callable[[NotificationListener], AbstractAsyncContextManager[Client]]"
 """Returns a connection that its context manager opens and closes."""
 
+LOGIN_ADVICE = 'set headers, or identity = "user" with auth'
+"""What an operator does if a server requires a login."""
 STABLE_SECONDS = 5.0
 """A connection that ends earlier counts as a failed attempt."""
 PATIENT_SECONDS = 1.0
@@ -200,7 +202,7 @@ class Link:
             except (MCPError, OSError) as error:
                 reason, self._cause = _first_line(error), error
                 if self._keep and isinstance(error, AuthorizationRequiredError):
-                    reason += '; set headers, or identity = "user" with auth'
+                    reason += f"; {LOGIN_ADVICE}"
             except Exception as error:
                 self._logger.exception("%s: the connection failed", self._label)
                 reason = type(error).__name__

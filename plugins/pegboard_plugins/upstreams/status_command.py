@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import Command, PluginContext, encode
+from pegboard.plugin import AuthorizationRequiredError, Command, CommandOutput, PluginContext, encode
 from pegboard_plugins.upstreams.hops import LoopError
+from pegboard_plugins.upstreams.link import LOGIN_ADVICE
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_address import server_address
 from pegboard_plugins.upstreams.server_config import UpstreamsConfig
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 def upstreams_command(config: UpstreamsConfig, context: PluginContext) -> Command:
     """Return the command."""
 
-    def run(options: Any) -> str:
+    def run(options: Any) -> CommandOutput:
         found = asyncio.run(_states(config, context))
+        exit_code = int(any(one["state"] == "failed" for one in found))
         if options.json:
-            return encode(found).decode()
-        return "\n".join(map(_line, found)) or "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
+            return CommandOutput(encode(found).decode(), exit_code)
+        none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
+        return CommandOutput("\n".join(map(_line, found)) or none, exit_code)
 
     return Command(
         name="upstreams",
@@ -77,6 +80,8 @@ async def _state(server: UpstreamServer, context: PluginContext) -> dict[str, An
                     for key, reason in server.items.refused.items()
                 ],
             }
+    except AuthorizationRequiredError as error:
+        return {**about, "state": "failed", "reason": f"{str(error).removesuffix('.')}; {LOGIN_ADVICE}"}
     except (MCPError, OSError, LoopError) as error:
         return {**about, "state": "failed", "reason": str(error)}
 

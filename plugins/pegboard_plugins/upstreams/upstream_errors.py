@@ -6,13 +6,19 @@ from typing import Any
 
 from pegboard import ErrorKind, MCPError, NetworkTransportError, ToolExecutionError
 from pegboard.plugin import AuthorizationRequiredError, TransportError
-from pegboard_plugins.upstreams.link import NotConnectedError
+from pegboard_plugins.upstreams.link import LOGIN_ADVICE, NotConnectedError
 
 
-def not_connected(server: str, error: NotConnectedError) -> ToolExecutionError:
-    """Return the error of a call that was not sent, because the server is not connected."""
+def not_connected(server: str, error: NotConnectedError, auth: str | None = None) -> ToolExecutionError:
+    """Return the error of a call that was not sent, because the server is not connected.
+
+    Args:
+        server: the name of the server.
+        error: the failed attempt.
+        auth: the provider of the caller's token; None if the connection sends none.
+    """
     if isinstance(error.cause, AuthorizationRequiredError):
-        return _token_refused(server, error.cause)
+        return _login_required(server, error.cause, auth)
     after = "" if error.seconds is None else f" The next attempt to connect is in {error.seconds:.1f} s."
     extra: dict[str, Any] = {"upstream": server}
     if error.seconds is not None:
@@ -26,23 +32,32 @@ def not_connected(server: str, error: NotConnectedError) -> ToolExecutionError:
     )
 
 
-def _token_refused(server: str, error: AuthorizationRequiredError) -> AuthorizationRequiredError:
-    """Return the error of a call whose token the server refused. It names the server without its address."""
-    return AuthorizationRequiredError(server, scopes=error.scopes, status="failed", developer_message=str(error))
+def _login_required(server: str, error: AuthorizationRequiredError, auth: str | None) -> AuthorizationRequiredError:
+    """Return the error of a call that the server accepts only after a login. It names the server, not its address."""
+    if auth is None:
+        hint = f"{LOGIN_ADVICE}, in [plugins.upstreams.servers.{server}]"
+        return AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
+    hint = f"the server refuses the token of {auth}; log in again, as the operator with `pegboard login {auth}`"
+    found = AuthorizationRequiredError(server, scopes=error.scopes, hint=hint, developer_message=str(error))
+    found.additional_prompt_content = "Do not try again before the user has logged in again. Tell the user."
+    return found
 
 
-def no_response(server: str, error: MCPError, *, repeatable: bool = False) -> ToolExecutionError | None:
+def no_response(
+    server: str, error: MCPError, *, repeatable: bool = False, auth: str | None = None
+) -> ToolExecutionError | None:
     """Return the error of a call that got no response, or None if the error is of another kind.
 
     Args:
         server: the name of the server.
         error: the error of the connection.
         repeatable: True if repeating the call has no further effect.
+        auth: see `not_connected`.
     """
     from pegboard.client import LoginRequiredError, ServerTimeoutError, UnreachableError
 
     if isinstance(error, LoginRequiredError):
-        return _token_refused(server, error)
+        return _login_required(server, error, auth)
     if isinstance(error, UnreachableError):
         problem, kind, repeatable = "cannot be reached", ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, True
     elif isinstance(error, ServerTimeoutError):

@@ -214,11 +214,11 @@ class UpstreamServer:
         try:
             client = link.connected or await link.client()
         except NotConnectedError as error:
-            raise not_connected(self.name, error) from error
+            raise not_connected(self.name, error, self.config.auth) from error
         try:
             return await send(client)
         except MCPError as error:
-            if (typed := no_response(self.name, error, repeatable=repeatable)) is None:
+            if (typed := no_response(self.name, error, repeatable=repeatable, auth=self.config.auth)) is None:
                 raise
             if typed.kind is ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT and self.config.command is not None:
                 link.check(client)
@@ -253,7 +253,7 @@ class UpstreamServer:
             NetworkTransportError: it is not.
         """
         if self._link is not None and (error := self._link.failure) is not None:
-            raise not_connected(self.name, error)
+            raise not_connected(self.name, error, self.config.auth)
 
     # --- visibility
 

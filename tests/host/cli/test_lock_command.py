@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.host.cli.conftest import Command
-from tests.plugins.upstreams.mounts import scripted, tool
+from tests.plugins.upstreams.mounts import scripted, tool, tools
 from tests.support.http_mcp import message, modern
 from tests.support.recorder import Conversation
 
@@ -178,6 +178,7 @@ def test_a_check_fails_if_the_only_item_is_not_served_or_cannot_be_compared(shop
     server.write_text("")
     done = shop("lock", "--check")
     assert (done.code, done.out) == (1, "? plugin:upstreams/notes: unavailable\n")
+    assert "cannot be compared: repair the servers" in done.err
     assert (shop("lock", "--update").code, file.read_bytes()) == (0, before)
 
 
@@ -191,6 +192,22 @@ def test_a_server_that_is_unavailable_at_its_first_lock_is_named(bare: Command) 
         assert ("not written" in done.err, file.exists()) == (not again, again)
         accepted = bare("lock", "--update", "--yes")
         assert (accepted.code, accepted.out.startswith(done.out), file.exists()) == (0, True, True)
+    checked = bare("lock", "--check")
+    assert (checked.code, "notes is unavailable, and the lock has no definitions" in checked.err) == (0, True)
+
+
+def test_a_check_passes_after_an_update_if_a_server_has_lost_its_items(bare: Command) -> None:
+    section = scripted(bare.folder, tools("a"))
+    bare.configure(sections=f"[plugins.upstreams.servers]\nnotes = {inline(section)}")
+    for script in (tools("a"), tools()):
+        Path(section["args"][-1]).write_text(json.dumps(script))
+        assert bare("lock", "--update", "--yes").out.endswith("1 tool\n")
+        assert bare("lock", "--check").code == 0
+    assert "notes has no items now; the lock keeps its definitions" in bare("lock", "--check").err
+    locked = "tool notes_a: not served; pegboard.lock has it from plugin:upstreams/notes, which"
+    assert bare("why", "notes.a").out == f"{locked} does not list it now\n"
+    Path(section["args"][-1]).write_text(json.dumps({"initialize": "exit"}))
+    assert bare("why", "notes_a").out == f"{locked} is not available now\n"
 
 
 def test_a_plugin_that_cannot_tell_its_unavailable_toolkits_is_named(pegboard: Command) -> None:

@@ -117,7 +117,8 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         '[plugins.upstreams.servers.dead]\ncommand = "/bin/false"\n'
         '[plugins.upstreams.servers.personal]\nurl = "http://127.0.0.1:9/mcp"\nidentity = "user"\n'
     )
-    said = await output(text, "upstreams")
+    code, said, _ = await ran(text, "upstreams")
+    assert code == 1
     assert said == (
         "dead: failed: /bin/false ended with code 1\n"
         "one: connected to scripted 1 (2025-06-18), 3 tools, 0 resources, 0 prompts\n"
@@ -126,19 +127,25 @@ async def test_the_command_shows_each_server(tmp_path: Path) -> None:
         "at position 3, which is invisible; remove it\n"
         "personal: each user has a connection\n"
     )
-    assert "one_search" in await output(text, "list")
-    assert "  one_search " in await output(text, "cost")
+    for command in ("list", "cost"):
+        for options in (("--json",), ("--budget", "9999") if command == "cost" else ()):
+            code, said, told = await ran(text, command, *options)
+            assert (code, "one_search" in said) == (1, True)
+            assert "the list is incomplete: the tools of dead are not available now" in told
+            assert options != ("--json",) or command == "list" or json.loads(said)["ok"] is False
     assert "\n  tools of upstreams are not included: `pegboard cost` counts them\n" in await output(text)
-    told = await output(f'[host]\ndisabled_tools = ["none"]\n{text}', "list", stream="stderr")
+    _, _, told = await ran(f'[host]\ndisabled_tools = ["none"]\n{text}', "list")
     assert told.count('"none" matches nothing') == 1
-    assert "dead: cannot connect" in await output(text, "list", stream="stderr")
+    assert "dead: cannot connect" in told
+    because = "its tools are unknown because dead is not available now; the log has the reason\n"
+    assert await output(text, "why", "dead_tool") == because
     assert "one_search\n" in await output(text, "show", "one_search")
     assert (
         await output(text, "why", "one_search")
         == "tool one_search: served; it comes from the toolkit one of upstreams\n"
     )
     for command, problem in (("call", "there is no tool"), ("show", "there is no tool"), ("why", "is not installed")):
-        said = await output(text, command, "one_nothing", stream="stderr")
+        said = (await ran(text, command, "one_nothing"))[2]
         assert problem in said
         assert "tools of upstreams are added while the host runs" in said
     states = json.loads(await output(text, "upstreams", "--json"))
@@ -158,8 +165,13 @@ async def test_a_call_waits_only_for_the_server_of_its_tool(tmp_path: Path) -> N
         assert await output(text, *CALL) == "own\n"
 
 
-async def output(config: str, *arguments: str, stream: str = "stdout") -> str:
+async def output(config: str, *arguments: str) -> str:
     """Return the output of a command."""
+    return (await ran(config, *arguments))[1]
+
+
+async def ran(config: str, *arguments: str) -> tuple[int | None, str, str]:
+    """Return the exit code, the output and the messages of a command."""
     process = Process((PEGBOARD, *arguments), config, None, None, None)
     await process.start(-3)
     try:
@@ -168,4 +180,4 @@ async def output(config: str, *arguments: str, stream: str = "stdout") -> str:
         await process.process.wait()
     finally:
         await process.stop()
-    return said if stream == "stdout" else process.stderr
+    return process.process.returncode, said, process.stderr

@@ -16,6 +16,7 @@ from pegboard import Authorization, Host, NotFoundError, Toolkit
 from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Call, Caller, Failure, Listing, Outcome, RawResult, TokenRequest
 from pegboard_plugins.upstreams import UpstreamsPlugin
+from pegboard_plugins.upstreams.status_command import _states
 from tests.host.hosting import make_host, until
 from tests.plugins.upstreams.mounts import ERAS, HERE, peer, scripted, tool
 from tests.plugins.upstreams.scripted import INITIALIZE
@@ -131,6 +132,8 @@ async def test_a_refused_token_is_an_error_of_authorization(
         assert isinstance(outcome, Failure)
         assert isinstance(outcome.error, AuthorizationRequiredError)
         assert "a token of one" in str(outcome.error)
+        assert "log in again, as the operator with `pegboard login peers`" in str(outcome.error)
+        assert not outcome.error.can_retry
         assert section["url"] not in str(outcome.error)
         monkeypatch.undo()
         assert isinstance(await called(host, ALICE, "one_add", a=1, b=2), RawResult)
@@ -141,6 +144,11 @@ async def test_a_server_that_requires_a_login_is_reported_with_the_fix(
 ) -> None:
     async with peer_with_tokens(tmp_path) as section, mounting_host({"url": section["url"]}) as host:
         assert await listed(host, ALICE) == []
+        outcome: Any = await called(host, ALICE, "one_add", a=1, b=2)
+        advice = 'set headers, or identity = "user" with auth'
+        assert (advice in str(outcome.error), outcome.error.can_retry) == (True, False)
+        (context,) = [one.context for one in host.report.plugins if one.origin.name == "upstreams_of_test"]
+        assert (await _states(context.config, context))[0]["reason"].endswith(f"requires a login; {advice}")
     assert 'requires a login; set headers, or identity = "user" with auth; next attempt' in caplog.text
 
 

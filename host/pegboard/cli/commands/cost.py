@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pegboard.cli import FAILED
+from pegboard.cli import FAILED, OK
 from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
 from pegboard.cli.host_setup import code_of_inspection, loaded_host
 from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
@@ -21,22 +21,23 @@ MAX_LARGEST_TOOLS = 5
 
 
 def run_cost(options: Namespace) -> int:
-    """Print the estimated tokens of each toolkit and tool. Fail above `--budget`."""
+    """Print the estimated tokens of each toolkit and tool. Fail above `--budget`, and without all tools."""
     host = loaded_host(options, ())
-    let_plugins_add_tools(host)
+    later = let_plugins_add_tools(host)
     tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}
     total = sum(costs.values())
     over = options.budget is not None and total > options.budget
+    code = FAILED if later.say_missing() or over else code_of_inspection(host)
     if options.json:
-        print_json(_as_json(tools, costs, options.budget))
-        return FAILED if over else code_of_inspection(host)
+        print_json(_as_json(tools, costs, options.budget) | {"ok": code == OK})
+        return code
     print_table([*_rows(tools, costs), ("total", f"{total:>7}", "")])
     if over:
         say(f"the tools cost about {total} tokens, over the budget of {options.budget}: shorten or disable some")
         for tool in _largest(tools, costs)[:MAX_LARGEST_TOOLS]:
             say(f"  {tool.name} ({costs[tool.name]}): {_longest_part(tool)}")
-    return FAILED if over else code_of_inspection(host)
+    return code
 
 
 def _rows(tools: list[Tool], costs: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.lists import needed_scopes
 from pegboard.catalogue.pages import needs_of
-from pegboard.cli import OK
+from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import code_of_inspection, loaded_host
 from pegboard.cli.inspection.secret_report import missing_needs, received_secrets, required_tokens
 from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
@@ -36,19 +36,19 @@ def run_list(options: Namespace) -> int:
     tools = assembly.tools.values()
     if options.json:
         print_json([_listed(bound) for bound in tools])
-        return code_of_inspection(host)
+        return FAILED if later.say_missing() else code_of_inspection(host)
     columns = [column for column in zip(*map(_row, tools), strict=True) if any(column)]
     print_table([*zip(*columns, strict=True)])
     flush()  # messages follow the list if both go to the same file
     if unserved := [one.name for one in assembly.unserved if one.kind == "tools"]:
         more = "1 more is" if len(unserved) == 1 else f"{len(unserved)} more are"
         say(f"{more} not served (`pegboard why NAME` explains it): {', '.join(unserved)}")
-    if later:
-        say(f"tools of {', '.join(later)} may change while the host runs")
+    if later.plugins:
+        say(f"tools of {', '.join(later.plugins)} may change while the host runs")
     elif not tools and not unserved:
         ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if options.file else ways))
-    return code_of_inspection(host)
+    return FAILED if later.say_missing() else code_of_inspection(host)
 
 
 def _listed(bound: BoundTool) -> dict[str, Any]:
@@ -70,7 +70,8 @@ def run_show(options: Namespace) -> int:
         bound = find_tool(host.assembly, options.tool)
     except NotFoundError:
         later = let_plugins_add_tools(host)
-        bound = find_tool(host.assembly, options.tool, later)
+        later.say_missing()
+        bound = find_tool(host.assembly, options.tool, later.plugins)
     assembly = host.assembly
     scopes = sorted(needed_scopes(assembly, bound))
     if options.json:

@@ -14,17 +14,15 @@ from pegboard.catalogue.shown_texts import hidden_text_allowed
 from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
+from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
 from pegboard.cli.output import agreed, diverted, is_interactive, print_json, print_lines, say
-from pegboard.errors import ConfigError, PluginError
+from pegboard.errors import ConfigError
 from pegboard.host import Host
-from pegboard.loading.failure_text import failure_text
 from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
 from pegboard.lockfile.differences import Difference, lock_differences
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
 from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard.lockfile.refused_definitions import with_hidden_text
-from pegboard.plugin.base import Plugin
-from pegboard.plugin.origin import Origin
 from pegboard.types.calls import Call
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
@@ -50,12 +48,10 @@ def run_lock(options: Namespace) -> int:
         new = with_former_definitions(current, old)
     has_lost = any(one.change == "removed" for one in lock_differences(old, new))
     refused = _refused(options) if has_lost else CatalogueLock({})
-    running, kept = _running(host) | refused.owners.keys(), list[str]()
     if not options.prune:
-        new, kept = _with_absent_owners(new, old, running)
-    missing = failed - current.owners.keys() | {one for one in kept if one.split("/")[0] in running}
-    unkept = missing - (old.owners.keys() if options.update else set())
-    unavailable = [Difference(one, "owner", "", "unavailable", ()) for one in sorted(unkept)]
+        new = _with_absent_owners(new, old, _running(host) | refused.owners.keys())
+    missing = failed - current.owners.keys()
+    unavailable = _unavailable_owners(options, missing, missing - old.owners.keys())
     found = ([] if is_new else lock_differences(old, new, refused)) + unavailable
     if found and not options.json:
         print_lines(_described(found))
@@ -69,11 +65,34 @@ def run_lock(options: Namespace) -> int:
         print_json({"file": str(path), "written": is_written, "differences": [one._asdict() for one in found]})
     elif accepted:
         print_lines([f"{'wrote' if is_written else 'nothing has changed in'} {path}: {_counted(new)}"])
-    elif is_new:
-        say(f"{LOCK_FILE_NAME} is not written; `pegboard lock --update` writes it without the unavailable definitions")
     else:
-        say(f"the host differs from {LOCK_FILE_NAME}; `pegboard lock --update` accepts the differences")
+        say(_advice(is_new=is_new, is_comparable=not options.check or found != unavailable))
     return OK if accepted else FAILED
+
+
+def _advice(*, is_new: bool, is_comparable: bool) -> str:
+    """Return the next step of an operator who has not accepted the differences."""
+    if not is_comparable:
+        return "the unavailable definitions cannot be compared: repair the servers, then repeat the check"
+    if is_new:
+        effect = "writes it without the unavailable definitions"
+        return f"{LOCK_FILE_NAME} is not written; `pegboard lock --update` {effect}"
+    return f"the host differs from {LOCK_FILE_NAME}; `pegboard lock --update` accepts the differences"
+
+
+def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str]) -> list[Difference]:
+    """Return the owners whose items are unavailable as differences.
+
+    Args:
+        options: the options. An update keeps locked definitions. A check has nothing to compare with without them.
+        missing: the owners whose items are unavailable.
+        unlocked: those of them without definitions in the lock.
+    """
+    if options.check:
+        for name in sorted(unlocked):
+            say(f"{name} is unavailable, and the lock has no definitions of it")
+    shown = missing - unlocked if options.check else unlocked if options.update else missing
+    return [Difference(name, "owner", "", "unavailable", ()) for name in sorted(shown)]
 
 
 async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
@@ -88,17 +107,9 @@ async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
         failed = {
             f"plugin:{plugin.origin.name}/{name}"
             for plugin in host.report.plugins
-            if isinstance(plugin.instance, Plugin)
-            for name in _unavailable(plugin.instance, plugin.origin)
+            for name in unavailable_toolkits(plugin)
         }
         return lock_of(host.assembly, host.report.plugins, host.config), failed
-
-
-def _unavailable(plugin: Plugin, origin: Origin) -> Collection[str]:
-    try:
-        return tuple(plugin.unavailable())
-    except Exception as error:
-        raise PluginError(f"{origin}: unavailable failed: {failure_text(error)}") from error
 
 
 def _refused(options: Namespace) -> CatalogueLock:
@@ -121,17 +132,15 @@ def _running(host: Host) -> set[str]:
     return {f"{origin.kind}:{origin.name}" for origin in started}
 
 
-def _with_absent_owners(
-    new: CatalogueLock, old: CatalogueLock, running: Collection[str]
-) -> tuple[CatalogueLock, list[str]]:
-    """Return a lock with the owners that have no items because they do not run now, and the names of these owners.
+def _with_absent_owners(new: CatalogueLock, old: CatalogueLock, running: Collection[str]) -> CatalogueLock:
+    """Return a lock with the owners that have no items because they do not run now.
 
     The server of an owner may be unavailable for a while. A running plugin or toolkit without items has lost them.
     """
     absent = {name: owner for name, owner in old.owners.items() if name not in new.owners and name not in running}
     for name in sorted(absent):
         say(f"{name} has no items now; the lock keeps its definitions (--prune removes them)")
-    return new._replace(owners={**absent, **new.owners}), sorted(absent)
+    return new._replace(owners={**absent, **new.owners})
 
 
 def _accepts(options: Namespace, count: int) -> bool:

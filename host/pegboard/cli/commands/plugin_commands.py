@@ -13,7 +13,7 @@ from pegboard.errors import MCPError, ServerError
 from pegboard.hookspecs import register_commands
 from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugins import contributions_of, refuse_fatal
-from pegboard.plugin.commands import Command
+from pegboard.plugin.commands import Command, CommandOutput
 from pegboard.secrets.redaction import Redactor
 
 
@@ -47,12 +47,13 @@ def run_plugin_command(command: Command, options: Namespace) -> int:
     """Run a command of a plugin and print the string that it returns. An unexpected error is printed in one line."""
     try:
         with diverted():
-            text = command.run(options)
+            found = command.run(options)
     except MCPError:
         raise
     except Exception as error:
         logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
         raise ServerError(f"the command {command.name!r} failed: {failure_text(error)}") from None
-    if text:
-        print_text(text)
-    return OK
+    output = found if isinstance(found, CommandOutput) else CommandOutput(found, OK)
+    if output.text:
+        print_text(output.text)
+    return output.exit_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.catalogue.pages import needs_of
@@ -17,6 +17,8 @@ from pegboard.cli.output import print_json, print_text
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
+from pegboard.lockfile.catalogue_lock import CatalogueLock
+from pegboard.lockfile.lock_files import LOCK_FILE_NAME, lock_path, read_lock
 from pegboard.names import nearest, normalise, same_name
 
 
@@ -28,8 +30,10 @@ def run_why(options: Namespace) -> int:
     stories += _secret_stories(host, options.name)
     if not stories:
         stories = list(_absent_stories(host, options.name))
-    if not stories and let_plugins_add_tools(host):
-        stories = list(_tool_stories(host, options.name))
+    if not stories:
+        later = let_plugins_add_tools(host)
+        if later.plugins:
+            stories = [*_tool_stories(host, options.name)] or [*_later_stories(host, options.name, later.missing)]
     if not stories:
         raise _unknown(host, options.name)
     if options.json:
@@ -111,10 +115,29 @@ def _names(quoted: str, name: str, origin: object) -> bool:
 def _absent_stories(host: Host, name: str) -> Iterator[str]:
     """Yield the toolkits that did not load and may have a tool of that name."""
     for choice in host.report.choices:
-        prefix = normalise(choice.origin.name).replace(".", "_")
         there = any(plugin.origin is choice.origin for plugin in host.report.plugins)
-        if choice.origin.kind == "toolkit" and not there and normalise(name).startswith((f"{prefix}_", f"{prefix}.")):
+        if choice.origin.kind == "toolkit" and not there and normalise(name).startswith(_prefixes(choice.origin.name)):
             yield f"its tools are unknown because it did not load:\n{_plugin_story(host, choice)}"
+
+
+def _later_stories(host: Host, name: str, missing: Sequence[str]) -> Iterator[str]:
+    """Yield the tools of that name that the lock has, or else the missing toolkits that may have it."""
+    folder = host.config.trusted_directory
+    lock = read_lock(folder) if folder is not None and lock_path(folder).exists() else CatalogueLock({})
+    locked = [(tool, owner) for owner, of in lock.owners.items() for tool in of.items("tools") if same_name(tool, name)]
+    for tool, owner in locked:
+        is_missing = owner.rpartition("/")[2] in missing
+        state = "is not available now" if is_missing else "does not list it now"
+        yield f"tool {tool}: not served; {LOCK_FILE_NAME} has it from {owner}, which {state}"
+    for toolkit in () if locked else missing:
+        if normalise(name).startswith(_prefixes(toolkit)):
+            yield f"its tools are unknown because {toolkit} is not available now; the log has the reason"
+
+
+def _prefixes(toolkit: str) -> tuple[str, str]:
+    """Return the beginnings of the normalized names of a toolkit's tools."""
+    prefix = normalise(toolkit).replace(".", "_")
+    return f"{prefix}_", f"{prefix}."
 
 
 def _unknown(host: Host, name: str) -> NotFoundError:

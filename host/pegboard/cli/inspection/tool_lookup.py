@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.bound_definitions import Unserved
 from pegboard.cli.output import diverted, say
-from pegboard.errors import MCPError, NotFoundError
+from pegboard.errors import MCPError, NotFoundError, PluginError
 from pegboard.host import Host
+from pegboard.loading.failure_text import failure_text
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.names import nearest, normalise, same_name
+from pegboard.plugin.base import Plugin
+from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
 
@@ -59,25 +63,61 @@ def plugins_adding_later(host: Host) -> list[str]:
     return [plugin.origin.name for plugin in host.report.plugins if "tools" in getattr(plugin.instance, "offers", ())]
 
 
-def let_plugins_add_tools(host: Host) -> list[str]:
+class LaterTools(NamedTuple):
+    """The tools that plugins add while the host runs.
+
+    Attributes:
+        plugins: the names of these plugins.
+        missing: the toolkits whose tools are not available, such as mounted servers; the plugins if the host cannot
+            start.
+    """
+
+    plugins: Sequence[str]
+    missing: Sequence[str]
+
+    def say_missing(self) -> bool:
+        """Print the toolkits whose tools are missing in a list. Return True if there are any."""
+        if self.missing:
+            say(f"the list is incomplete: the tools of {', '.join(self.missing)} are not available now")
+        return bool(self.missing)
+
+
+def let_plugins_add_tools(host: Host) -> LaterTools:
     """Start a loaded host without transports and stop it, so that plugins add their tools. Print a failed start.
 
-    Returns:
-        The names of the plugins that add tools while the host runs. Without them the host is not started.
+    Without such plugins, the host is not started.
     """
     later = plugins_adding_later(host)
+    missing: Sequence[str] = ()
     if later and not any(problem.fatal for problem in host.problems):
         try:
             with diverted():
-                asyncio.run(_first_list(host))
+                missing = asyncio.run(_first_list(host))
         except MCPError as error:
             say(f"warning: the host cannot start: {error}")
-    return later
+            missing = later
+    return LaterTools(later, missing)
 
 
-async def _first_list(host: Host) -> None:
+async def _first_list(host: Host) -> Sequence[str]:
+    """Request the first list, before which middleware may complete the catalogue. Return the missing toolkits."""
     async with host:
-        await host.dispatch(Call("tools/list"))  # middleware may complete the catalogue before the first list
+        await host.dispatch(Call("tools/list"))
+        return sorted({name for plugin in host.report.plugins for name in unavailable_toolkits(plugin)})
+
+
+def unavailable_toolkits(plugin: LoadedPlugin) -> Collection[str]:
+    """Return the toolkits whose items a running plugin cannot list now, such as mounted servers.
+
+    Raises:
+        PluginError: the plugin fails.
+    """
+    if not isinstance(plugin.instance, Plugin):
+        return ()
+    try:
+        return tuple(plugin.instance.unavailable())
+    except Exception as error:
+        raise PluginError(f"{plugin.origin}: unavailable failed: {failure_text(error)}") from error
 
 
 def find_unserved(assembly: Assembly, name: str) -> list[Unserved]:
