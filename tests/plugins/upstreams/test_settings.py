@@ -17,6 +17,7 @@ from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConf
 from tests.host.hosting import WAIT
 from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
 from tests.support.config import load
+from tests.support.http import Served, http_config
 from tests.support.wire import PEGBOARD, Process
 
 CALL = ("call", "one_search", "name=OWN")
@@ -181,3 +182,10 @@ async def ran(config: str, *arguments: str) -> tuple[int | None, str, str]:
     finally:
         await process.stop()
     return process.process.returncode, said, process.stderr
+
+
+async def test_the_first_line_names_the_servers_whose_tools_follow(tmp_path: Path) -> None:
+    sections = '[plugins.upstreams.servers.notes]\ncommand = "false"\nstart = "lazy"\n'
+    async with Served(tmp_path, http_config(more=sections)) as served:
+        pass
+    assert " serves the tools of notes as soon as they are available at http://" in served.stderr

@@ -13,6 +13,7 @@ import signal
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from pegboard.cli.output import say
 from pegboard.cli.output.standard_streams import OutputDiversion
 from pegboard.cli.serving.new_toolkits import report_new_toolkits
 from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
-from pegboard.errors import ConfigError, MCPError
+from pegboard.errors import ConfigError, MCPError, PluginError
 from pegboard.host import Host
 from pegboard.routing.router import endpoint_of
 from pegboard.runtime.supervisor import chosen_transports
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
+MAX_NAMED_TOOLKITS = 5
+"""The maximum number of toolkits without tools that the first line names."""
 STDIO_GRACE_SECONDS = 1.0
 """How long calls in flight may run after SIGTERM. Clients over stdio kill the process after 2 seconds."""
 STDIO_STOP_SECONDS = 0.5
@@ -121,14 +124,12 @@ def _announce(
     """Print the address of the host, its toolkits and the next step."""
     from pegboard.catalogue.lists import operator_only_tools
 
-    owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     is_url = address.startswith(("http://", "https://"))
     is_http = is_url or (address.startswith("unix:") and "http" in host.config.host.transports)
     endpoint = endpoint_of(host.assembly.routes) if is_http else ""
     url = f"{address}{endpoint}" if is_url else address
     name = f"{host.identity.name} {host.identity.version}"
-    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
-    served = f"serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}"
+    served = f"serves {_served_tools(host, tools)} at {url}"
     say(f"{name} {served}")
     if manager is not None:
         manager.ready(served)
@@ -143,6 +144,24 @@ def _announce(
 
         path = shlex.quote(address.removeprefix("unix:"))
         say(f"next: MCP is at {endpoint} of that socket; try: curl --unix-socket {path} http://localhost/healthz")
+
+
+def _served_tools(host: Host, tools: Sequence[str]) -> str:
+    """Return the number of tools and their toolkits, with the toolkits that have no tools yet."""
+    from pegboard.cli.inspection.tool_lookup import plugins_adding_later, unavailable_toolkits
+
+    owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
+    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
+    awaited: list[str] = []
+    for plugin in host.report.plugins:
+        with suppress(PluginError):
+            awaited += unavailable_toolkits(plugin)
+    if not tools and not awaited:
+        awaited = plugins_adding_later(host)
+    later = ", ".join(awaited[:MAX_NAMED_TOOLKITS]) + (", ..." if len(awaited) > MAX_NAMED_TOOLKITS else "")
+    if not tools and awaited:
+        return f"the tools of {later} as soon as they are available"
+    return f"{count} ({', '.join(owners) or 'no toolkit'})" + (f", and later those of {later}," if later else "")
 
 
 def _log_access(host: Host) -> None:
