@@ -25,7 +25,7 @@ KINDS: dict[str, Any] = {
     "ResourceOptions": ResourceDefinition,
     "PromptOptions": PromptDefinition,
 }
-OF_PLUGINS = {"toolkit", "raw", "subscribed"}
+OF_PLUGINS = {"toolkit", "raw", "place", "subscribed"}
 """Attributes for the items of other servers, which docs/dynamic-tools.md describes."""
 
 OPTIONS = [pytest.param(kind, one, id=f"{kind}-{one.name}") for kind in KINDS for one in options(kind)]

@@ -24,7 +24,7 @@ OpenClient: TypeAlias = "Callable[[NotificationListener], AbstractAsyncContextMa
 """Returns a connection that its context manager opens and closes."""
 
 LOGIN_ADVICE = 'set headers, or identity = "user" with auth'
-"""What an operator does if a server requires a login."""
+"""The advice for the operator if a server requires a login."""
 STABLE_SECONDS = 5.0
 """A connection that ends earlier counts as a failed attempt."""
 PATIENT_SECONDS = 1.0

@@ -60,7 +60,8 @@ class ServerConfig(PluginConfig):
         sampling: True to let the server use the client's model during calls, at the cost of the person.
         revision: the revision of MCP to speak, such as "2025-06-18"; by default the newest that both support.
         start: "eager" to connect at the start, without waiting; "required" to connect at the start, and to fail the
-            start if that fails; "lazy" to connect at the first request for a list.
+            start if that fails; "lazy" to connect at the first request for a list. With `pegboard stdio`, "eager" is
+            the same as "lazy".
     """
 
     object: Any = Field(None, repr=False)

@@ -1,4 +1,4 @@
-"""What a mounted server may ask: in its own name, with visible text, safe links and the operator's consent."""
+"""Questions of a mounted server: in its own name, with visible text, safe links, and as the operator allows."""
 
 from __future__ import annotations
 
