@@ -170,9 +170,12 @@ def _redirects_to(url: str) -> TransportError:
 
 
 def _answers(message: Message, flight: InFlight) -> bool:
-    """Return True if a response has the id of a request, or is the error of a server that could not read the id."""
+    """Return True if a response has the id of a request. Ids of the client are integers.
+
+    Some servers send an error with another kind of id if they have not read the request.
+    """
     found = message.get("id")
-    return (type(found) is int and found == flight.id) or (found is None and "error" in message)
+    return found == flight.id if type(found) is int else "error" in message
 
 
 def _refuse_compression(reply: HttpReply) -> None:

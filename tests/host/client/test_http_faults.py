@@ -313,6 +313,7 @@ OTHER_IDS = (1, "2", 2.0, True, None, [2])
         (as_json({"jsonrpc": "2.0", "id": 2, "result": "done"}), "neither a result nor an error"),
         (as_json({"jsonrpc": "2.0", "id": 2, "error": {"code": "x"}}), "neither a result nor an error"),
         *((as_json({"jsonrpc": "2.0", "id": wrong, "result": OK}), "id of another request") for wrong in OTHER_IDS),
+        (as_json({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "x"}}), "id of another request"),
         (STREAM + event({"jsonrpc": "2.0", "id": 1, "result": OK}), "ended before the response"),
         (whole(200, b'{"a": NaN', "Content-Type: application/json"), "not JSON"),
         (whole(200, b"<html>", "Content-Type: text/html"), r"not a JSON-RPC message \(text/html\)"),
@@ -345,6 +346,14 @@ async def test_a_faulty_response_is_one_clear_error(era: Any, response: bytes, t
             await client.call("x")
         assert caught.value.message.startswith("http://127.0.0.1:")
         assert await client.request("ping") == OK  # the client goes on
+
+
+@pytest.mark.parametrize("unread", [None, "server-error"])
+async def test_an_error_of_a_request_that_was_not_read_is_its_error(unread: str | None) -> None:
+    error = as_json({"jsonrpc": "2.0", "id": unread, "error": {"code": -32600, "message": "no"}}, status=400)
+    async with connected(stateless(lambda got: error)) as (client, _):
+        with pytest.raises(ProtocolError, match="no"):
+            await client.call("x")
 
 
 async def test_a_closed_client_says_so() -> None:
