@@ -17,8 +17,8 @@ CHANGE_SECONDS = 2.0
 _LOG_LEVEL = {"io.modelcontextprotocol/logLevel": "debug"}
 _OWN = ("_meta", "resultType", "ttlMs", "cacheScope")
 """Members that belong to the revision of a connection."""
-_OF_CONNECTION = (*_OWN, "mode", "elicitationId", "task")
-"""Members of questions that belong to the connection, or are the default."""
+_ASKED = ("message", "url", "systemPrompt", "includeContext")
+"""Members of questions that do not depend on the revision of a connection."""
 _ERROR_ID = re.compile(r"Error id: \w+")
 
 
@@ -60,8 +60,8 @@ class Survey:
         self._notified.append((method, params))
 
     async def _ask(self, asked: Asked) -> dict[str, Any]:
-        own = {key: value for key, value in asked.params.items() if key not in _OF_CONNECTION}
-        self.found.setdefault("questions", []).append(self._normal(own))
+        shown = {key: value for key, value in asked.params.items() if key in _ASKED}
+        self.found.setdefault("questions", []).append(self._normal(shown))
         return answer(asked)
 
     async def run(self) -> None:

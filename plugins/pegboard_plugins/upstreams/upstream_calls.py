@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from itertools import count
@@ -208,7 +209,11 @@ class UpstreamCalls:
         Raises:
             ProtocolError: the question is refused, or the client does not declare the capability.
         """
-        question = self._rules.question(context, asked.method, dict(asked.params))
+        try:
+            question = self._rules.question(context, asked.method, dict(asked.params))
+        except ProtocolError as error:
+            self._server.log.write(logging.WARNING, ", a question was refused", error.message)
+            raise
         if not declares(context, question.needs()):
             raise ProtocolError(INVALID_PARAMS, f"the client does not support {question.needs()}")
         return question

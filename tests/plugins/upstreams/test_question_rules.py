@@ -86,6 +86,18 @@ async def test_a_question_names_its_server(revision: str, far: str, asked: Any, 
         assert {name: client.asked[0].params.get(name) for name in seen} == seen
 
 
+@both
+@far
+async def test_a_refused_question_reaches_nobody_and_is_logged(
+    revision: str, far: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    deceptive = {"capability": "elicitation.form", "method": ELICIT, "params": {"message": "\u202eWho?", **FORM}}
+    async with connect(mounting_host(far, kit), revision=revision, answers=[{"name": "Ann"}]) as client:
+        assert (await client.call("ask", deceptive)).is_error
+        assert client.asked == []
+    assert "'message' has U+202E" in caplog.text
+
+
 def rules(**config: Any) -> QuestionRules:
     return QuestionRules("weather", ServerConfig(command="x", **{"sampling": True, **config}))
 
