@@ -95,7 +95,7 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
         ToolOutputSchemaError: the result has no schema.
     """
     if get_origin(annotation) in _AWAITED:  # the function returns an awaitable without being async
-        annotation = get_args(annotation)[-1]
+        annotation = (get_args(annotation) or (Any,))[-1]
     annotation, description = _described(annotation)
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None

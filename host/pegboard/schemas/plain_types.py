@@ -172,22 +172,22 @@ def _plain(annotation: Any, of_class: Callable[[Any], Plain]) -> Plain:
     if annotation is Any:
         # arguments are copied; results are encoded at once
         return Plain(PLAIN_JSON if of_class is _no_class else core_schema.any_schema(), {})
-    if annotation is dict or annotation is list:
-        annotation = dict[str, Any] if annotation is dict else list[Any]
-    origin, parts = get_origin(annotation), get_args(annotation)
+    origin, parts = get_origin(annotation) or annotation, get_args(annotation)
+    if not parts and (origin is dict or origin is list):  # also typing.Dict and typing.List
+        parts = (str, Any) if origin is dict else (Any,)
     if origin is Literal and all(type(part) is str for part in parts):
         choices: JsonObject = {"const": parts[0]} if len(parts) == 1 else {"enum": list(parts)}
         return Plain(core_schema.literal_schema(list(parts)), {**choices, "type": "string"})
     if origin in (Union, types.UnionType) and len(parts) == 2 and types.NoneType in parts:
         return _nullable(_plain(parts[0] if parts[1] is types.NoneType else parts[1], of_class))
-    if origin is list or (origin is tuple and parts[1:] == (...,)):
+    if (origin is list and len(parts) == 1) or (origin is tuple and parts[1:] == (...,)):
         core, json = _plain(parts[0], of_class)
         if origin is tuple and of_class is _no_class:  # in results, tuples are lists, as in JSON
             core = core_schema.tuple_schema([core], variadic_item_index=0)
         else:
             core = core_schema.list_schema(core)
         return Plain(core, {"items": json, "type": "array"})
-    if origin is dict and parts[0] is str:
+    if origin is dict and len(parts) == 2 and parts[0] is str:
         core, json = _plain(parts[1], of_class)
         core = core_schema.dict_schema(core_schema.str_schema(), core)
         return Plain(core, {"additionalProperties": json or True, "type": "object"})

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from types import UnionType
-from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NotRequired, Union, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
@@ -36,7 +36,7 @@ from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite, with_base64
 
 _ADVICE = "use plain data, a TypedDict, a dataclass or a pydantic model"
-_BUILDING = re.compile(r'^Error building "\S+" validator:\s+(?:\w+Error: )?')
+_BUILDING = re.compile(r'^(?:(?:Error building "\S+" validator|Field "[^"]*"):\s+(?:\w+Error: )?)+')
 """The beginning of pydantic's message about an invalid limit."""
 _SIZES: Any = tuple(FieldInfo.metadata_lookup[limit] for limit in ("min_length", "max_length"))
 _SIZELESS = (int, float, bool, decimal.Decimal, complex)
@@ -122,17 +122,10 @@ def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, CoreSchema,
         ToolInputSchemaError: an argument has no schema.
     """
     _check_aliases(given)
-    fields = {name: _field(one) for name, one in given.items()}
-    make: Any = TypedDict  # dynamic, so that type checkers cannot follow
-    kind = make("arguments", fields)
-    kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
     try:
-        for one in given.values():
-            _check_limits(one)
-        adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(kind)
-        schema = adapter.json_schema(schema_generator=_Schemas)
+        adapter, schema = _adapted(given)
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-        raise ToolInputSchemaError(_culprit(fields, given) or _in_one_line(error)) from None
+        raise ToolInputSchemaError(_culprit(given) or _in_one_line(error)) from None
     _check_unions(schema)
     schema.pop("title", None)
     for one in schema.setdefault("properties", {}).values():
@@ -161,6 +154,18 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
     from pegboard.schemas.result_serializers import result_serializer
 
     return adapter.validator, result_serializer(adapter.core_schema, has_bytes=_has_bytes(schema)), schema
+
+
+def _adapted(given: Mapping[str, Parameter]) -> tuple[TypeAdapter[dict[str, Any]], JsonObject]:
+    """Return pydantic's adapter of a function's arguments, and their schema."""
+    fields = {name: _field(one) for name, one in given.items()}
+    make: Any = TypedDict  # dynamic, so that type checkers cannot follow
+    kind = make("arguments", fields)
+    kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+    for one in given.values():
+        _check_limits(one)
+    adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(kind)
+    return adapter, adapter.json_schema(schema_generator=_Schemas)
 
 
 def _has_bytes(schema: JsonObject) -> bool:
@@ -238,20 +243,19 @@ def _members(form: JsonObject) -> JsonObject:
     return {"properties": bare, "required": form.get("required"), "others": form.get("additionalProperties")}
 
 
-def _culprit(fields: Mapping[str, Any], given: Mapping[str, Parameter]) -> str | None:
+def _culprit(given: Mapping[str, Parameter]) -> str | None:
     """Return the problem of the first parameter without a schema."""
-    for name, field in fields.items():
-        inner = get_args(field)[0] if get_origin(field) is NotRequired else field
+    for name, one in given.items():
         try:
-            _check_limits(given[name])
-            TypeAdapter(inner).json_schema(schema_generator=_Schemas)
+            _adapted({name: one})
         except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-            return f"parameter {name!r}: {_why(given[name].type, error)}"
+            return f"parameter {name!r}: {_why(one.type, error)}"
     return None
 
 
 def _why(annotation: Any, error: Exception) -> str:
-    if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
+    is_form = isinstance(annotation, type(ClassVar))  # such as Optional without the type in brackets
+    if is_form or isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
         return f"the type {inspect.formatannotation(annotation)} has no JSON Schema: {_ADVICE}"
     if isinstance(error, _RefusedError):
         return f"the type {inspect.formatannotation(annotation)} cannot be served: {error}"

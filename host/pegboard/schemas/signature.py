@@ -8,11 +8,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_core import CoreSchema, SchemaError, SchemaValidator, ValidationError, to_json
 
-from pegboard.errors import ToolInputError, ToolOutputError
+from pegboard.errors import (
+    ToolDefinitionError,
+    ToolInputError,
+    ToolInputSchemaError,
+    ToolOutputError,
+    ToolOutputSchemaError,
+)
 from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
@@ -31,6 +37,8 @@ _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """The types of results that are not iterators."""
 _BRACKETS = b"{["
+Input: TypeAlias = tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]
+"""The schema of arguments, and their validator."""
 
 
 class Signature(NamedTuple):
@@ -180,9 +188,7 @@ def compile_signature(
         found, (schema, validate) = change_parameters(found, changes, partial(_input, strict=strict))
     else:
         schema, validate = _input(found.given, strict=strict)
-    output, promised = compile_output(
-        hints.get("return", MISSING) if output_schema is None and with_result else MISSING
-    )
+    output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
     is_open = promised is None or is_open_object(promised)
     exact = schema["properties"] if strict else plain_types.strict_names(found.given)
     signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open, exact=exact)
@@ -224,7 +230,42 @@ def _declared(
     return signature
 
 
-def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
+def _input(given: Mapping[str, Parameter], *, strict: bool) -> Input:
+    try:
+        return _compiled(given, strict=strict)
+    except ToolDefinitionError:
+        raise
+    except Exception as error:
+        raise ToolInputSchemaError(_defect(_culprit(given, strict=strict), error)) from error
+
+
+def _output(annotation: Any) -> tuple[Output | None, dict[str, Any] | None]:
+    try:
+        return compile_output(annotation)
+    except ToolDefinitionError:
+        raise
+    except Exception as error:
+        raise ToolOutputSchemaError(_defect("the result", error)) from error
+
+
+def _culprit(given: Mapping[str, Parameter], *, strict: bool) -> str:
+    """Return the first parameter that cannot be compiled alone."""
+    for name, one in given.items():
+        try:
+            _compiled({name: one}, strict=strict)
+        except Exception:  # noqa: BLE001 - a defect of the compiler
+            return f"parameter {name!r}"
+    return "the parameters"
+
+
+def _defect(where: str, error: Exception) -> str:
+    return (
+        f"{where}: internal error of pegboard, not of the tool: {type(error).__name__}: {error}. "
+        "Annotate another type, and report this message"
+    )
+
+
+def _compiled(given: Mapping[str, Parameter], *, strict: bool) -> Input:
     try:
         core, schema = plain_types.plain_arguments(given.values(), "arguments")
         validator = SchemaValidator(core)
