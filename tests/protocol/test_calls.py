@@ -74,7 +74,7 @@ async def test_null_is_structured_content_where_it_is_the_value(tmp_path: Path) 
 @pytest.mark.requirement("TOOL-11", "TOOL-18")
 async def test_a_result_that_cannot_be_sent_as_declared_is_a_failed_call(either: McpClient) -> None:
     await either.result("tools/list")
-    for tool in ("not_a_number", "unserialisable", "broken_promise"):
+    for tool in ("not_a_number", "unserialisable", "broken_promise", "no_text"):
         result = await either.call(f"hostile_{tool}")
         assert result["isError"] is True
         assert not [leak for leak in LEAKS if leak in text_of(result)]

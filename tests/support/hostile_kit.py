@@ -82,6 +82,12 @@ def unserialisable() -> Any:
 
 
 @kit.tool
+def no_text() -> str:
+    """Give nothing in place of a text."""
+    return None  # type: ignore[return-value]  # that is the point of it
+
+
+@kit.tool
 def broken_promise() -> Point:
     """Give something else than promised."""
     return "no point"  # type: ignore[return-value]  # that is the point of it

@@ -27,6 +27,8 @@ _CONTENT = "pegboard.types.content"
 """The module of the content types. It is imported only when a tool returns content."""
 _TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, MISSING)
 """The types of results without a schema."""
+_NONE = (None, type(None), Any, object, typing.Never, typing.NoReturn, MISSING)
+"""The types of results that include None."""
 _LISTS = (list, tuple, Sequence)
 """The types of results that are lists."""
 _AWAITED = (Awaitable, Coroutine)
@@ -94,9 +96,7 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
     Raises:
         ToolOutputSchemaError: the result has no schema.
     """
-    if get_origin(annotation) in _AWAITED:  # the function returns an awaitable without being async
-        annotation = (get_args(annotation) or (Any,))[-1]
-    annotation, description = _described(annotation)
+    annotation, description = _described(_awaited(annotation))
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None
     if any(annotation is text for text in _TEXT) and not (annotation is str and description):
@@ -113,6 +113,22 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
         conversion, schema = _compile(annotation)
         output = Output(None, lambda: conversion)
     return output, schema if description is None else {**schema, "description": description}
+
+
+def accepts_none(annotation: Any) -> bool:
+    """Return True if None fits the declared type of a result."""
+    annotation = _awaited(annotation)
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in (Union, UnionType):
+        return any(accepts_none(part) for part in get_args(annotation))
+    return any(annotation is one for one in _NONE)
+
+
+def _awaited(annotation: Any) -> Any:
+    """Return the type of the awaited result of a function that returns an awaitable without being async."""
+    is_awaited = (get_origin(annotation) or annotation) in _AWAITED
+    return (get_args(annotation) or (Any,))[-1] if is_awaited else annotation
 
 
 def _compile(annotation: Any) -> tuple[Conversion, dict[str, Any]]:

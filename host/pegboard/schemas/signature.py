@@ -22,7 +22,7 @@ from pegboard.errors import (
 from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
-from pegboard.schemas.output_types import Output, compile_output, is_open_object
+from pegboard.schemas.output_types import Output, accepts_none, compile_output, is_open_object
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import CONTENT_TYPES, ToolResult
@@ -55,6 +55,7 @@ class Signature(NamedTuple):
         may_be_content: True if the result may be content or an MCP result.
         dependencies: the dependencies of the function, by the parameter that each fills in.
         exact: the arguments in which JSON in a string is never decoded.
+        accepts_none: False if None does not fit a result type without a schema, such as str.
     """
 
     input_schema: Mapping[str, Any]
@@ -67,6 +68,7 @@ class Signature(NamedTuple):
     may_be_content: bool = True
     dependencies: Mapping[str, Dependency] = EMPTY
     exact: Collection[str] = ()
+    accepts_none: bool = True
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of the function.
@@ -115,6 +117,8 @@ class Signature(NamedTuple):
         kind, output = type(value), self.output
         if (output is not None and kind is output.sound) or (kind is str and self.output_schema is None):
             return value
+        if value is None and not self.accepts_none:
+            raise ToolOutputError(_MISFIT, "it returned None: return a value, or add `| None` to the result type")
         if kind not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
             # it may have no end
             raise ToolOutputError("The tool returned an iterator.", "return a list")
@@ -188,10 +192,13 @@ def compile_signature(
         found, (schema, validate) = change_parameters(found, changes, partial(_input, strict=strict))
     else:
         schema, validate = _input(found.given, strict=strict)
-    output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
+    result = hints.get("return", MISSING) if output_schema is None and with_result else MISSING
+    output, promised = _output(result)
     is_open = promised is None or is_open_object(promised)
     exact = schema["properties"] if strict else plain_types.strict_names(found.given)
     signature = Signature(schema, promised, found.context, validate, found.renamed, output, None, is_open, exact=exact)
+    if output is None and not accepts_none(result):
+        signature = signature._replace(accepts_none=False)
     if found.depends:
         from pegboard.schemas.dependencies import compile_dependencies
 

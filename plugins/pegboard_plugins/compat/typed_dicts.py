@@ -26,6 +26,8 @@ def plain_type(annotation: Any, within: tuple[Any, ...] = ()) -> Any:
     if origin is Annotated:
         return Annotated[(plain_type(get_args(annotation)[0], within), *get_args(annotation)[1:])]
     parts = tuple(plain_type(part, within) for part in get_args(annotation))
+    if not parts:  # also typing.Dict and typing.List
+        return annotation
     if origin in (Union, UnionType):
         return Union[parts]  # noqa: UP007 - the parts are not known here
     if origin in (list, dict, tuple, set, Required, NotRequired):

@@ -57,11 +57,9 @@ class CallResponses:
     def _value(self, tool: Tool, result: ToolResult) -> Any:
         if result.content is not None and not result.structured:
             return content_value(result.content)
-        if tool.output_schema is None and not isinstance(result.value, str) and return_type(tool) is str:
-            # converted as for every client
-            return "" if result.value is None else encode(result.value).decode()
         if result.value is not None:
-            return result.value
+            is_text = tool.output_schema is None and not isinstance(result.value, str) and return_type(tool) is str
+            return encode(result.value).decode() if is_text else result.value  # converted as for every client
         declared = result_schema(tool)
         if declared is None:
             return {}

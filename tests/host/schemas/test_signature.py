@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
-from typing import Annotated, Any
+from collections.abc import Awaitable
+from typing import Annotated, Any, NoReturn
 from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, Field, field_serializer
 from typing_extensions import TypedDict
 
-from pegboard import ToolResult
+from pegboard import ImageContent, ToolResult
 from pegboard.plugin import ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
@@ -59,6 +60,22 @@ def giving(annotation: Any) -> Signature:
 
     function.__annotations__["return"] = annotation
     return compile_signature(function)
+
+
+NEEDED: list[Any] = [str, Annotated[str, Field(max_length=3)], Awaitable[str], bytes, ImageContent, list[Any], int]
+OPTIONAL: list[Any] = [None, Any, object, NoReturn, Awaitable, Awaitable[None], str | None, ImageContent | None]
+
+
+@pytest.mark.parametrize("annotation", NEEDED, ids=str)
+def test_none_is_a_result_error_if_the_declared_type_excludes_it(annotation: Any) -> None:
+    with pytest.raises(ToolOutputError) as caught:
+        giving(annotation).result(None)
+    assert str(caught.value.developer_message).startswith("it returned None: ")
+
+
+@pytest.mark.parametrize("annotation", OPTIONAL, ids=str)
+def test_none_is_a_result_if_the_declared_type_includes_it(annotation: Any) -> None:
+    assert giving(annotation).result(None) is None
 
 
 @dataclasses.dataclass
