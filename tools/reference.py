@@ -214,8 +214,8 @@ _ANSWERS = """\
 The response depends on the place where an error is raised. A cell names both forms if 2026-07-28 and sessions differ.
 
 - *result*: a tool result with `isError`. Its text has the error's message and `additional_prompt_content`, and
-  `_meta["pegboard/error"]` has the error's members. *untyped*: the same with the kind `TOOL_RUNTIME_FATAL` and no other
-  members.
+  `_meta["pegboard/error"]` has the error's members. *caller*: the same with the kind
+  `TOOL_RUNTIME_BAD_INPUT_VALUE` and a status: 404 for `NotFoundError`, 403 for `AuthorizationError`, else 400.
 - *masked*: "It failed unexpectedly." and an error id; a tool result in tools, the JSON-RPC error -32603 elsewhere.
 - *internal*: the JSON-RPC error -32603 "Internal error" with an error id.
 - a number: the JSON-RPC error of that code with the error's message. *own* is the code of the `ProtocolError`. The
@@ -224,7 +224,8 @@ The response depends on the place where an error is raised. A cell names both fo
 Over HTTP the status is 200, except 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that the
 host raises for a caller with a token. An error id (`errorId`) finds the details in the log. It is present for
 unexpected exceptions, and for errors with a cause or a `developer_message`. Errors of services (`UpstreamError`,
-`NetworkTransportError`) have one line in the log and no error id. A group of typed errors is treated as one of them:
+`NetworkTransportError`), and mistakes of the caller that a tool reports (`MCPContextError`), have one line in the log
+and no error id. A group of typed errors is treated as one of them:
 the first error that a retry cannot fix, else the one with the longest delay. A group with an unexpected exception is
 unexpected.
 

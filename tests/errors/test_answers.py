@@ -116,8 +116,8 @@ async def test_responses_of_the_worker(row: Row, served: Served) -> None:
         assert (came.status, came.json["success"]) == (200, False)
         error = came.json["output"]["error"]
         assert CANARY not in repr(error)
-        untyped = {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False}
-        detail = untyped if expected.code is not None or expected.detail is None else expected.detail
+        fatal = {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False}
+        detail = fatal if expected.code is not None or expected.detail is None else expected.detail
         given = {ours: error[theirs] for theirs, ours in WORKER.items() if ours not in row.more}
         told = {name: value for name, value in given.items() if value is not None}
         assert told == {name: value for name, value in detail.items() if name in WORKER.values()}

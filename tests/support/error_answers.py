@@ -98,8 +98,8 @@ def answer(row: Row, place: str, *, modern: bool) -> Answer:
         return Answer(None if place in ("tool", "middleware") else -32603, masked, error_id=True, shown=False)
     if meant == "internal":
         return Answer(-32603, error_id=True, shown=False)
-    if meant == "untyped":
-        return Answer(None, {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False}, error_id=True)
+    if meant == "caller":
+        return Answer(None, {"kind": "TOOL_RUNTIME_BAD_INPUT_VALUE", "canRetry": False, **row.members})
     if meant == "result":
         return Answer(None, detail, error_id=row.logged)
     code = row.code if meant == "own" else int(meant)

@@ -6,7 +6,16 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pegboard.errors import FatalToolError, MCPContextError, ProtocolError, ToolExecutionError, ToolRuntimeError
+from pegboard.errors import (
+    AuthorizationError,
+    ErrorKind,
+    FatalToolError,
+    MCPContextError,
+    NotFoundError,
+    ProtocolError,
+    ToolExecutionError,
+    ToolRuntimeError,
+)
 from pegboard.messages.error_fields import describe_error, presentable, speaks
 from pegboard.plugin.error_adapters import ErrorAdapter
 
@@ -65,7 +74,16 @@ def _on_purpose(error: BaseException) -> Mapped | None:
     """Return `error` if it is a typed error that the author raised for the caller, else None."""
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
         return error
-    return ToolExecutionError(error.message) if isinstance(error, MCPContextError) and speaks(error) else None
+    return _callers_error(error) if isinstance(error, MCPContextError) and speaks(error) else None
+
+
+def _callers_error(error: MCPContextError) -> ToolExecutionError:
+    """Return the error of a tool whose caller is at fault. Its status is that of HTTP (RFC 9110 section 15.5)."""
+    meant = ToolExecutionError(error.message)
+    meant.kind = ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE
+    forbidden = 403 if isinstance(error, AuthorizationError) else 400
+    meant.status_code = 404 if isinstance(error, NotFoundError) else forbidden
+    return meant
 
 
 def adapted_by_first(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:

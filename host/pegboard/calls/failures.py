@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import (
     AuthorizationRequiredError,
+    MCPContextError,
     MCPError,
     NetworkTransportError,
     RepeatCallError,
@@ -50,8 +51,8 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
 def as_failure(call: Call, error: BaseException) -> Failure:
     """Return the failure for an exception of a call. The host calls this function once for each failed call.
 
-    An untyped exception is masked, and logged with the id that the failure contains. The failure of a service is logged
-    in one line. Secrets are masked in everything that is sent or logged.
+    An untyped exception is masked, and logged with the id that the failure contains. The failure of a service, and a
+    mistake of the caller that a tool reports, are logged in one line. Secrets are masked in everything that is sent or logged.
 
     Args:
         call: the call.
@@ -65,7 +66,10 @@ def as_failure(call: Call, error: BaseException) -> Failure:
     if isinstance(error, ToolkitError) and presentable(error):
         shown = _shortened(redacted_error(error))
         if isinstance(error, UpstreamError | NetworkTransportError) and not isinstance(story, BaseExceptionGroup):
-            _log_expected(call, error, error.__cause__ or error)
+            _log_expected(call, error, "upstream")
+            return Failure(shown)
+        if isinstance(error.__cause__, MCPContextError):
+            _log_expected(call, error, "by a mistake of the caller")
             return Failure(shown)
         if error.developer_message is None and error.__cause__ is None:
             return Failure(shown)
@@ -85,15 +89,16 @@ def as_failure(call: Call, error: BaseException) -> Failure:
     return Failure(shown, error_id)
 
 
-def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, story: BaseException) -> None:
-    """Log the failure of a service in one line. The traceback is logged at the level debug."""
+def _log_expected(call: Call, error: ToolkitError, how: str) -> None:
+    """Log a failure that is no defect of the tool in one line. The traceback is logged at the level debug."""
+    story = error.__cause__ or error
     name = name_of(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
     detail_text = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
     exc_info = (type(story), story, story.__traceback__) if logger.isEnabledFor(logging.DEBUG) else None
     about = {"call": call, "data": data}
-    text = "%s %r failed upstream (%s): %s"
-    logger.warning(text, call.method, name, error.kind.value, detail_text, exc_info=exc_info, extra=about)
+    text = "%s %r failed %s (%s): %s"
+    logger.warning(text, call.method, name, how, error.kind.value, detail_text, exc_info=exc_info, extra=about)
 
 
 def name_of(call: Call) -> str:

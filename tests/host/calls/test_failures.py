@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from pegboard import (
+    AuthorizationError,
+    ErrorKind,
     FatalToolError,
+    NotFoundError,
     RetryableToolError,
     ToolExecutionError,
     Toolkit,
@@ -109,6 +112,22 @@ async def test_errors_raised_on_purpose_are_logged_only_for_their_developer_mess
     assert CANARY in record.getMessage()
     assert "x_go" in record.getMessage()
     assert not record.exc_info
+
+
+@pytest.mark.parametrize(("error", "status"), [(NotFoundError, 404), (AuthorizationError, 403)])
+async def test_a_mistake_of_the_caller_is_logged_in_one_line(
+    error: Callable[[str], Exception], status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse_it() -> str:
+        """Refuse."""
+        raise error("There is no issue 7.")
+
+    outcome = await failed(refuse_it)
+    assert isinstance(outcome.error, ToolExecutionError)
+    assert (outcome.error.kind, outcome.error.status_code) == (ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE, status)
+    (record,) = caplog.records
+    assert "There is no issue 7." in record.getMessage()
+    assert (outcome.error_id, record.exc_info) == (None, None)
 
 
 def told() -> str:
