@@ -52,7 +52,8 @@ def as_failure(call: Call, error: BaseException) -> Failure:
     """Return the failure for an exception of a call. The host calls this function once for each failed call.
 
     An untyped exception is masked, and logged with the id that the failure contains. The failure of a service, and a
-    mistake of the caller that a tool reports, are logged in one line. Secrets are masked in everything that is sent or logged.
+    mistake of the caller that a tool reports, are logged in one line. Secrets are masked in everything that is sent or
+    logged.
 
     Args:
         call: the call.

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic
 
 from pegboard.context.progress import SENT, Progress
-from pegboard.context.requirements import authorization_of, metadata_of, secret_of, secrets_of, user_of
+from pegboard.context.requirements import all_metadata, authorization_of, metadata_of, secret_of, secrets_of, user_of
 from pegboard.errors import InteractionError
 from pegboard.types.callers import Authorization, Caller, Client
 from pegboard.types.calls import FIRST_ROUND, Call, OnProgress, RequestId
@@ -145,10 +145,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def user_id(self) -> str | None:
-        """The user id: from the request if it may name a user, else from the caller, else from the operator.
-
-        It is None if the user is unknown, and never a session id.
-        """
+        """The user id: from the request if it may name a user, else the caller's, else the operator's, or None."""
         return user_of(self._bound.owner, self._call)
 
     @property
@@ -210,6 +207,11 @@ class Context(Generic[ConfigT, StateT]):
             ToolDefinitionError: the tool did not declare it.
         """
         return secret_of(self.name, self._bound.requirements, self._call.supplied, name)
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """The declared metadata whose values are known, by case-insensitive key. The repr does not show values."""
+        return all_metadata(self._bound.requirements, self._call)
 
     def get_metadata(self, key: str) -> str:
         """Return metadata that the tool declared in `requires_metadata`: from the request, the caller, or the operator.

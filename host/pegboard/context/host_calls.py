@@ -6,8 +6,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.context.input_requests import ListRoots, Root
-from pegboard.errors import FatalToolError, InteractionError, NotFoundError, ToolInputError
-from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, RawResult, ResourceResult, ToolResult
+from pegboard.errors import FatalToolError, InteractionError, ResourceError, ToolInputError
+from pegboard.types.calls import (
+    Call,
+    Failure,
+    Listing,
+    Outcome,
+    PromptResult,
+    RawResult,
+    ResourceContents,
+    ResourceResult,
+    ToolResult,
+)
 from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
@@ -128,16 +138,17 @@ class Resources:
         """
         return cast(ResourceResult, await self._inside.result("resources/read", {"uri": uri}, uri))
 
-    async def get(self, uri: str) -> Resource:
-        """Return the description of a resource from the list of resources.
+    async def get(self, uri: str) -> ResourceContents:
+        """Return the first part of the content of a resource. `list` returns its description.
 
         Raises:
-            NotFoundError: the list for this caller has no resource with the URI.
+            NotFoundError: no resource has the URI.
+            ResourceError: the resource has no content.
+            MCPError: reading failed.
         """
-        for resource in await self.list():
-            if resource.uri == uri:
-                return resource
-        raise NotFoundError("Resource not found", data={"uri": uri})
+        for part in (await self.read(uri)).contents:
+            return part
+        raise ResourceError(f"the resource {uri} has no content")
 
     async def list(self) -> Sequence[Resource]:
         """Return the resources that this caller may read."""

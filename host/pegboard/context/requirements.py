@@ -41,12 +41,18 @@ class Requirements(NamedTuple):
         return bool(self.secrets or self.metadata or self.authorization is not None or self.scopes)
 
 
-class DeclaredSecrets(Mapping[str, str]):
-    """The declared secrets that are set, by case-insensitive name. The repr of this mapping does not show values."""
+class Declared(Mapping[str, str]):
+    """The declared secrets or metadata that a call has, by case-insensitive name. The repr does not show values.
 
-    __slots__ = ("_values",)
+    Args:
+        what: "Secrets" or "Metadata".
+        values: the values by declared name.
+    """
 
-    def __init__(self, values: Mapping[str, str]) -> None:
+    __slots__ = ("_values", "_what")
+
+    def __init__(self, what: str, values: Mapping[str, str]) -> None:
+        self._what = what
         self._values = values
 
     def __getitem__(self, name: str) -> str:
@@ -62,14 +68,14 @@ class DeclaredSecrets(Mapping[str, str]):
         return len(self._values)
 
     def __repr__(self) -> str:
-        return f"Secrets({', '.join(self._values)})"
+        return f"{self._what}({', '.join(self._values)})"
 
 
-def secrets_of(required: Requirements | None, supplied: Supplied | None) -> DeclaredSecrets:
+def secrets_of(required: Requirements | None, supplied: Supplied | None) -> Declared:
     """Return the declared secrets that a call has."""
     declared = EMPTY if required is None else required.secrets
     values = {name: _first(name, kept, _given(supplied)) for name, kept in declared.items()}
-    return DeclaredSecrets({name: value for name, value in values.items() if value})
+    return Declared("Secrets", {name: value for name, value in values.items() if value})
 
 
 def missing_secrets(required: Requirements, supplied: Supplied | None) -> list[str]:
@@ -125,6 +131,13 @@ def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
 def missing_metadata(required: Requirements, call: Call) -> list[str]:
     """Return the keys of declared metadata whose values are unknown for a call."""
     return [key for key, kept in required.metadata.items() if not _metadata(key, kept, call)]
+
+
+def all_metadata(required: Requirements | None, call: Call) -> Declared:
+    """Return the declared metadata whose values are known for a call."""
+    declared = EMPTY if required is None else required.metadata
+    values = {key: _metadata(key, kept, call) for key, kept in declared.items()}
+    return Declared("Metadata", {key: value for key, value in values.items() if value})
 
 
 def metadata_of(function: str, required: Requirements | None, call: Call, key: str) -> str:

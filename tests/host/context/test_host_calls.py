@@ -125,6 +125,6 @@ async def test_resources_and_prompts_are_read() -> None:
         prompt = await context.prompts.get("review", {"language": "Python"})
         assert prompt.messages == (PromptMessage("Review this Python."),)
         read = [(await context.resources.read(uri)).contents[0].content for uri in ("docs://readme", "docs://host")]
-        return [*read, (await context.resources.get("docs://readme")).title]
+        return [*read, (await context.resources.get("docs://host")).content]
 
-    assert await run(tool) == ["read me", "docs of host", "Read me"]
+    assert await run(tool) == ["read me", "docs of host", "docs of host"]

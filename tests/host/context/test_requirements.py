@@ -82,6 +82,8 @@ def user(context: Context) -> str | None:
 @kit.tool(requires_metadata=["User_ID", "user_email", "USER_EMAIL"])
 def who(context: Context) -> list[str]:
     """Name the user by metadata."""
+    known = {key: context.get_metadata(key) for key in ("user_id", "user_email")}
+    assert (dict(context.metadata), repr(context.metadata)) == (known, "Metadata(user_id, user_email)")
     return [context.get_metadata("user_id"), context.get_metadata("User_Email")]
 
 

@@ -64,7 +64,7 @@ def test_results_and_arguments_have_the_form_of_arcade(client: PlainClient) -> N
 
 def test_its_context_has_the_values_of_the_call(client: PlainClient) -> None:
     expected = ["key-5d0c7a", "token-41b7f2", "ada", "token-41b7f2", "ada", "none", "SHED_KEY", "key-5d0c7a"]
-    assert json.loads(client.call("ToolShed_Unlock").text) == expected
+    assert json.loads(client.call("ToolShed_Unlock").text) == [*expected, "user_id", "ada"]
 
 
 def test_its_context_uses_the_host(client: PlainClient) -> None:

@@ -75,7 +75,7 @@ def unlock(context: Context) -> list[str]:
     token = context.authorization.token if context.authorization else ""
     [(name, value)] = context.secrets
     known = [context.get_secret("shed_key"), context.get_auth_token_or_empty(), context.get_metadata("user_id")]
-    return [*known, token, str(context.user_id), undeclared, name, value]
+    return [*known, token, str(context.user_id), undeclared, name, value, *context.metadata[0]]
 
 
 @app.tool

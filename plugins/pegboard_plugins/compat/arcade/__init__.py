@@ -8,7 +8,7 @@ from pegboard_plugins.compat.arcade import auth, exceptions, metadata
 from pegboard_plugins.compat.arcade.annotations import Inferrable
 from pegboard_plugins.compat.arcade.app import MCPApp
 from pegboard_plugins.compat.arcade.auth import *  # noqa: F403
-from pegboard_plugins.compat.arcade.context import Context, ToolSecretItem
+from pegboard_plugins.compat.arcade.context import Context, ToolMetadataItem, ToolSecretItem
 from pegboard_plugins.compat.arcade.decorators import tool
 from pegboard_plugins.compat.arcade.exceptions import *  # noqa: F403
 from pegboard_plugins.compat.arcade.metadata import *  # noqa: F403
@@ -42,6 +42,7 @@ __all__ = [
     "ToolChoice",
     "ToolContext",
     "ToolExecution",
+    "ToolMetadataItem",
     "ToolResultContent",
     "ToolSecretItem",
     "ToolUseContent",

@@ -19,6 +19,13 @@ class ToolSecretItem(NamedTuple):
     value: str
 
 
+class ToolMetadataItem(NamedTuple):
+    """Metadata that a tool requires."""
+
+    key: str
+    value: str
+
+
 class Context:
     """The running call.
 
@@ -74,6 +81,11 @@ class Context:
             return self.pegboard.get_secret(key)
         except ToolDefinitionError as error:
             raise ValueError(error.message) from error
+
+    @property
+    def metadata(self) -> list[ToolMetadataItem]:
+        """The metadata that the tool requires."""
+        return [ToolMetadataItem(key, value) for key, value in self.pegboard.metadata.items()]
 
     def get_metadata(self, key: str) -> str:
         """Return metadata that the tool requires.
