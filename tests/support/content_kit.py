@@ -241,8 +241,7 @@ async def messages(context: Context) -> PromptResult:
 
 
 @kit.prompt
-def raw() -> Any:
-    """Return a message in the form of the specification."""
+def raw() -> Any:  # without a docstring: the description of a prompt is optional
     return [{"role": "assistant", "content": {"type": "text", "text": "raw"}}, "plain", ImageContent(b"x", "image/png")]
 
 

@@ -126,9 +126,9 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
     completers = _completers(definition.completions, tuple(schema["properties"]), signature)
     function = runnable(definition.function, signature)
-    bound = BoundPrompt(name, function, signature, description, parsed, completers=completers)
+    bound = BoundPrompt(name, function, signature, description or None, parsed, completers=completers)
     icons = tuple(definition.icons)
-    prompt = Prompt(name, definition.title, description, owner, arguments, definition.meta, icons)
+    prompt = Prompt(name, definition.title, description or None, owner, arguments, definition.meta, icons)
     return with_tags(prompt, definition.tags), bound
 
 

@@ -119,6 +119,8 @@ def compile_tool(
     if definition.raw is not None:
         return _compile_raw(definition, name, owner, version)
     description, documented = described(definition)
+    if not description:
+        raise ToolDefinitionError("it has no description; write a docstring for the model")
     signature = _signature(definition, references, documented)
     text = schema_json(signature.input_schema)
     check_schema_texts(signature.input_schema, text)
@@ -244,21 +246,14 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
 
 
 def described(definition: ToolDefinition | PromptDefinition) -> tuple[str, Mapping[str, str]]:
-    """Return the description by which models choose an item, and the descriptions of parameters in the docstring.
-
-    Raises:
-        ToolDefinitionError: the definition has no description.
-    """
+    """Return the description of an item, "" for none, and the descriptions of parameters in the docstring."""
     given, text = definition.description, _docstring(definition)
     parameters: Mapping[str, str] = EMPTY
     if text and getattr(definition, "input_schema", None) is None and any(mark in text for mark in _SECTION_MARKS):
         from pegboard.schemas.docstrings import split_docstring
 
         text, parameters = split_docstring(text, [one.name for one in parameters_of(definition.function)])
-    description = _shown(text) if given is None else given.strip()
-    if not description:
-        raise ToolDefinitionError("it has no description; write a docstring for the model")
-    return description, parameters
+    return (_shown(text) or "") if given is None else given.strip(), parameters
 
 
 def _docstring(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:

@@ -204,7 +204,6 @@ async def test_an_invalid_definition_disables_only_itself(caplog: pytest.LogCapt
         (kit.tool(name="a", requires_secrets=["../x"]), simple(), "invalid secret name '../x'"),
         (kit.tool(name="b", requires_secrets=["Mcp_Key"]), simple(), "Mcp_Key, which is reserved for the host"),
         (kit.tool(name="c", enabled=leaving), simple(), "SystemExit"),
-        (kit.prompt, no_docstring, "it has no description"),
         (kit.prompt(name="ünï"), simple(), "it contains 'ü'"),
         (kit.prompt, any_arguments, "accepts any number of arguments"),
     ]

@@ -181,7 +181,7 @@ def untyped(x) -> str:  # type: ignore[no-untyped-def] # noqa: ANN001 - the case
     [
         (named("work"), "tool 'work' exists already, from plugin 'program'; use update to replace it"),
         (untyped, f"tool 'untyped' ({__file__}:{untyped.__code__.co_firstlineno}): parameter 'x' has no type"),
-        (PromptDefinition(undescribed), "it has no description"),
+        (ToolDefinition(undescribed), "it has no description"),
         (5, "5 must be a definition or a function"),
     ],
 )
