@@ -5,7 +5,7 @@ Only the names of options are checked here. The host checks their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
@@ -24,24 +24,6 @@ OPTIONS = frozenset(("ui",))
 
 PLUGIN_FIELDS = frozenset(("toolkit", "raw", "place", "subscribed"))
 """The fields of definitions that only plugins set."""
-
-_NO_TASKS = "tools do not run as tasks; a tool that takes long reports progress with `context.progress.report`"
-_ABSENT: Mapping[str, Sequence[tuple[str, str]]] = {
-    "app": [("ui", "use `ui`")],
-    "auth": [
-        ("scopes", "use `scopes` for the scopes of callers, and `requires_auth` for a token that the tool needs"),
-        ("", "set the scopes of callers in `[plugins.scopes]`"),
-    ],
-    "desc": [("description", "use `description`")],
-    "enabled": [("", "define it only where it is wanted, or hide it with `[plugins.scopes]`")],
-    "exclude_args": [("", "callers set every parameter except the Context; bind others with `functools.partial`")],
-    "execution": [("", _NO_TASKS)],
-    "run_in_thread": [("inline", "sync functions run in threads; use `inline=True` for one that never blocks")],
-    "serializer": [("", "return the text, or content")],
-    "structured_output": [("output_schema", "use a return type, or `output_schema`")],
-    "task": [("", _NO_TASKS)],
-}
-"""Options of other frameworks, with explanations. An explanation needs the option before it, if any."""
 
 
 class ToolFunction(Generic[P, R]):
@@ -202,7 +184,9 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     defined = OPTIONS if "extensions" in definition._fields else frozenset[str]()
     known = {*definition._fields, *defined} - {"function", "uri", *PLUGIN_FIELDS}
     for name in fields.keys() - known:
-        raise TypeError(f"there is no option {name!r}{_why_absent(name, known)}")
+        from pegboard.authoring.absent_options import advice_on
+
+        raise TypeError(f"there is no option {name!r}{advice_on(name, known)}")
     said = fields.get("extensions", EMPTY)
     given = {name: value for name in defined if (value := fields.pop(name, None)) is not None}
     if given and isinstance(said, Mapping):
@@ -210,12 +194,3 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     if "tags" in fields:
         fields["tags"] = _names(fields["tags"] or ())
     return fields
-
-
-def _why_absent(name: str, known: Collection[str]) -> str:
-    from pegboard.names import nearest
-
-    if found := next((text for option, text in _ABSENT.get(name, ()) if not option or option in known), None):
-        return f": {found}"
-    close = nearest(name, known) or next((one for one in sorted(known) if one.startswith(name)), None)
-    return f"; did you mean {close!r}?" if close else ""

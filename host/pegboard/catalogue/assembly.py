@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.binding import Binder
-from pegboard.catalogue.bound_definitions import SINGULAR, BoundDefinition, Unserved
+from pegboard.catalogue.bound_definitions import SINGULAR, BoundDefinition, Unserved, how_to_serve_both
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
@@ -245,7 +245,7 @@ class _Assembler:
                 times = f"{len(claims)} times " if len(owners) == 1 else ""
                 message = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
                 message += "".join(dict.fromkeys(getattr(item, "where", "") for _, item in claims))
-                self.problem(claims[0][0], message)
+                self.problem(claims[0][0], f"{message}; {how_to_serve_both(what, [origin.name for origin, _ in claims])}")
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
     def token_sources(self) -> tuple[tuple[str, TokenSource], ...]:

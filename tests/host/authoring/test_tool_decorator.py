@@ -159,6 +159,7 @@ def test_a_misused_decorator_names_the_right_use(decorate: Any, message: str) ->
 
 TOOL: Any = Toolkit("x").tool
 PROMPT: Any = Toolkit("x").prompt
+RESOURCE: Any = partial(Toolkit("x").resource, "x://y")
 
 
 @pytest.mark.parametrize(
@@ -175,8 +176,18 @@ PROMPT: Any = Toolkit("x").prompt
         (TOOL, "serializer", "return the text"),
         (TOOL, "exclude_args", "bind others with `functools.partial`"),
         (PROMPT, "enabled", "hide it with `[plugins.scopes]`"),
+        (TOOL, "read_only", "write `annotations=ToolAnnotations(read_only=...)`"),
+        (TOOL, "readOnlyHint", "write `annotations=ToolAnnotations(read_only=...)`"),
+        (TOOL, "extras", "write `metadata=ToolMetadata(extras=...)`"),
+        (TOOL, "operations", "write `metadata=ToolMetadata(behavior=Behavior(operations=...))`"),
+        (RESOURCE, "audience", "write `annotations=Annotations(audience=...)`"),
+        (RESOURCE, "read_only", "the options are annotations, completions, description"),
+        (PROMPT, "requires_secrets", "it is an option of @kit.tool"),
+        (TOOL, "mime_type", "it is an option of @kit.resource"),
+        (TOOL, "instructions", "it is an option of Toolkit(...)"),
+        (TOOL, "retries", "the options are adapters, annotations, "),
     ],
 )
-def test_an_option_of_another_framework_names_what_to_use(decorate: Any, option: str, message: str) -> None:
+def test_an_option_that_is_elsewhere_names_the_right_place(decorate: Any, option: str, message: str) -> None:
     with pytest.raises(TypeError, match=f"^there is no option '{option}': .*{re.escape(message)}"):
         decorate(**{option: None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -126,9 +127,13 @@ def test_neither_of_two_contributions_with_one_name_is_served() -> None:
         assert (assembly.routes, assembly.transports) == ({}, {})
         for message, (what, owners) in zip(problems(host), CONTESTED.items(), strict=True):
             assert message.startswith(f"{what} is claimed by {owners}; neither is served")
+            assert re.search(
+                "; (give|use) .* of them.*, or leave one out: `pegboard disable (a|b|first|second)`$", message
+            )
     host = loaded(kit_of("listIssues", "list_issues", "other"))
     assert tools(host) == ["github_other"]
     assert "is claimed 2 times by toolkit 'github'; neither is served" in problems(host)[0]
+    assert problems(host)[0].endswith("; give one of them another name, as in @kit.tool(name=...)")
 
 
 def test_a_route_without_an_authenticator_for_its_policy_is_not_served() -> None:

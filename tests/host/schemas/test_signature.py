@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, field_serializer
 from typing_extensions import TypedDict
 
 from pegboard import ImageContent, ToolResult
+from pegboard.errors import ToolInputSchemaError
 from pegboard.plugin import ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
@@ -50,6 +51,12 @@ def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() ->
         properties = signature.input_schema["properties"]
         assert [name for name, one in properties.items() if "default" in one] == ["b", "d"]
         assert signature.bind({}) == {"a": None, "b": None, "c": None, "d": None}
+
+
+@pytest.mark.parametrize("function", [lambda ctx: 1, lambda context: 1])
+def test_a_context_without_a_type_names_the_type_to_add(function: Any) -> None:
+    with pytest.raises(ToolInputSchemaError, match="has no type annotation: add `: Context` "):
+        compile_signature(function)
 
 
 # --- results
