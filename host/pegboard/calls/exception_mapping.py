@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from pegboard.calls.failures import told_traceback
 from pegboard.errors import (
     AuthorizationError,
     ErrorKind,
@@ -93,8 +94,9 @@ def adapted_by_first(error: BaseException, adapters: Adapters) -> ToolRuntimeErr
     for adapter in adapters:
         try:
             adapted = adapter.from_exception(error)
-        except (Exception, SystemExit):
-            logger.exception("the error adapter %s failed on %s", adapter.slug, type(error).__name__)
+        except (Exception, SystemExit) as failed:
+            text = "the error adapter %s failed on %s"
+            logger.error(text, adapter.slug, type(error).__name__, exc_info=told_traceback(failed))
             continue
         if isinstance(adapted, ToolRuntimeError) and presentable(adapted):
             return adapted

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard.errors import (
     AuthorizationRequiredError,
@@ -16,8 +17,10 @@ from pegboard.errors import (
     ResultTooLargeError,
     ServerError,
     ToolkitError,
+    ToolSerializationError,
     UpstreamError,
 )
+from pegboard.errors.tracebacks import linked_exceptions
 from pegboard.messages.error_fields import describe_error, presentable, speaks
 from pegboard.secrets.redaction import redacted, redacted_error, remember
 from pegboard.types.calls import Call, CallNext, Failure, Outcome
@@ -30,6 +33,14 @@ logger = logging.getLogger("pegboard")
 
 MAX_LOGGED_NAME_CHARACTERS = 200
 """The number of characters of a requested tool name that are logged."""
+
+MAX_TRIMMED_EXCEPTIONS = 40
+"""The number of causes, contexts and members of groups whose tracebacks are trimmed."""
+
+_OF_HOST = ("pegboard.", "pegboard_plugins.compat.")
+"""The beginnings of the names of modules whose frames are not part of an author's code."""
+
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None]
 
 MAX_ERROR_TEXT_CHARACTERS = 16_384
 """The number of characters of an error message that callers receive. The rest is cut off."""
@@ -74,8 +85,8 @@ def as_failure(call: Call, error: BaseException) -> Failure:
             return Failure(shown)
         if error.developer_message is None and error.__cause__ is None:
             return Failure(shown)
-        if story is error:
-            story = None if isinstance(error, AuthorizationRequiredError) else _in_authors_code(error)
+        if isinstance(error, AuthorizationRequiredError) and story is error:
+            story = None
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
         return Failure(_shortened(redacted_error(error)))
     import secrets  # few calls fail in this way
@@ -85,7 +96,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
     name = name_of(call)
     facts = {"error_id": error_id, "method": call.method, "name": name}
     about = {"call": call, "data": {**facts, "kind": shown.kind.value if isinstance(shown, ToolkitError) else None}}
-    exc_info = story and (type(story), story, story.__traceback__)
+    exc_info = story and told_traceback(story, is_expected=story is error or isinstance(error, ToolSerializationError))
     logger.error("error %s in %s %r: %s", error_id, call.method, name, detail, exc_info=exc_info, extra=about)
     return Failure(shown, error_id)
 
@@ -96,7 +107,7 @@ def _log_expected(call: Call, error: ToolkitError, how: str) -> None:
     name = name_of(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
     detail_text = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
-    exc_info = (type(story), story, story.__traceback__) if logger.isEnabledFor(logging.DEBUG) else None
+    exc_info = told_traceback(story) if logger.isEnabledFor(logging.DEBUG) else None
     about = {"call": call, "data": data}
     text = "%s %r failed %s (%s): %s"
     logger.warning(text, call.method, name, how, error.kind.value, detail_text, exc_info=exc_info, extra=about)
@@ -122,21 +133,38 @@ def _cut(text: Any) -> Any:
     return f"{text[:MAX_ERROR_TEXT_CHARACTERS]} ... ({len(text) - MAX_ERROR_TEXT_CHARACTERS} more characters)"
 
 
-def _in_authors_code(error: BaseException) -> BaseException | None:
-    """Return a typed error with a traceback of only the authors' code, or None for any other exception."""
+def told_traceback(error: BaseException, *, is_expected: bool = False) -> ExcInfo | None:
+    """Return an exception for the log. Its tracebacks have only the authors' code, unless the level is debug.
+
+    Args:
+        error: the exception. Its tracebacks are replaced.
+        is_expected: True to return None for an exception without frames of authors, such as a refused result.
+    """
+    is_of_author = False
+    if not logger.isEnabledFor(logging.DEBUG):
+        for one in islice(linked_exceptions(error), MAX_TRIMMED_EXCEPTIONS):
+            if (way := _in_authors_code(one.__traceback__)) is not None:
+                one.__traceback__ = way
+                is_of_author = True
+        if is_expected and not is_of_author:
+            return None
+    return type(error), error, error.__traceback__
+
+
+def _in_authors_code(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of the host, or None if it has no others."""
     places: list[TracebackType] = []
-    at = error.__traceback__
-    while at is not None:
-        module = str(at.tb_frame.f_globals.get("__name__"))
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__"))
         if module.startswith("pegboard.calls."):
             places.clear()  # frames of middleware are not part of the author's code
-        elif not module.startswith("pegboard."):
-            places.append(at)
-        at = at.tb_next
+        elif not module.startswith(_OF_HOST):
+            places.append(trace)
+        trace = trace.tb_next
     way: TracebackType | None = None
     for place in reversed(places):
         way = TracebackType(way, place.tb_frame, place.tb_lasti, place.tb_lineno)
-    return error.with_traceback(way) if way else None
+    return way
 
 
 async def run_again(handler: CallNext, call: Call) -> Outcome:

@@ -43,19 +43,23 @@ def traceback_text(error: BaseException, trace: TracebackType | None = None) -> 
     return "".join(_short(error))
 
 
-def _is_small(error: BaseException) -> bool:
-    frames, seen, waiting = 0, {id(error)}, [error]
+def linked_exceptions(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, its causes and contexts, and the members of groups. Each is yielded once."""
+    seen, waiting = {id(error)}, [error]
     while waiting:
         one = waiting.pop()
-        frames += sum(1 for _ in islice(_traces(one), MAX_FRAMES + 1))
+        yield one
         members = one.exceptions[: MAX_EXCEPTIONS + 1] if isinstance(one, BaseExceptionGroup) else ()
         for other in (one.__cause__, one.__context__, *members):
             if other is not None and id(other) not in seen:
                 seen.add(id(other))
                 waiting.append(other)
-        if frames > MAX_FRAMES or len(seen) > MAX_EXCEPTIONS:
-            return False
-    return True
+
+
+def _is_small(error: BaseException) -> bool:
+    linked = list(islice(linked_exceptions(error), MAX_EXCEPTIONS + 1))
+    frames = sum(1 for one in linked for _ in islice(_traces(one), MAX_FRAMES + 1))
+    return frames <= MAX_FRAMES and len(linked) <= MAX_EXCEPTIONS
 
 
 def _traces(error: BaseException) -> Iterator[TracebackType]:

@@ -7,6 +7,7 @@ import logging
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from pegboard.calls.failures import told_traceback
 from pegboard.plugin.base import Lifespan
 
 logger = logging.getLogger("pegboard")
@@ -53,5 +54,6 @@ class LifespanTask(AbstractAsyncContextManager[Any]):
             elif self._leaving.is_set() or entered.cancelled():
                 return error
             else:
-                logger.error("the lifespan of %s failed while the host ran", self._owner, exc_info=error)
+                text = "the lifespan of %s failed while the host ran"
+                logger.error(text, self._owner, exc_info=told_traceback(error))
         return None

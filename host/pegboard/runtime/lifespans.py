@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pegboard.calls.failures import is_cancelled
+from pegboard.calls.failures import is_cancelled, told_traceback
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_telemetry
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, contributions_of
@@ -80,8 +80,8 @@ async def leave_all(entered: Entered) -> bool:
             task = asyncio.current_task()
             cancelled = cancelled or bool(task and task.cancelling())
             logger.warning("the lifespan of %s was cancelled while it ended", owner)
-        except (Exception, SystemExit):
-            logger.exception("the lifespan of %s failed to end", owner)
+        except (Exception, SystemExit) as error:
+            logger.error("the lifespan of %s failed to end", owner, exc_info=told_traceback(error))
     return cancelled
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pegboard.calls.failures import told_traceback
 from pegboard.catalogue.assembly import Assembly
 from pegboard.context import Context
 from pegboard.context.bound_function import HostAccess
@@ -28,8 +29,9 @@ def subscribe(gates: Iterable[Gate], uri: str, call: Call, assembly: Assembly, a
     if bound is not None and bound.subscribed is not None:
         try:
             bound.subscribed(uri, Context(call, bound, EMPTY, access))
-        except Exception:
-            logger.exception("the function `subscribed` of %s failed", bound.name)
+        except Exception as error:
+            text = "the function `subscribed` of %s failed"
+            logger.error(text, bound.name, exc_info=told_traceback(failed))
     return None
 
 

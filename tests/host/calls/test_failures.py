@@ -11,14 +11,17 @@ import pytest
 
 from pegboard import (
     AuthorizationError,
+    Context,
     ErrorKind,
     FatalToolError,
     NotFoundError,
     RetryableToolError,
+    ToolDefinitionError,
     ToolExecutionError,
     Toolkit,
     UpstreamError,
 )
+from pegboard.errors.tracebacks import linked_exceptions
 from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import failure, make_host, plugin_of
 
@@ -143,11 +146,29 @@ def caused() -> str:
         raise FatalToolError("No.") from error
 
 
+def chained(context: Context) -> str:
+    """Fail because of an error of the host."""
+    try:
+        return context.get_secret("NONE")
+    except ToolDefinitionError as error:
+        raise RuntimeError("no secret") from error
+
+
+def functions_in(record: logging.LogRecord) -> set[str]:
+    """Return the names of the functions in the tracebacks of a record."""
+    assert record.exc_info
+    assert record.exc_info[1] is not None
+    linked = linked_exceptions(record.exc_info[1])
+    return {frame.name for one in linked for frame in traceback.extract_tb(one.__traceback__)}
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
         (told, "the disk is full"),
         (caused, "No."),
+        (crash, "Leaky"),
+        (chained, "RuntimeError"),
     ],
 )
 async def test_the_traceback_in_the_log_has_the_authors_code_alone(
@@ -156,8 +177,14 @@ async def test_the_traceback_in_the_log_has_the_authors_code_alone(
     await failed(function)
     (record,) = caplog.records
     assert words in record.getMessage()
-    frames = traceback.extract_tb(record.exc_info[2]) if record.exc_info else []
-    assert [one.name for one in frames] == [function.__name__]
+    assert functions_in(record) == {function.__name__}
+
+
+async def test_at_the_level_debug_the_traceback_has_the_frames_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "pegboard")
+    await failed(crash)
+    (record,) = [one for one in caplog.records if one.exc_info]
+    assert functions_in(record) > {"crash", "invoke"}
 
 
 def verbose() -> str:
