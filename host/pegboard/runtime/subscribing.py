@@ -29,7 +29,7 @@ def subscribe(gates: Iterable[Gate], uri: str, call: Call, assembly: Assembly, a
     if bound is not None and bound.subscribed is not None:
         try:
             bound.subscribed(uri, Context(call, bound, EMPTY, access))
-        except Exception as error:
+        except Exception as failed:
             text = "the function `subscribed` of %s failed"
             logger.error(text, bound.name, exc_info=told_traceback(failed))
     return None
