@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.binding import Binder
-from pegboard.catalogue.bound_definitions import SINGULAR, BoundDefinition, Unserved, how_to_serve_both
+from pegboard.catalogue.bound_definitions import SINGULAR, BoundDefinition, Definition, Unserved
+from pegboard.catalogue.problem_texts import how_to_serve_both, needing, or_log_in, some_names
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import definition_label, location_of
 from pegboard.config import HostConfig, unmatched_patterns
@@ -22,6 +23,7 @@ from pegboard.loading.plugins import NEEDS_SETTING, Absent, LoadedPlugin, LoadPr
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import matching_pattern, nearest
+from pegboard.plugin.definitions import ToolDefinition
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.middleware import Middleware
@@ -31,15 +33,13 @@ from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.records import NamedTuple
 from pegboard.routing.router import Routes, protect
+from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import MissingToken
     from pegboard.calls.prompt import BoundPrompt
     from pegboard.calls.resource import BoundResource
-
-MAX_NAMED_ITEMS = 3
-"""The maximum number of tools or routes that a problem names. Further ones are only counted."""
 
 T = TypeVar("T")
 
@@ -62,6 +62,7 @@ class Assembly(NamedTuple):
         origins: the origin of each item, by kind.
         contested: the names that several plugins use, by kind.
         is_complete: see `Inventory`.
+        refused: the reasons why tools with invalid definitions are not served, by name on the wire.
     """
 
     tools: Mapping[str, BoundTool]
@@ -82,6 +83,7 @@ class Assembly(NamedTuple):
     origins: Mapping[ItemKind, Mapping[str, Origin]]
     contested: Mapping[ItemKind, frozenset[str]]
     is_complete: bool
+    refused: Mapping[str, str] = EMPTY
 
 
 def assemble(
@@ -132,6 +134,7 @@ def assemble(
             field: frozenset(one.name for one in found) - served[field].keys() for field, found in bound.items()
         },
         is_complete=assembler.is_complete,
+        refused=assembler.refused,
     )
 
 
@@ -152,6 +155,7 @@ class _Assembler:
         self.unserved: list[Unserved] = []
         self.resources: dict[str, Resource] = {}
         self.is_complete = True
+        self.refused: dict[str, str] = {}
 
     def problem(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
@@ -172,8 +176,7 @@ class _Assembler:
                 try:
                     one = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
-                    where = f"{definition_label(definition)}{location_of(definition.function)}"
-                    self.problem(plugin.origin, f"{where}: {error}; it is not served")
+                    self.refuse(plugin, definition, error)
                     continue
                 if own.get((field, one.name), definition) is not definition:
                     continue  # updated or removed at run time
@@ -188,9 +191,16 @@ class _Assembler:
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
         for (origin, _), (first, *others) in rejected.items():
-            more = f"; the same applies to {_some([one.name for one in others])}" if others else ""
+            more = f"; the same applies to {some_names([one.name for one in others])}" if others else ""
             self.problem(origin, f"{first}{more}")
         return found
+
+    def refuse(self, plugin: LoadedPlugin, definition: Definition, error: ToolDefinitionError) -> None:
+        """Report a definition that cannot be served."""
+        where = f"{definition_label(definition)}{location_of(definition.function)}"
+        self.problem(plugin.origin, f"{where}: {error}; it is not served")
+        if isinstance(definition, ToolDefinition) and (name := self.binder.wire_name(plugin, definition)):
+            self.refused[name] = str(error)
 
     def without_exposed_secrets(self, found: list[BoundDefinition]) -> list[BoundDefinition]:
         """Remove definitions that would show a secret to clients."""
@@ -221,11 +231,11 @@ class _Assembler:
                 tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
-            message = f"{_needing(secret, names)}; {self.binder.secrets.missing(secret)}"
+            message = f"{needing(secret, names)}; {self.binder.secrets.missing(secret)}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))
         for (_, token), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
-            message = f"{_needing(token.name, names)}; {token.hint}{_or_log_in(token)}"
+            message = f"{needing(token.name, names)}; {token.hint}{or_log_in(token)}"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, level="warning"))
 
     # --- order and uniqueness ---
@@ -245,7 +255,8 @@ class _Assembler:
                 times = f"{len(claims)} times " if len(owners) == 1 else ""
                 message = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
                 message += "".join(dict.fromkeys(getattr(item, "where", "") for _, item in claims))
-                self.problem(claims[0][0], f"{message}; {how_to_serve_both(what, [origin.name for origin, _ in claims])}")
+                message += f"; {how_to_serve_both(what, [origin.name for origin, _ in claims])}"
+                self.problem(claims[0][0], message)
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
     def token_sources(self) -> tuple[tuple[str, TokenSource], ...]:
@@ -291,7 +302,7 @@ class _Assembler:
             close = nearest(policy, served - {"public"})
             hint = f"; did you mean {close!r}?" if close else ""
             noun, effect = ("route", "it is") if len(names) == 1 else ("routes", "they are")
-            message = f"no enabled plugin authenticates the policy {policy!r} of the {noun} {_some(names)}{hint}"
+            message = f"no enabled plugin authenticates the policy {policy!r} of the {noun} {some_names(names)}{hint}"
             self.problem(origin, f"{message}; {effect} not served")
         return paths
 
@@ -374,18 +385,3 @@ class _Assembler:
 
 def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
     return plugin.contributions["register_middleware"]
-
-
-def _needing(what: str, names: Sequence[str]) -> str:
-    """Return how many tools need a secret or token, with some of their names."""
-    few = ("tool needs", "is") if len(names) == 1 else ("tools need", "are")
-    return f"{len(names)} {few[0]} {what} and {few[1]} not offered over stdio: {_some(names)}"
-
-
-def _or_log_in(token: MissingToken) -> str:
-    return f", or log in: `pegboard login {token.provider}`" if "login" in provided("commands") else ""
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED_ITEMS} more" if len(names) > MAX_NAMED_ITEMS else ""
-    return ", ".join(map(repr, names[:MAX_NAMED_ITEMS])) + more

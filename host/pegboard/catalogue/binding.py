@@ -125,6 +125,13 @@ class Binder:
             found = attempt(self._prompt, plugin, definition)
         return found if self._checks is None else self._checks.checked(found)
 
+    def wire_name(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
+        """Return the name on the wire of a definition that may be invalid. Return "" if it has none."""
+        try:
+            return name_in(toolkit_of(plugin, definition), attempt(own_name, definition), self._config.host.tool_names)
+        except ToolDefinitionError:
+            return ""
+
     def check_secrets(self, bound: BoundDefinition) -> None:
         """Raise an error if a definition would show a declared secret to clients.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pegboard.loading.plugins import LoadedPlugin
@@ -75,16 +74,3 @@ BindResult: TypeAlias = BoundDefinition | Unserved
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Edits: TypeAlias = dict[LoadedPlugin, dict[tuple[ItemKind, str], Definition | None]]
 """The definitions that plugins have added or updated at run time, by kind and name. None for one that was removed."""
-
-
-def how_to_serve_both(what: str, owners: Sequence[str]) -> str:
-    """Return how to serve two items of one kind that have one name.
-
-    Args:
-        what: the kind, such as "tool" or "route".
-        owners: the names of their plugins.
-    """
-    rename = "use another URI for one of them" if what == "resource" else "give one of them another name"
-    if what in ("tool", "prompt"):
-        rename += f", as in @kit.{what}(name=...)"
-    return rename if len({*owners}) == 1 else f"{rename}, or leave one out: `pegboard disable {owners[-1]}`"

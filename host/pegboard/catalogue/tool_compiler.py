@@ -256,6 +256,20 @@ def described(definition: ToolDefinition | PromptDefinition) -> tuple[str, Mappi
     return (_shown(text) or "") if given is None else given.strip(), parameters
 
 
+def unknown_parameters(definition: ToolDefinition | PromptDefinition) -> list[str]:
+    """Return the names that a docstring describes as parameters and that are no parameters of the function."""
+    text = _docstring(definition) if definition.raw is None else None
+    if not text or not any(mark in text for mark in _SECTION_MARKS):
+        return []
+    from pegboard.schemas.docstrings import documented_names
+
+    parameters = parameters_of(definition.function)
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return []
+    known = {one.name for one in parameters} | compile_signature(definition.function).renamed.keys()
+    return [name for name in documented_names(text) if name not in known]
+
+
 def _docstring(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
     function = _innermost(definition.function)
     if inspect.isroutine(function):

@@ -37,6 +37,14 @@ class TextFormatter(ShortFormatter):
         return f"{_time(record)} {record.levelname} {place}: {record.message}"
 
 
+class MessageFormatter(ShortFormatter):
+    """`pegboard: warning: message`, for commands that end soon: without the time and the call."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in logging
+        """Return the beginning of the record: logger, level and message."""
+        return f"{record.name}: {record.levelname.lower()}: {record.message}"
+
+
 class JsonFormatter(ShortFormatter):
     """One JSON object with `time`, `level`, `logger` and `message`.
 

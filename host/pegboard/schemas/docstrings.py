@@ -73,6 +73,14 @@ def split_docstring(docstring: str, names: Collection[str]) -> Documented:
     return Documented(text or docstring, {name: described[name] for name in names if described.get(name)})
 
 
+def documented_names(docstring: str) -> list[str]:
+    """Return the names in the sections about parameters, in order."""
+    found = []
+    for style, pattern in _PARAMETERS.items():
+        found += [name for section in pattern.findall(docstring) for name in _parsed(section, style)]
+    return [name for name in dict.fromkeys(found) if name.isidentifier()]
+
+
 def _without_entries(section: re.Match[str]) -> str:
     """Return "" for a section about exceptions, and other text unchanged."""
     heading, _, entries = section[0].partition("\n")

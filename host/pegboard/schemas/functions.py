@@ -236,7 +236,7 @@ def _advice(name: str) -> str:
     if name in ("self", "cls"):
         return "it seems to be a method: make a tool of `object.method`"
     if name in ("ctx", "context"):
-        return "add `: Context` (`from pegboard import Context`) to receive the context of the call"
+        return "add `: Context`"
     return f"add one, such as `{name}: str`"
 
 

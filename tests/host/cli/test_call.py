@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tests.host.cli.conftest import Command
-from tests.host.cli.demo_kit import CANARY, EVIL
+from tests.host.cli.demo_kit import EVIL
 from tests.support.peer import WAIT
 from tests.support.without_posix import COMMAND
 
@@ -84,6 +84,35 @@ def test_a_name_without_its_toolkit_is_found_in_a_file(bare: Command) -> None:
     assert done.err == "pegboard: there is no tool 'low'; did you mean 'near_low'?\n"
 
 
+REFUSED = """
+from pegboard import Toolkit
+kit = Toolkit("shop")
+
+@kit.tool
+def find(ctx) -> str:
+    'Find.'
+
+@kit.tool(name="sell")
+def sell() -> str:
+    'Sell.'
+
+kit.tool(name="sell")(sell)
+kit.tool(name="lend")(sell)
+"""
+
+
+def test_a_refused_tool_takes_one_line_with_a_near_place(bare: Command) -> None:
+    bare.write(REFUSED, "shop.py")
+    refused, twice, told = bare("call", "--file", "shop.py", "shop_find").err.splitlines()
+    reason = "parameter 'ctx' has no type annotation: add `: Context`"
+    at = "pegboard: error: toolkit 'shop', assemble: tool"
+    assert refused == f"{at} 'find' (shop.py:5): {reason}; it is not served"
+    assert twice.startswith(f"{at} 'shop_sell' is claimed 2 times")
+    assert told == f"pegboard: the tool shop_find is not served: {reason}"
+    told = bare("call", "--file", "shop.py", "shop_sell").err.splitlines()[-1]
+    assert told == "pegboard: the tool shop_sell is not served: several tools have this name"
+
+
 def test_the_hint_for_questions_is_not_given_to_tools_with_session_data(pegboard: Command) -> None:
     told = pegboard("call", "demo_visits").err
     assert "This tool keeps data in a session." in told
@@ -98,17 +127,32 @@ def test_invalid_arguments_and_missing_secrets_are_named(pegboard: Command) -> N
     assert third == "pegboard: c is not a parameter of this tool"
     assert "`pegboard show --only demo,math demo_add`" in fourth
     unset = pegboard("call", "demo_secret", env={"DEMO_KEY": ""})
-    assert (unset.code, unset.out, "with `pegboard secret set DEMO_KEY`" in unset.err) == (1, "", True)
+    assert (unset.code, unset.out, "Set it with `pegboard secret set DEMO_KEY`" in unset.err) == (1, "", True)
 
 
-def test_a_crash_is_masked_and_its_id_leads_to_the_log(pegboard: Command) -> None:
+def test_an_error_is_printed_once_with_the_authors_code_alone(pegboard: Command) -> None:
     done = pegboard("call", "demo_crash")
     assert (done.code, done.out) == (1, "")
-    assert "pegboard: It failed unexpectedly." in done.err
-    assert "RuntimeError: canary" in done.err
-    told = done.err.splitlines()[-1]
-    assert CANARY not in told
-    assert done.err.count(told.split()[2].rstrip(";")) == 2
+    first, head, *frames, last = done.err.splitlines()
+    assert (first, head) == ("pegboard: It failed unexpectedly.", "pegboard: Traceback (most recent call last):")
+    assert last.startswith("pegboard: RuntimeError: canary")
+    assert [line for line in frames if "File" in line and "demo_kit.py" not in line] == []
+    log = pegboard("call", "demo_crash", "-v").err
+    assert log.count(log.split()[-5].rstrip(";")) == 2, "the error id leads to the log"
+
+
+def test_the_advice_on_a_missing_secret_or_token_fits_a_command(bare: Command) -> None:
+    bare.write(
+        "from pegboard import tool\nfrom pegboard_plugins.auth_providers import GitHub\n"
+        "@tool(requires_auth=GitHub())\ndef issues() -> str:\n    'List.'\n    return ''\n"
+        "@tool(requires_secrets=['PIN'])\ndef pay() -> str:\n    'Pay.'\n    return ''\n",
+        "bank.py",
+    )
+    unset = bare("call", "--file", "bank.py", "bank_pay").err
+    assert unset == "pegboard: This tool needs a secret that is not set: PIN. Set it with `pegboard secret set PIN`.\n"
+    first, second = bare("call", "--file", "bank.py", "bank_issues", env={"GITHUB_TOKEN": None}).err.splitlines()
+    assert first.startswith("pegboard: Authorization required: this tool needs a token of GitHub")
+    assert second == "pegboard: Call the tool again afterwards."
 
 
 def test_control_characters_are_escaped_at_a_terminal_only(pegboard: Command) -> None:

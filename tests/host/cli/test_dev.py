@@ -127,7 +127,20 @@ def test_an_error_of_a_tool_shows_the_frames_of_its_author(bare: Command) -> Non
         "pegboard:     raise OSError('no tea')",
         "pegboard: OSError: no tea",
     ]
-    assert "threads.py" in bare("dev", "shop.py", "-v", typed="shop_price product=tea").err
+    assert "threads.py" in bare("dev", "shop.py", "-vv", typed="shop_price product=tea").err
+
+
+def test_a_docstring_with_an_unknown_parameter_is_a_warning(bare: Command) -> None:
+    bare.write(
+        SHOP.replace('"""Tell the price."""', '"""Tell the price.\n\n    Args:\n        produkt: tea\n    """'),
+        "shop.py",
+    )
+    told = "its docstring describes 'produkt', which is not a parameter"
+    first, _ = bare("dev", "shop.py", typed="shop_price product=tea").err.splitlines()
+    assert re.fullmatch(rf"pegboard: warning: tool 'price' \(.*shop\.py:\d+\): {told}; did you mean 'product'\?", first)
+    findings = bare("doctor", "--file", "shop.py", "--json").data["findings"]
+    (found,) = [one for one in findings if one["check"] == "docstrings"]
+    assert (found["level"], told in found["message"], found["fix"]) == ("warning", True, "did you mean 'product'?")
 
 
 def test_wrong_arguments_lead_to_the_parameters(bare: Command) -> None:

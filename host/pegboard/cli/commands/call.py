@@ -6,33 +6,24 @@ import asyncio
 import gc
 import logging
 import os
-import shlex
 import sys
 from argparse import Namespace
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK
-from pegboard.cli.command_failures import failure
+from pegboard.cli.commands.call_failures import CallLog, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
 from pegboard.cli.output import (
     clear_progress,
     diverted,
     is_interactive,
-    print_json,
     print_result,
     print_result_json,
-    say,
 )
 from pegboard.cli.parsing.call_arguments import parse_arguments
-from pegboard.errors import (
-    AuthorizationRequiredError,
-    InteractionError,
-    NotFoundError,
-    ServerError,
-    ToolInputError,
-    ToolkitError,
-)
+from pegboard.context.requirements import missing_secrets
+from pegboard.errors import NotFoundError, ServerError
 from pegboard.host import Host
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
@@ -42,7 +33,9 @@ def run_call(options: Namespace) -> int:
     """Call one tool and print its result."""
     arguments = parse_arguments(options.arguments)
     host = host_from_options(options, ())
+    log = None if options.verbose or options.json else CallLog()
     show_progress = options.verbose or (sys.stderr is not None and sys.stderr.isatty())
+    outcome: Outcome | None = None
     try:
         with diverted():
             outcome = asyncio.run(_call(host, options.tool, arguments, show_progress=show_progress))
@@ -57,7 +50,20 @@ def run_call(options: Namespace) -> int:
         raise ServerError(f"{options.tool} failed: {message}") from None
     finally:
         clear_progress()
+        told = [] if log is None else log.release(is_told=isinstance(outcome, Failure))
+    if isinstance(outcome, Failure):
+        print_failure(outcome, options, told, _missing_secrets(host, options.tool))
+        return FAILED
     return _print(outcome, options)
+
+
+def _missing_secrets(host: Host, name: str) -> list[str]:
+    """Return the secrets that a tool requires and no store has."""
+    try:
+        required = find_tool(host.assembly, name).requirements
+    except NotFoundError:
+        return []
+    return [] if required is None else missing_secrets(required, None)
 
 
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
@@ -100,9 +106,6 @@ def _notify(method: str, params: dict[str, Any]) -> None:
 
 
 def _print(outcome: Outcome, options: Namespace) -> int:
-    if isinstance(outcome, Failure):
-        _print_failure(outcome, options)
-        return FAILED
     if isinstance(outcome, MethodResult):  # middleware of a plugin returned it
         print_result_json({"result": outcome.value} if options.json else outcome.value)
         return OK
@@ -132,39 +135,3 @@ def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
         return
     for block in blocks:
         print_result(as_text(block))
-
-
-def _print_failure(outcome: Failure, options: Namespace) -> None:
-    error = outcome.error
-    config = ["--config", str(options.config)] if options.config else []
-    if isinstance(error, AuthorizationRequiredError) and error.login_command:
-        error = _with_login_command(error, config)
-    if options.json:
-        detail: dict[str, Any] = {}
-        if isinstance(error, ToolkitError):
-            detail = error.to_payload()
-            del detail["message"], detail["developer_message"], detail["stacktrace"]
-        print_json(failure(error.message, FAILED, detail.pop("kind", "FAILED"), **detail, error_id=outcome.error_id))
-        return
-    from pegboard.context.interaction import CANNOT_BE_ASKED  # most calls succeed
-
-    lines = [error.message or type(error).__name__, getattr(error, "additional_prompt_content", None)]
-    if outcome.error_id:
-        lines.append(f"error {outcome.error_id}; see the log above")
-    if isinstance(error, ToolInputError):
-        files = [word for file in options.file for word in ("--file", str(file))]
-        only = ["--only", ",".join(options.only)] if options.only else []
-        again = shlex.join(["pegboard", "show", *config, *only, *files, options.tool])
-        lines.append(f"`{again}` lists the parameters; write other types as key:=json")
-    if isinstance(error, InteractionError) and error.message == CANNOT_BE_ASKED and not is_interactive():
-        lines.append("call tools that ask questions at a terminal or from an MCP client")
-    for line in "\n".join(line for line in lines if line).splitlines():
-        say(line)
-
-
-def _with_login_command(error: AuthorizationRequiredError, config: list[str]) -> AuthorizationRequiredError:
-    """Return an error that names the command for the login. The page of the login ends with this process."""
-    command = shlex.join(["pegboard", *error.login_command, *config])
-    lasting = AuthorizationRequiredError(error.provider, scopes=error.scopes, hint=f"log in with `{command}`")
-    lasting.additional_prompt_content = "Call the tool again afterwards."
-    return lasting

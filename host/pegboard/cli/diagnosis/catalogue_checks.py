@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from pegboard.catalogue.tool_compiler import definition_label, location_of, unknown_parameters
 from pegboard.cli.diagnosis.client_rules import LIMITS, RULES
 from pegboard.cli.diagnosis.finding import Finding
+from pegboard.errors import ToolDefinitionError
+from pegboard.hookspecs import register_prompts, register_tools
 from pegboard.host import Host
 from pegboard.loading.plugins import NEEDS_SETTING, OF_SETTINGS
 from pegboard.messages.texts import text_problems
+from pegboard.names import nearest
+from pegboard.schemas.functions import parameters_of
 
 SLOW_IMPORT_SECONDS = 0.5
 """The time to load a plugin from which it is reported. Clients wait for the start."""
@@ -54,6 +60,26 @@ def check_client_rules(host: Host) -> Iterator[Finding]:
             yield Finding(
                 "warning", message, "serve fewer tools with --only, or with a profile of [plugins.mcp]", limit.source
             )
+
+
+def check_docstrings(host: Host) -> Iterator[Finding]:
+    """Report parameters that the docstring of a tool or prompt describes and its function does not have."""
+    for plugin in host.report.plugins:
+        for hook in (register_tools, register_prompts):
+            for definition in () if plugin.is_late else plugin.contributed(hook):
+                yield from _unknown_parameters(definition)
+
+
+def _unknown_parameters(definition: Any) -> Iterator[Finding]:
+    try:
+        unknown = unknown_parameters(definition)
+    except ToolDefinitionError:  # the check of plugins reports it
+        return
+    for name in unknown:
+        close = nearest(name, [one.name for one in parameters_of(definition.function)])
+        fix = f"did you mean {close!r}?" if close else "remove it, or add the parameter"
+        where = f"{definition_label(definition)}{location_of(definition.function)}"
+        yield Finding("warning", f"{where}: its docstring describes {name!r}, which is not a parameter", fix)
 
 
 def check_hidden_text(host: Host) -> Iterator[Finding]:

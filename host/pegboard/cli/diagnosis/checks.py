@@ -24,6 +24,7 @@ CHECKS = (
     Check("secrets", catalogue_checks.check_missing_secrets),
     Check("import times", catalogue_checks.check_import_times),
     Check("clients' rules", catalogue_checks.check_client_rules),
+    Check("docstrings", catalogue_checks.check_docstrings),
     Check("hidden text", catalogue_checks.check_hidden_text),
     Check("transports", host_checks.check_transports),
     Check("ports", host_checks.check_ports),

@@ -40,6 +40,10 @@ def find_tool(assembly: Assembly, name: str, later: Sequence[str] = ()) -> Bound
         return assembly.tools[found[0]]
     if unserved := [one for one in find_unserved(assembly, name) if one.kind == "tools"]:
         raise NotFoundError(f"the tool {unserved[0].name} is not served: {unserved[0].reason}")
+    if reason := next((reason for wire, reason in assembly.refused.items() if same_name(wire, name)), None):
+        raise NotFoundError(f"the tool {name} is not served: {reason}")
+    if any(same_name(wire, name) for wire in assembly.contested["tools"]):
+        raise NotFoundError(f"the tool {name} is not served: several tools have this name")
     hint = _hint(assembly, name)
     if later:
         hint += f"; tools of {', '.join(later)} are added while the host runs"

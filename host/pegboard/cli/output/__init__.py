@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,7 +37,7 @@ def send_messages_to(receiver: Callable[[str, int], None]) -> None:
 
 
 def say(text: str, level: int = 20) -> None:
-    """Print a message on stderr. Ignore write errors.
+    """Print a message on stderr. Places in files below the working directory are relative to it. Ignore write errors.
 
     Args:
         text: the message.
@@ -47,7 +48,8 @@ def say(text: str, level: int = 20) -> None:
     elif sys.stderr is not None:
         clear_progress()
         with suppress(OSError, ValueError):
-            print(f"pegboard: {printable(_redacted(text))}", file=sys.stderr)
+            near = text.replace(f"({os.getcwd()}{os.sep}", "(")
+            print(f"pegboard: {printable(_redacted(near))}", file=sys.stderr)
 
 
 def is_interactive() -> bool:

@@ -20,7 +20,7 @@ from pegboard.config import HostConfig
 from pegboard.config.references import resolve
 from pegboard.errors import ConfigError
 from pegboard.runtime.line_file import LineFile
-from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
+from pegboard.runtime.log_lines import JsonFormatter, MessageFormatter, TextFormatter
 from pegboard.secrets.redaction import redact_logs
 
 logger = logging.getLogger("pegboard")
@@ -49,7 +49,8 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
     settings = _settings(config) if serving and not safe else {}
     handler = _handler(config, settings.get("file"))
     as_json = settings.get("format") == "json"
-    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
+    is_plain = not serving and not verbose
+    handler.setFormatter(JsonFormatter() if as_json else MessageFormatter() if is_plain else TextFormatter())
     redact_logs([handler])
     logging.basicConfig(level=level, handlers=[handler])
     if as_json and not isinstance(handler, FileHandler):

@@ -55,7 +55,16 @@ this, it returns the blocks of each large result to the kernel, which clears pag
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
     make = partial(host_from_options, options, ["stdio"], serving=True, on_untrusted=skip_untrusted)
-    return serve_stdio(make, partial(config_again, options, ["stdio"]))
+    started = _warn_author if options.paths else None
+    return serve_stdio(make, partial(config_again, options, ["stdio"]), started)
+
+
+def _warn_author(host: Host) -> None:
+    """Log mistakes in docstrings. The author of a file serves it alone, as `pegboard dev` does."""
+    from pegboard.cli.diagnosis.catalogue_checks import check_docstrings
+
+    for finding in check_docstrings(host):
+        logging.getLogger("pegboard").warning("%s; %s", finding.message, finding.fix)
 
 
 def run_serve(options: Namespace) -> int:
@@ -63,15 +72,22 @@ def run_serve(options: Namespace) -> int:
     return serve(host_from_options(options, serving=True), partial(config_again, options))
 
 
-def serve_stdio(make: Callable[[], Host], read_config: Callable[[], HostConfig] | None = None) -> int:
+def serve_stdio(
+    make: Callable[[], Host],
+    read_config: Callable[[], HostConfig] | None = None,
+    started: Callable[[Host], None] | None = None,
+) -> int:
     """Make a host and serve one client over standard input and output. Other code cannot write to the client.
 
-    `read_config` reads the configuration again, for reloads. None if the host cannot reload.
+    Args:
+        make: returns the host.
+        read_config: reads the configuration again, for reloads. None if the host cannot reload.
+        started: called with the host after its start.
     """
     output = OutputDiversion()
     output.divert()
     host = make()
-    return _run(host, STDIO_GRACE_SECONDS, output, reloads=_reload_requests(host, read_config))
+    return _run(host, STDIO_GRACE_SECONDS, output, reloads=_reload_requests(host, read_config), started=started)
 
 
 def serve(host: Host, read_config: Callable[[], HostConfig] | None = None) -> int:
@@ -186,9 +202,10 @@ def _run(
     loop: LoopFactory | None = None,
     manager: ServiceManager | None = None,
     reloads: ReloadRequests | None = None,
+    started: Callable[[Host], None] | None = None,
 ) -> int:
     """Run a host until it stops. Return the exit code."""
-    serving = _serve(host, grace, output or OutputDiversion(), manager, reloads)
+    serving = _serve(host, grace, output or OutputDiversion(), manager, reloads, started)
     with asyncio.Runner(loop_factory=loop) as runner:
         return run_to_end(runner.get_loop(), serving)
 
@@ -205,6 +222,7 @@ async def _serve(
     output: OutputDiversion,
     manager: ServiceManager | None,
     reloads: ReloadRequests | None,
+    started: Callable[[Host], None] | None,
 ) -> int:
     # SIGHUP means that the client over stdio or the terminal is gone; a service reloads
     threads = set(threading.enumerate())
@@ -217,6 +235,8 @@ async def _serve(
         return OK
     _log_access(host)
     report_new_toolkits(host, os.environ)
+    if started is not None:
+        started(host)
     _settle_memory()
     if by_stdio:
         # descriptor 1 never leads to the client again, so that late output cannot reach it

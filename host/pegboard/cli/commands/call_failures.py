@@ -1,0 +1,123 @@
+"""A failed `pegboard call`: its error is printed once, with advice for the user of the command."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pegboard.cli import FAILED
+from pegboard.cli.command_failures import failure
+from pegboard.cli.output import is_interactive, print_json, say
+from pegboard.context import current_context
+from pegboard.context.interaction import CANNOT_BE_ASKED
+from pegboard.errors import (
+    AuthorizationRequiredError,
+    FatalToolError,
+    InteractionError,
+    MCPError,
+    ToolInputError,
+    ToolkitError,
+)
+from pegboard.errors.tracebacks import traceback_text
+from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
+from pegboard.types.calls import Failure
+
+logger = logging.getLogger("pegboard")
+
+
+class CallLog(logging.Filter):
+    """Holds the log records of a call until its outcome is known. Reports of missing secrets are dropped.
+
+    Other problems of the host are printed as every command prints them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: list[logging.LogRecord] = []
+        logger.addFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return True if a record is logged at once."""
+        problem = record.args[0] if isinstance(record.args, tuple) and record.args else None
+        if isinstance(problem, LoadProblem):
+            if problem.stage != NEEDS_SETTING:
+                say(f"{problem.level}: {problem}")
+            return False
+        if getattr(record, "call", None) is None and current_context() is None:
+            return True
+        self._held.append(record)
+        return False
+
+    def release(self, *, is_told: bool) -> list[logging.LogRecord]:
+        """End holding records. Return the records if the failure tells them. Log them otherwise."""
+        logger.removeFilter(self)
+        if is_told:
+            return self._held
+        for record in self._held:
+            logger.handle(record)
+        return []
+
+
+def print_failure(
+    outcome: Failure, options: Namespace, told: Sequence[logging.LogRecord], missing: Sequence[str] = ()
+) -> None:
+    """Print the error of a call.
+
+    Args:
+        outcome: the failure.
+        options: the options of the command line.
+        told: the log records of the call that were not logged.
+        missing: the secrets that the tool requires and that are not set.
+    """
+    config = ["--config", str(options.config)] if options.config else []
+    error = _for_command(outcome.error, config) if not missing else _missing_secrets(missing, config)
+    if options.json:
+        _print_fields(error, outcome.error_id)
+        return
+    traces = "".join(traceback_text(record.exc_info[1]) for record in told if record.exc_info and record.exc_info[1])
+    lines = [error.message or type(error).__name__, *_advice(error, options, config)]
+    if options.verbose and outcome.error_id:
+        lines.append(f"error {outcome.error_id}; see the log above")
+    elif (detail := getattr(error, "developer_message", None)) and detail not in traces.splitlines():
+        lines.append(detail)
+    for line in "\n".join([*lines, traces]).splitlines():
+        say(line)
+
+
+def _print_fields(error: MCPError, error_id: str | None) -> None:
+    detail: dict[str, Any] = {}
+    if isinstance(error, ToolkitError):
+        detail = error.to_payload()
+        del detail["message"], detail["developer_message"], detail["stacktrace"]
+    print_json(failure(error.message, FAILED, detail.pop("kind", "FAILED"), **detail, error_id=error_id))
+
+
+def _advice(error: MCPError, options: Namespace, config: Iterable[str]) -> Iterator[str]:
+    if text := getattr(error, "additional_prompt_content", None):
+        yield text
+    if isinstance(error, ToolInputError):
+        files = [word for file in options.file for word in ("--file", str(file))]
+        only = ["--only", ",".join(options.only)] if options.only else []
+        again = shlex.join(["pegboard", "show", *config, *only, *files, options.tool])
+        yield f"`{again}` lists the parameters; write other types as key:=json"
+    if isinstance(error, InteractionError) and error.message == CANNOT_BE_ASKED and not is_interactive():
+        yield "call tools that ask questions at a terminal or from an MCP client"
+
+
+def _for_command(error: MCPError, config: Sequence[str]) -> MCPError:
+    """Return an error with advice for the user of a command. The original advice is for a model and for clients."""
+    if isinstance(error, AuthorizationRequiredError):
+        if error.login_command:  # the page of the login ends with this process
+            command = shlex.join(["pegboard", *error.login_command, *config])
+            error = AuthorizationRequiredError(error.provider, scopes=error.scopes, hint=f"log in with `{command}`")
+        again = "Try again later." if error.status == "failed" else "Call the tool again afterwards."
+        error.additional_prompt_content, error.developer_message = again, None
+    return error
+
+
+def _missing_secrets(names: Sequence[str], config: Sequence[str]) -> FatalToolError:
+    commands = " and ".join(f"`{shlex.join(['pegboard', 'secret', 'set', name, *config])}`" for name in names)
+    return FatalToolError(f"This tool needs a secret that is not set: {', '.join(names)}. Set it with {commands}.")
