@@ -114,5 +114,5 @@ def test_a_missing_secret_is_reported_once_by_commands_and_always_by_servers(wea
     assert said in weather("list", "-v", env=env).err
     assert said in weather("stdio", env=env, typed="").err
     other = {"PEGBOARD_STATE_DIR": str(weather.folder / "other")}
-    assert said in weather("call", "weather_forecast", env=other).err
-    assert said not in weather("call", "weather_forecast", env=other).err
+    assert said in weather("list", env=other).err
+    assert said not in weather("list", env=other).err

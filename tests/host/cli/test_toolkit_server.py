@@ -114,10 +114,10 @@ def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command
     ("text", "told"),
     [
         ("import pegboard\n", 'has no toolkit at its top level: add kit = Toolkit("demo")'),
-        ("\n\nimport absent_thing\n", "ModuleNotFoundError: No module named 'absent_thing' ({file}:3)\n"),
+        ("\n\nimport absent_thing\n", "ModuleNotFoundError: No module named 'absent_thing' (demo.py:3)\n"),
         (
             "from arcade_tdk.errors import ToolExecutionError\n",
-            "({file}:1); if the file is a server of arcade_tdk, import from pegboard_plugins.compat.arcade instead\n",
+            "(demo.py:1); if the file is a server of arcade_tdk, import from pegboard_plugins.compat.arcade instead\n",
         ),
         (
             "class MCPServer:\n    __module__ = 'mcp.server'\n    def run(self): ...\nserver = MCPServer()\n",

@@ -48,8 +48,14 @@ def say(text: str, level: int = 20) -> None:
     elif sys.stderr is not None:
         clear_progress()
         with suppress(OSError, ValueError):
-            near = text.replace(f"({os.getcwd()}{os.sep}", "(")
-            print(f"pegboard: {printable(_redacted(near))}", file=sys.stderr)
+            print(f"pegboard: {printable(_redacted(_near(text)))}", file=sys.stderr)
+
+
+def _near(text: str) -> str:
+    try:
+        return text.replace(f"({os.getcwd()}{os.sep}", "(")
+    except OSError:  # the working directory was removed
+        return text
 
 
 def is_interactive() -> bool:

@@ -55,8 +55,8 @@ this, it returns the blocks of each large result to the kernel, which clears pag
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
     make = partial(host_from_options, options, ["stdio"], serving=True, on_untrusted=skip_untrusted)
-    started = _warn_author if options.paths else None
-    return serve_stdio(make, partial(config_again, options, ["stdio"]), started)
+    read_config = partial(config_again, options, ["stdio"])
+    return serve_stdio(make, read_config, _warn_author) if options.paths else serve_stdio(make, read_config)
 
 
 def _warn_author(host: Host) -> None:
@@ -75,7 +75,7 @@ def run_serve(options: Namespace) -> int:
 def serve_stdio(
     make: Callable[[], Host],
     read_config: Callable[[], HostConfig] | None = None,
-    started: Callable[[Host], None] | None = None,
+    started: Callable[[Host], None] = lambda _: None,
 ) -> int:
     """Make a host and serve one client over standard input and output. Other code cannot write to the client.
 
@@ -202,7 +202,7 @@ def _run(
     loop: LoopFactory | None = None,
     manager: ServiceManager | None = None,
     reloads: ReloadRequests | None = None,
-    started: Callable[[Host], None] | None = None,
+    started: Callable[[Host], None] = lambda _: None,
 ) -> int:
     """Run a host until it stops. Return the exit code."""
     serving = _serve(host, grace, output or OutputDiversion(), manager, reloads, started)
@@ -222,7 +222,7 @@ async def _serve(
     output: OutputDiversion,
     manager: ServiceManager | None,
     reloads: ReloadRequests | None,
-    started: Callable[[Host], None] | None,
+    started: Callable[[Host], None],
 ) -> int:
     # SIGHUP means that the client over stdio or the terminal is gone; a service reloads
     threads = set(threading.enumerate())
@@ -233,10 +233,8 @@ async def _serve(
         reload_on_signals(reloads.request, and_on_hang_up=not ends_on_hang_up)
     if not await _start(host, stopping):
         return OK
-    _log_access(host)
-    report_new_toolkits(host, os.environ)
-    if started is not None:
-        started(host)
+    for report in (_log_access, partial(report_new_toolkits, environ=os.environ), started):
+        report(host)
     _settle_memory()
     if by_stdio:
         # descriptor 1 never leads to the client again, so that late output cannot reach it
