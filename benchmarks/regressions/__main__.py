@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -17,13 +17,12 @@ from typing import Final
 from benchmarks.contenders import PEGBOARD, Contender, Contenders
 from benchmarks.environments import CACHE, ROOT, Environments
 from benchmarks.regressions import meters
+from benchmarks.regressions.accepted import Accepted
 from benchmarks.regressions.comparison import Compared, table
 from benchmarks.regressions.meters import Meter
 from benchmarks.regressions.paths import PATHS, KeyPath
 from tools.install import find_uv
 
-BEFORE_FIRST_RELEASE: Final = "6f2aa5431d921cb06f0ce85e2b83eadaa5b115ea"
-"""The base until a release has a tag."""
 _CACHE: Final = CACHE / "regressions"
 
 
@@ -36,16 +35,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     base = options.base or last_release()
     meter = meters.CPU_TIME if options.cpu_time else meters.best()
     sides = (_contender(_exported(base), _CACHE / "base"), _contender(ROOT, _CACHE / "checkout"))
-    compared = compare(meter, PATHS, sides)
+    accepted = Accepted.read().growth(base)
+    if unknown := accepted.keys() - {path.name for path in PATHS}:
+        raise SystemExit(f"regressions: accepted.toml names rows that are not compared: {', '.join(sorted(unknown))}")
+    compared = compare(meter, PATHS, sides, accepted)
     print(table(compared, base[:12], meter))
     slower = [one.path for one in compared if one.is_slower]
     if slower:
-        print(f"\nslower by more than {meter.limit:.0%}: {'; '.join(slower)}. benchmarks/README.md says how to go on.")
+        print(f"\nslower than accepted: {'; '.join(slower)}. benchmarks/README.md says how to go on.")
     return 1 if slower else 0
 
 
-def compare(meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Contender]) -> list[Compared]:
-    """Measure each path in both revisions, which take turns. With an exact meter, both processes run at once."""
+def compare(
+    meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Contender], accepted: Mapping[str, float]
+) -> list[Compared]:
+    """Measure each path in both revisions, which take turns. With an exact meter, both processes run at once.
+
+    Args:
+        meter: the meter.
+        paths: the paths.
+        sides: the base and the checkout.
+        accepted: the accepted growth of paths, as a share. The meter's limit is added.
+    """
 
     def total(process: tuple[KeyPath, int, int]) -> float:
         path, requests, side = process
@@ -59,19 +70,24 @@ def compare(meter: Meter, paths: Sequence[KeyPath], sides: tuple[Contender, Cont
     processes = kinds * meter.rounds
     with ThreadPoolExecutor((os.cpu_count() or 1) if meter.is_exact else 1) as pool:
         costs = list(zip(processes, pool.map(total, processes), strict=True))
-    least = {kind: min(cost for process, cost in costs if process == kind) for kind in kinds}
+
+    def least(path: KeyPath, requests: int, side: int) -> float:
+        return min(cost for process, cost in costs if process == (path, requests, side))
 
     def cost(path: KeyPath, side: int) -> float:
-        return path.cost({requests: least[path, requests, side] for requests in path.runs})
+        return path.cost({requests: least(path, requests, side) for requests in path.runs})
 
-    return [Compared(path.name, cost(path, 0), cost(path, 1), meter.limit) for path in paths]
+    return [
+        Compared(path.name, cost(path, 0), cost(path, 1), meter.limit + max(0, accepted.get(path.name, 0)))
+        for path in paths
+    ]
 
 
 def last_release() -> str:
     """Return the tag of the last release before this commit, or the base before the first release."""
     command = ("git", "describe", "--tags", "--abbrev=0", "--match=v[0-9]*", "HEAD^")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or BEFORE_FIRST_RELEASE
+    return done.stdout.strip() or Accepted.read().base
 
 
 def _exported(revision: str) -> Path:

@@ -6,14 +6,15 @@ The difference of their costs is the cost of the additional requests, without th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, Self
 
 from benchmarks.bench import open_conversation
 from benchmarks.contenders import Contender
+from benchmarks.environments import HERE
 from benchmarks.http.answers import message_of
 from benchmarks.http.client import Connection
 from benchmarks.http.conversation import Conversation
@@ -21,8 +22,31 @@ from benchmarks.http.server import HttpServer
 from benchmarks.messages import LEGACY, MODERN, WrongAnswerError, request, result_of
 from benchmarks.process import Process, Server
 
+TOKEN: Final = "regressions-0123456789abcdef0123456789"  # noqa: S105 - of a server on loopback
+_WITH_TOKEN: Final = {
+    "PEGBOARD__PLUGINS__AUTH_TOKEN__TOKEN": TOKEN,
+    "PEGBOARD__PLUGINS__RATE_LIMIT__CALLS_PER_MINUTE": "1000000",
+    "PEGBOARD__PLUGINS__RATE_LIMIT__BURST": "1000000",
+}
 LARGE: Final = 1000
 """The number of records in 64 KiB of JSON."""
+ROWS: Final = 300
+"""The number of nested rows in 64 KiB of JSON."""
+_NESTED: Final = str(HERE / "servers" / "nested_rows.py")
+
+
+def nested_rows(rows: int) -> list[dict[str, Any]]:
+    """Return rows that contain lists and objects."""
+    return [
+        {
+            "id": number,
+            "name": f"name {number} of the list",
+            "tags": ["red", f"number {number % 7}", "large"],
+            "place": {"city": f"Berlin number {number % 97}", "latitude": number / 4, "longitude": 13.5},
+            "visits": [{"day": day, "minutes": number * day} for day in range(3)],
+        }
+        for number in range(rows)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +59,11 @@ class KeyPath:
         era: the era of its requests.
         few: the number of requests of the first process.
         many: the number of requests of the second process; 0 to measure one process with its start, a list and its end.
-        records: the number of records in each result; 0 for a sum.
+        tool: the tool; "add" and "records" are those of the contender.
+        arguments: the arguments of each call.
+        file: the file whose tools are served, instead of those of the contender; "" for none.
+        token: True if each request has a token, which the server requires.
+        at_once: the number of requests in flight, over stdio.
     """
 
     name: str
@@ -43,7 +71,11 @@ class KeyPath:
     era: str = LEGACY
     few: int = 200
     many: int = 1200
-    records: int = 0
+    tool: str = "add"
+    arguments: Mapping[str, Any] = field(default_factory=lambda: {"a": 1, "b": 7})
+    file: str = ""
+    token: bool = False
+    at_once: int = 1
 
     @property
     def runs(self) -> tuple[int, ...]:
@@ -60,40 +92,64 @@ class KeyPath:
 
     def serve(self, contender: Contender, variables: dict[str, str]) -> Process:
         """Start the server."""
+        if self.token:
+            variables = {**variables, **_WITH_TOKEN}
         if self.http:
             return HttpServer(contender, None, variables=variables)
-        return Server(contender.command, contender.environ() | variables, None)
+        command = (*contender.command, *((self.file,) if self.file else ()))
+        return Server(command, contender.environ() | variables, None)
 
     def drive(self, server: Process, contender: Contender, requests: int) -> None:
-        """List the tools, then send sequential calls, and check the responses."""
-        tool = contender.records if self.records else contender.tools["add"]
-        arguments = {"count": self.records} if self.records else {"a": 1, "b": 7}
+        """List the tools, then send calls, and check the responses.
+
+        Raises:
+            WrongAnswerError: a call failed.
+        """
+        own = {**contender.tools, "records": contender.records}
+        call = ("tools/call", {"name": own.get(self.tool, self.tool), "arguments": self.arguments})
         with ExitStack() as opened:
             ask = self._conversation(server, opened)
-            result_of(ask("tools/list", {}))
-            for _ in range(requests):
-                answer = ask("tools/call", {"name": tool, "arguments": arguments})
-                if result_of(answer)["result"].get("isError"):
-                    raise WrongAnswerError(f"a call failed: {answer[:300]!r}")
+            for answer in ask([("tools/list", {})]):
+                result_of(answer)
+            for _ in range(requests // self.at_once):
+                for answer in ask([call] * self.at_once):
+                    if result_of(answer)["result"].get("isError"):
+                        raise WrongAnswerError(f"a call failed: {answer[:300]!r}")
 
-    def _conversation(self, server: Process, opened: ExitStack) -> Callable[[str, dict[str, Any]], bytes]:
-        """Return a function that sends a request with a method and params, and returns the response."""
+    def _conversation(
+        self, server: Process, opened: ExitStack
+    ) -> Callable[[Sequence[tuple[str, dict[str, Any]]]], Iterable[bytes]]:
+        """Return a function that sends requests, each with a method and params, and returns the responses."""
         ids = count(1)
         if isinstance(server, HttpServer):
             connection = opened.enter_context(Connection(server.port))
-            conversation = Conversation(connection, self.era)
-            return lambda method, params: message_of(
-                connection.exchange(conversation.request(next(ids), method, params))
-            )
+            conversation = Conversation(connection, self.era, f"Bearer {TOKEN}" if self.token else "")
+            return lambda asked: [
+                message_of(connection.exchange(conversation.request(next(ids), method, params)))
+                for method, params in asked
+            ]
         assert isinstance(server, Server)
         open_conversation(server, self.era)
-        return lambda method, params: server.exchange(request(self.era, next(ids), method, params), 1)
+        return lambda asked: server.exchange(
+            b"".join(request(self.era, next(ids), method, params) for method, params in asked), len(asked)
+        ).splitlines()
 
 
 PATHS: Final = (
     KeyPath("start, first list and end, stdio", many=0),
     KeyPath("call, stdio"),
+    KeyPath("100 calls at once, stdio", at_once=100),
     KeyPath("call in a session, HTTP", http=True),
     KeyPath("call of 2026-07-28, HTTP", http=True, era=MODERN),
-    KeyPath("result of 64 KiB, stdio", few=10, many=60, records=LARGE),
+    KeyPath("call of 2026-07-28 with a token, HTTP", http=True, era=MODERN, token=True),
+    KeyPath("result of 64 KiB, stdio", few=10, many=60, tool="records", arguments={"count": LARGE}),
+    KeyPath("result of nested rows, stdio", few=10, many=60, tool="rows_give", arguments={"count": ROWS}, file=_NESTED),
+    KeyPath(
+        "arguments of nested rows, stdio",
+        few=10,
+        many=60,
+        tool="rows_take",
+        arguments={"rows": nested_rows(ROWS)},
+        file=_NESTED,
+    ),
 )

@@ -11,9 +11,10 @@ import pytest
 from benchmarks.contenders import Contender
 from benchmarks.environments import Environment
 from benchmarks.regressions.__main__ import compare
+from benchmarks.regressions.accepted import Accepted
 from benchmarks.regressions.comparison import Compared, table
 from benchmarks.regressions.meters import CPU_TIME, INSTRUCTIONS
-from benchmarks.regressions.paths import KeyPath
+from benchmarks.regressions.paths import PATHS, KeyPath
 
 
 @pytest.mark.parametrize(("after", "verdict"), [(900, "ok"), (1049, "ok"), (1051, "SLOWER")])
@@ -42,5 +43,23 @@ def test_a_slowed_call_of_a_real_server_is_found(tmp_path: Path) -> None:
     # CPU time, five times as much: counting the instructions would take minutes
     once = dataclasses.replace(CPU_TIME, rounds=1, times=1)
     path = KeyPath("call, stdio", few=10, many=110)
-    (found,) = compare(once, [path], (side("before", 100_000), side("after", 500_000)))
-    assert found.is_slower
+    sides = (side("before", 100_000), side("after", 500_000))
+    (slower,) = compare(once, [path], sides, {})
+    (accepted,) = compare(once, [path], sides, {"call, stdio": 100})
+    assert (slower.is_slower, accepted.is_slower) == (True, False)
+
+
+def test_a_slowdown_is_accepted_with_a_reason_and_until_the_base_moves(tmp_path: Path) -> None:
+    file = tmp_path / "accepted.toml"
+    row = '[[accepted]]\nrow = "call, stdio"\nold = 100\nnew = 110\n'
+    file.write_text(f'base = "1234567"\n{row}reason = "A special case is deleted."\n')
+    assert Accepted.read(file).growth("1234567890") == {"call, stdio": pytest.approx(0.1)}
+    assert Accepted.read(file).growth("7654321") == {}
+    file.write_text(f'base = "1234567"\n{row}reason = ""\n')
+    with pytest.raises(ValueError, match="reason"):
+        Accepted.read(file)
+
+
+def test_the_accepted_rows_are_compared() -> None:
+    accepted = Accepted.read()
+    assert {row.row for row in accepted.accepted} <= {path.name for path in PATHS}
