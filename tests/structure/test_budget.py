@@ -1,0 +1,100 @@
+"""The size of the host and the use of clever code may only fall. To raise a number, give the reason on its line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.structure.sources import modules
+
+HOST = {name: path for name, path in modules("host").items() if not name.startswith("pegboard.types.v2")}
+"""Without the typed messages, which are generated."""
+PLUGINS = modules("plugins")
+PER_STATEMENT = 1.4
+"""Lines of code for each statement, where an issue counts lines of code."""
+TRICKS = {"f_locals", "get_referents", "_getframe", "eval", "co_consts"}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def statements(paths: Iterable[Path]) -> int:
+    return sum(isinstance(node, ast.stmt) for path in paths for node in ast.walk(tree(path)))
+
+
+def public_names() -> int:
+    return sum(len(import_module(package).__all__) for package in ("pegboard", "pegboard.plugin", "pegboard.types"))
+
+
+def with_tricks() -> list[str]:
+    """Return the modules that read frames, walk the garbage collector or evaluate text."""
+
+    def is_trick(node: ast.AST) -> bool:
+        called = node.func if isinstance(node, ast.Call) else None
+        return (isinstance(node, ast.Attribute) and node.attr in TRICKS) or (
+            isinstance(called, ast.Name) and called.id in TRICKS
+        )
+
+    return sorted(name for name, path in (HOST | PLUGINS).items() if any(map(is_trick, ast.walk(tree(path)))))
+
+
+def imports_in_functions() -> int:
+    """Count the imports inside functions of the host, without those for types."""
+    functions = (
+        node
+        for path in HOST.values()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    inner = {id(node): node for function in functions for node in ast.walk(function)}
+    return sum(isinstance(node, ast.Import | ast.ImportFrom) for node in inner.values())
+
+
+def optional_members() -> int:
+    """Count the uses of `getattr` with a default in the host."""
+    return sum(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and len(node.args) == 3
+        for path in HOST.values()
+        for node in ast.walk(tree(path))
+    )
+
+
+def folders() -> dict[str, float]:
+    """Return the lines of code of each folder of the host and of the plugins."""
+    sizes: dict[str, float] = {}
+    for name, path in (HOST | PLUGINS).items():
+        folder = ".".join(name.split(".")[:2])
+        sizes[folder] = sizes.get(folder, 0) + statements([path]) * PER_STATEMENT
+    return sizes
+
+
+BUDGET: dict[str, tuple[Callable[[], int], int]] = {
+    "statements in the host": (lambda: statements(HOST.values()), 29_939),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 49_530),
+    "files in the host": (lambda: len(HOST), 433),
+    "public names for authors": (public_names, 262),
+    "imports in functions of the host": (imports_in_functions, 270),
+    "getattr with a default in the host": (optional_members, 139),
+    "modules with tricks": (lambda: len(with_tricks()), 14),
+}
+"""Each measure: the function that returns its value, and the budget."""
+
+
+@pytest.mark.parametrize("measure", BUDGET)
+def test_the_budget_is_kept_and_falls_with_the_value(measure: str) -> None:
+    measured, budget = BUDGET[measure]
+    value = measured()
+    for folder, lines in folders().items():
+        print(f"{lines:8,.0f} lines of code in {folder}")
+    assert value <= budget, f"{measure}: {value}, more than {budget}. Delete some, or raise the budget with a reason."
+    assert value >= budget * 0.98, f"{measure}: {value}. Lower the budget of {budget} to keep it."
