@@ -79,12 +79,12 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 29_939),
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 49_530),
-    "files in the host": (lambda: len(HOST), 433),
-    "public names for authors": (public_names, 262),
-    "imports in functions of the host": (imports_in_functions, 270),
-    "getattr with a default in the host": (optional_members, 139),
+    "statements in the host": (lambda: statements(HOST.values()), 31_298),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_180),
+    "files in the host": (lambda: len(HOST), 443),
+    "public names for authors": (public_names, 267),
+    "imports in functions of the host": (imports_in_functions, 279),
+    "getattr with a default in the host": (optional_members, 143),
     "modules with tricks": (lambda: len(with_tricks()), 14),
 }
 """Each measure: the function that returns its value, and the budget."""
