@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.cli import main
@@ -77,6 +77,7 @@ def add(client: str, file: Path, *more: str) -> int:
     return configure(client, "--path", str(file), "--no-check", *more)
 
 
+@settings(max_examples=40)  # each runs the command
 @given(start=TRIVIA, document=jsonc(), end=TRIVIA, mark=st.sampled_from(["", "\ufeff"]))
 def test_any_jsonc_file_keeps_its_bytes(start: str, document: str, end: str, mark: str) -> None:
     text = mark + start + document + end
