@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -80,6 +79,8 @@ class DotenvStore:
     def hint(self, name: str) -> str:
         """Return how to set a secret here."""
         if self._unread is not None:
+            import shlex
+
             command = f"pegboard config trust {shlex.quote(os.path.dirname(self._unread))}"
             return f"in {self._unread} (found, but not read until you run `{command}`)"
         return f"in {self._file}" if self._file else "in a .env beside the configuration file that you name"

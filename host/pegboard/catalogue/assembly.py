@@ -63,6 +63,7 @@ class Assembly(NamedTuple):
         contested: the names that several plugins use, by kind.
         is_complete: see `Inventory`.
         refused: the reasons why tools with invalid definitions are not served, by name on the wire.
+        missing: where each secret that is not set may be set, by its name.
     """
 
     tools: Mapping[str, BoundTool]
@@ -84,6 +85,7 @@ class Assembly(NamedTuple):
     contested: Mapping[ItemKind, frozenset[str]]
     is_complete: bool
     refused: Mapping[str, str] = EMPTY
+    missing: Mapping[str, Sequence[str]] = EMPTY
 
 
 def assemble(
@@ -135,6 +137,7 @@ def assemble(
         },
         is_complete=assembler.is_complete,
         refused=assembler.refused,
+        missing=assembler.missing,
     )
 
 
@@ -156,6 +159,7 @@ class _Assembler:
         self.resources: dict[str, Resource] = {}
         self.is_complete = True
         self.refused: dict[str, str] = {}
+        self.missing: dict[str, Sequence[str]] = {}
 
     def problem(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
@@ -231,6 +235,7 @@ class _Assembler:
                 tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
+            self.missing[secret] = self.binder.secrets.ways(secret)
             message = f"{needing(secret, names)}; {self.binder.secrets.missing(secret)}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))

@@ -86,13 +86,21 @@ class SecretStores:
 
     def missing(self, name: str) -> str:
         """Return a message for the operator about a secret that is not set, with the ways to set it."""
-        ways = [_way(store, name) for _, store in self._stores]
+        ways = self.ways(name)
         if not ways:
             return f"the secret {name} is not set, and no secret store runs: enable one"
         if any(hasattr(store, "set") for _, store in self._stores):
             ways.append(f"with `pegboard secret set {name}`")
-        last = f" or {ways[-1]}" if ways[1:] else ways[-1]
-        return f"the secret {name} is not set: set it {', '.join(ways[:-1])}{last}"
+        return f"the secret {name} is not set: set it {alternatives(ways)}"
+
+    def ways(self, name: str) -> list[str]:
+        """Return where each store has a secret, such as "in the environment"."""
+        return [_way(store, name) for _, store in self._stores]
+
+
+def alternatives(ways: Sequence[str]) -> str:
+    """Return "a, b or c"."""
+    return " or ".join([part for part in (", ".join(ways[:-1]), *ways[-1:]) if part])
 
 
 def _hidden(settings: Any) -> Iterator[str]:

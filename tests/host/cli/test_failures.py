@@ -29,7 +29,7 @@ NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": N
         ),
         ("serve --port 99999", "", {}, 3, "CANNOT_START", {"key": "plugins.http.port", "place": "command line"}),
         ("list --config none.toml", "", {}, 3, "CANNOT_START", {"file": "none.toml"}),
-        ("list --only dmeo", "", {}, 3, "CANNOT_START", {"place": "--only", "suggestion": "demo"}),
+        ("call demo_echo --only dmeo", "", {}, 3, "CANNOT_START", {"place": "--only", "suggestion": "demo"}),
         ("config set host.nmae x", "[host]\n", {}, 3, "CANNOT_START",
          {"line": 2, "key": "host.nmae", "suggestion": "name"}),
         ("secret unset DEMO_KEY", "", {}, 1, "FAILED", {}),

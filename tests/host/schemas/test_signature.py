@@ -53,7 +53,7 @@ def test_the_schema_shows_the_default_none_only_where_callers_may_send_null() ->
         assert signature.bind({}) == {"a": None, "b": None, "c": None, "d": None}
 
 
-@pytest.mark.parametrize("function", [lambda ctx: 1, lambda context: 1])
+@pytest.mark.parametrize("function", [lambda ctx: 1, lambda context: 1], ids=["ctx", "context"])
 def test_a_context_without_a_type_names_the_type_to_add(function: Any) -> None:
     with pytest.raises(ToolInputSchemaError, match=r"has no type annotation: add `: Context`$"):
         compile_signature(function)

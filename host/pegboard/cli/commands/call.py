@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK
@@ -57,13 +58,14 @@ def run_call(options: Namespace) -> int:
     return _print(outcome, options)
 
 
-def _missing_secrets(host: Host, name: str) -> list[str]:
-    """Return the secrets that a tool requires and no store has."""
+def _missing_secrets(host: Host, name: str) -> dict[str, Sequence[str]]:
+    """Return the secrets that a tool requires and no store has, each with the places where it may be set."""
     try:
         required = find_tool(host.assembly, name).requirements
     except NotFoundError:
-        return []
-    return [] if required is None else missing_secrets(required, None)
+        return {}
+    names = [] if required is None else missing_secrets(required, None)
+    return {name: host.assembly.missing.get(name, ()) for name in names}
 
 
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:

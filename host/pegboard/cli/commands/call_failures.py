@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.cli import FAILED
@@ -23,6 +23,8 @@ from pegboard.errors import (
 )
 from pegboard.errors.tracebacks import traceback_text
 from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
+from pegboard.secrets.secret_lookup import alternatives
+from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Failure
 
 logger = logging.getLogger("pegboard")
@@ -62,7 +64,10 @@ class CallLog(logging.Filter):
 
 
 def print_failure(
-    outcome: Failure, options: Namespace, told: Sequence[logging.LogRecord], missing: Sequence[str] = ()
+    outcome: Failure,
+    options: Namespace,
+    told: Sequence[logging.LogRecord],
+    missing: Mapping[str, Sequence[str]] = EMPTY,
 ) -> None:
     """Print the error of a call.
 
@@ -70,7 +75,7 @@ def print_failure(
         outcome: the failure.
         options: the options of the command line.
         told: the log records of the call that were not logged.
-        missing: the secrets that the tool requires and that are not set.
+        missing: the secrets that the tool requires and that are not set, each with the places where it may be set.
     """
     config = ["--config", str(options.config)] if options.config else []
     error = _for_command(outcome.error, config) if not missing else _missing_secrets(missing, config)
@@ -118,6 +123,9 @@ def _for_command(error: MCPError, config: Sequence[str]) -> MCPError:
     return error
 
 
-def _missing_secrets(names: Sequence[str], config: Sequence[str]) -> FatalToolError:
-    commands = " and ".join(f"`{shlex.join(['pegboard', 'secret', 'set', name, *config])}`" for name in names)
-    return FatalToolError(f"This tool needs a secret that is not set: {', '.join(names)}. Set it with {commands}.")
+def _missing_secrets(missing: Mapping[str, Sequence[str]], config: Sequence[str]) -> FatalToolError:
+    sentences = [f"This tool needs a secret that is not set: {', '.join(missing)}."]
+    for name, places in missing.items():
+        command = shlex.join(["pegboard", "secret", "set", name, *config])
+        sentences.append(f"Set {name} {alternatives([*places, f'with `{command}`'])}.")
+    return FatalToolError(" ".join(sentences))
