@@ -152,15 +152,15 @@ def test_every_folder_with_code_is_type_checked() -> None:
     assert checked == sorted(name for name in folders if any((ROOT / name).rglob("*.py")))
 
 
-def test_continuous_integration_calls_make_test_in_the_checkout(tmp_path: Path) -> None:
+def test_continuous_integration_calls_make_in_the_checkout(tmp_path: Path) -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & stat.S_IXUSR
     recorder = tmp_path / "make"
     recorder.write_text('#!/bin/sh\necho "$PWD: make $*"\n')
     recorder.chmod(0o755)
     environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    planned = f"{ROOT}: make test\n{ROOT}: make interpreters ONLY=oldest\n"
-    assert run(script, cwd=tmp_path, env=environment) == planned
+    planned = ["test", "interpreters ONLY=oldest", "lowest"]
+    assert run(script, cwd=tmp_path, env=environment).splitlines() == [f"{ROOT}: make {target}" for target in planned]
 
 
 @pytest.mark.parametrize("only", ["", "oldest"])
