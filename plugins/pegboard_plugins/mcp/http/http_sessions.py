@@ -204,7 +204,7 @@ class HttpSessions:
         if _is_closed(session):  # meanwhile
             await self._store.remove(session.id)
         elif not is_kept:  # another process has deleted it, or nothing used it for too long
-            self._forget(session)
+            self._live.pop(session.id, None)
             session.close()
             if self._ended is not None:
                 self._ended(session.id)
@@ -234,19 +234,16 @@ class HttpSessions:
         is_used = not session.idle or session.unsaved or session.storing.locked()
         is_used = is_used or session.id in self._looking or session.id in self._idle
         if not is_used and self._live.get(session.id) is session:
-            self._forget(session)
-
-    def _forget(self, session: HttpSession) -> None:
-        self._live.pop(session.id, None)
-        if not self._live and self._touching is not None:
-            self._touching.cancel()
-            self._touching = None
+            self._live.pop(session.id, None)
 
     def _touch_later(self) -> None:
         self._touching = asyncio.get_running_loop().call_later(self._touch_seconds, self._touch, context=Context())
 
     def _touch(self) -> None:
         """Mark sessions in use as used: a stream may stay open for longer than a store keeps idle sessions."""
+        self._touching = None
+        if not self._live:
+            return
         self._touch_later()
         before = asyncio.get_running_loop().time() - self._touch_seconds
         for session in self._live.values():
@@ -265,7 +262,7 @@ class HttpSessions:
 
     async def close(self, session: HttpSession) -> None:
         """End a session and remove its data from the stores."""
-        self._forget(session)
+        self._live.pop(session.id, None)
         session.close()
         self._looking[session.id] = self._looking.get(session.id, 0) + 1
         self._deleted.add(session.id)
