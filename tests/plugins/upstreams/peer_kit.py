@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
@@ -21,9 +20,8 @@ async def add(a: int, b: int) -> int:
 
 
 @kit.tool
-async def die(delay: float = 0) -> str:
+async def die() -> str:
     """End the process as `kill -9` does."""
-    await asyncio.sleep(delay)
     os.kill(os.getpid(), signal.SIGKILL)
     return "never"
 
