@@ -90,8 +90,10 @@ class SessionCall:
             self._task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
+        answer = self._answer
+        del self._answer  # it refers to this call: a cycle would wait for the garbage collector
         try:
-            response = await self._answer()
+            response = await answer()
             if self._session.data is not self._session.kept.data:
                 await self._sessions.settle(self._session)  # the client may rely on it
             self._end(response)
