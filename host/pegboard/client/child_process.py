@@ -111,9 +111,15 @@ class ChildProcess:
         finally:
             self._group.kill()  # also kills children of the process
         await self._exits()
-        await asyncio.wait((discarding, self._draining), timeout=MAX_EXIT_SECONDS)
-        discarding.cancel()
-        self._draining.cancel()
+        closing = asyncio.get_running_loop().create_task(self._input_closes())
+        await asyncio.wait((discarding, self._draining, closing), timeout=MAX_EXIT_SECONDS)
+        for task in (discarding, self._draining, closing):
+            task.cancel()
+
+    async def _input_closes(self) -> None:
+        """Wait for the end of the input. Otherwise, asyncio logs a broken pipe as an error before Python 3.11.3."""
+        with suppress(ConnectionError):
+            await self._stdin.wait_closed()
 
     async def _exits(self) -> bool:
         """Wait for the exit of the process. Return False if it takes too long."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -243,6 +244,17 @@ async def test_a_program_that_ends_is_reported_with_its_code_and_last_words() ->
         with pytest.raises(TransportError, match=r"ended with code 7: KeyError: \\x1b\[1m$"):
             await client.call("x")
         await client.wait_closed()
+
+
+async def test_a_broken_input_is_no_log_record(caplog: pytest.LogCaptureFixture) -> None:
+    """Before Python 3.11.3, asyncio reports the closed input when the garbage collector finds it."""
+    script = "session(read())\nsys.stdin.buffer.raw.read(1)\nsys.exit(7)"
+    async with Client(program(script), revision=REVISION) as client:
+        with pytest.raises(TransportError, match="ended with code 7"):
+            await client.call("x", {"text": "more than a pipe holds" * 50_000})
+    del client
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 @pytest.mark.parametrize("command", ["/does/not/exist", "/etc/passwd"])
