@@ -115,7 +115,7 @@ class _Known(NamedTuple):
     caller: Caller
 
 
-class StaticBearer:
+class StaticBearer(Authenticator):
     """The authenticator for static tokens.
 
     Attributes:

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Annotated
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change, pydantic
+from pegboard.plugin import (
+    Plugin,
+    PluginContext,
+    SecretStore,
+    WidensAccess,
+    WritableSecretStore,
+    hookimpl,
+    others_can_change,
+    pydantic,
+)
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -54,7 +63,7 @@ class SecretsDotenvPlugin(Plugin):
         return [DotenvStore(found.path, named=False, unread=found.unread)]
 
 
-class DotenvStore:
+class DotenvStore(WritableSecretStore):
     """A store that reads a file once, for the first secret.
 
     Args:

@@ -17,7 +17,7 @@ class SecretsEnvPlugin(Plugin):
         return [EnvironmentStore()]
 
 
-class EnvironmentStore:
+class EnvironmentStore(SecretStore):
     """A store of the process's current environment variables."""
 
     name = "secrets_env"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl, pydantic
+from pegboard.plugin import Plugin, SecretStore, WidensAccess, WritableSecretStore, hookimpl, pydantic
 
 MAX_SECRET_BYTES = 64 * 1024
 """The maximum size of a secret."""
@@ -50,7 +50,7 @@ class SecretsFilesPlugin(Plugin):
         return [FileStore(self.config.directory)]
 
 
-class FileStore:
+class FileStore(WritableSecretStore):
     """A store that reads the file of a secret for each request. Line breaks at the end are removed.
 
     Args:

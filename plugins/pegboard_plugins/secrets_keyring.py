@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import Field
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SecretStore, hookimpl
+from pegboard.plugin import Plugin, SecretStore, WritableSecretStore, hookimpl
 
 logger = logging.getLogger("pegboard.plugins.secrets_keyring")
 
@@ -41,7 +41,7 @@ class SecretsKeyringPlugin(Plugin):
         return [KeyringStore(self.config.service, self.config.timeout_seconds)]
 
 
-class KeyringStore:
+class KeyringStore(WritableSecretStore):
     """A store that uses the keyring until its first failure. The library is imported for the first secret.
 
     Args:

@@ -67,7 +67,7 @@ class StaticTokensPlugin(Plugin):
         return [StaticTokens(self.config, context.get_secret)]
 
 
-class StaticTokens:
+class StaticTokens(TokenSource):
     """A source of configured tokens, and of secrets named after a provider.
 
     Args:

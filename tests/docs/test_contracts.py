@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from docs.examples.plugins.event_store import RecentEvents, RecentEventsPlugin
 from docs.examples.plugins.protocol import WordsPlugin
 from pegboard import Host, Toolkit
-from pegboard.plugin import EventStore
+from pegboard.plugin import Connection, EventStore
 from pegboard.testing import EventStoreContract, connect
 from tools.contracts import KINDS
 from tools.install import ROOT
@@ -36,7 +36,7 @@ async def test_the_protocol_calls_tools() -> None:
         """Greet."""
         return "Hello."
 
-    class Client:
+    class Client(Connection):
         peer = "test"
 
         def __init__(self) -> None:

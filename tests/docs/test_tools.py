@@ -10,7 +10,7 @@ import pytest
 
 import pegboard
 from pegboard import PluginConfig, Toolkit
-from pegboard.plugin import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin import ErrorAdapter, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types import EMPTY
 from pegboard.types import options as contracts
 from pegboard_plugins.auth_providers import AuthProvidersPlugin, GitHub
@@ -45,7 +45,7 @@ class Settings(PluginConfig):
     write: bool = True
 
 
-class DiceErrors:
+class DiceErrors(ErrorAdapter):
     slug = "dice"
 
     def from_exception(self, error: Exception) -> None:

@@ -25,9 +25,11 @@ from pegboard import (
     ToolResult,
 )
 from pegboard.plugin import (
+    Authenticator,
     CheckedDefinition,
     Command,
     Connection,
+    DefinitionCheck,
     ErrorAdapter,
     Extension,
     FoundToolkit,
@@ -41,10 +43,15 @@ from pegboard.plugin import (
     ProtocolError,
     ResourceDefinition,
     Route,
+    SecretStore,
     Store,
     StoreName,
+    StreamProtocol,
+    TokenSource,
     ToolDefinition,
+    ToolkitLoader,
     ToolRuntimeError,
+    Transport,
     TransportContext,
     TransportError,
     around,
@@ -84,7 +91,7 @@ def contributing(**contributions: Any) -> type[Plugin]:
 
 
 async def test_hook_definition_checks_rejects_items() -> None:
-    class Strict:
+    class Strict(DefinitionCheck):
         def rejection(self, definition: CheckedDefinition) -> str | None:
             if definition.name == "worse":
                 raise ValueError("no")
@@ -143,7 +150,7 @@ async def test_hooks_of_tools_resources_prompts_middleware_and_lifespan() -> Non
 # --- error adapters
 
 
-class Adapter:
+class Adapter(ErrorAdapter):
     """Adapts one kind of exception to `says`, and counts its calls."""
 
     def __init__(self, slug: str, says: Any, kind: type[Exception] = Exception, *, fallback: bool = False) -> None:
@@ -238,7 +245,7 @@ async def test_an_error_adapter_that_fails_is_logged_and_skipped(
 # --- transports and protocols
 
 
-class Peer:
+class Peer(Connection):
     """A connection that keeps messages in a list."""
 
     def __init__(self) -> None:
@@ -264,7 +271,7 @@ async def messages(*lines: bytes, end: bool = True) -> AsyncIterator[bytes]:
         await asyncio.Event().wait()
 
 
-class Shouting:
+class Shouting(StreamProtocol):
     """A protocol that returns each message in capitals, and fails on one."""
 
     name = "shouting"
@@ -278,7 +285,7 @@ class Shouting:
             connection.send(message.upper() + host.identity.name.encode())
 
 
-class OneConnection:
+class OneConnection(Transport):
     """A transport that serves one connection and ends."""
 
     name = "one"
@@ -364,7 +371,7 @@ async def test_hook_register_routes() -> None:
         assert await requested(host, "POST", "/made", b"?") == Response(201, b"n?")
 
 
-class Door:
+class Door(Authenticator):
     """Admits callers who know the word, with the name that they give."""
 
     def __init__(self, policy: str, word: str) -> None:
@@ -411,11 +418,11 @@ class Acme(ToolAuthorization):
 
 
 async def test_hooks_of_auth_providers_token_sources_and_secret_stores() -> None:
-    class Mint:
+    class Mint(TokenSource):
         async def token(self, request: TokenRequest) -> Authorization | None:
             return Authorization(f"{request.user_id} for {request.tool}")
 
-    class Vault:
+    class Vault(SecretStore):
         name = "vault"
 
         def get(self, name: str) -> str | None:
@@ -474,7 +481,7 @@ async def test_hook_register_telemetry() -> None:
 
 
 async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
-    class Renaming:
+    class Renaming(ToolkitLoader):
         """Serves another toolkit in place of `odd`."""
 
         def load(self, toolkit: FoundToolkit) -> Any | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pegboard import Authorization, Context, PluginConfig, ToolExecutionError, Toolkit, UpstreamError
-from pegboard.plugin import Plugin, ToolRuntimeError, hookimpl
+from pegboard.plugin import Authenticator, ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
 from pegboard.types import AuthProvider, Caller, Request, Response, TokenRequest, ToolAuthorization
 
 CANARY = "token-canary-5150"
@@ -19,21 +19,21 @@ class AcmeAnswered(Exception):
     """An exception of Acme's library."""
 
 
-class AcmeAdapter:
+class AcmeAdapter(ErrorAdapter):
     slug = "acme"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
         return UpstreamError("Acme refused.", status_code=403) if isinstance(error, AcmeAnswered) else None
 
 
-class Login:
+class Login(TokenSource):
     """Has a token for each user."""
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         return Authorization(CANARY, {"name": request.user_id}) if request.required.name == "acme" else None
 
 
-class Door:
+class Door(Authenticator):
     """Trusts the header fields of requests."""
 
     policy = "mcp"

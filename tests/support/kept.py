@@ -50,7 +50,7 @@ class Files:
         (self.folder / name).unlink(missing_ok=True)
 
 
-class Sessions(Files):
+class Sessions(Files, SessionStore):
     """A session store."""
 
     async def put(self, record: SessionRecord) -> bool:
@@ -100,7 +100,7 @@ class ClaimedSessions(Sessions):
             yield
 
 
-class Events(Files):
+class Events(Files, EventStore):
     """An event store."""
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:

@@ -19,7 +19,7 @@ class ApiKeysConfig(PluginConfig):
     """The key of each user."""
 
 
-class ApiKeyAuthenticator:
+class ApiKeyAuthenticator(Authenticator):
     """Admits requests with a known key."""
 
     policy = "mcp"

@@ -8,7 +8,7 @@ from pegboard.plugin import CheckedDefinition, DefinitionCheck, Plugin, hookimpl
 from pegboard.types import Tool
 
 
-class ReadOnlyTools:
+class ReadOnlyTools(DefinitionCheck):
     """Rejects the tools that may change something."""
 
     def rejection(self, definition: CheckedDefinition) -> str | None:

@@ -11,7 +11,7 @@ STATUS = {"530": 401, "550": 404}
 """HTTP statuses that fit codes of FTP (RFC 959)."""
 
 
-class FtpErrorAdapter:
+class FtpErrorAdapter(ErrorAdapter):
     """Converts permanent errors of an FTP server."""
 
     slug = "ftp"

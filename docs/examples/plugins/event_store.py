@@ -11,7 +11,7 @@ from pegboard.plugin import EventStore, Plugin, Store, hookimpl
 MAX_EVENTS = 100
 
 
-class RecentEvents:
+class RecentEvents(EventStore):
     """The last events of each stream."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from pegboard.plugin import Connection, Plugin, ProtocolContext, StreamProtocol,
 from pegboard.types import Call, Caller, Failure
 
 
-class WordsProtocol:
+class WordsProtocol(StreamProtocol):
     """Calls tools that need no arguments."""
 
     name = "words"

@@ -16,7 +16,7 @@ class SecretsJsonConfig(PluginConfig):
     file: str
 
 
-class JsonSecrets:
+class JsonSecrets(SecretStore):
     """The secrets in one file."""
 
     name = "secrets_json"

@@ -20,7 +20,7 @@ class SqliteSessionsConfig(PluginConfig):
     max_sessions: int = 10_000
 
 
-class SqliteSessions:
+class SqliteSessions(SessionStore):
     """The sessions in one file."""
 
     def __init__(self, database: sqlite3.Connection, max_sessions: int) -> None:

@@ -24,7 +24,7 @@ class Acme(ToolAuthorization):
     provider = AuthProvider(id="acme", title="Acme", documentation="https://acme.example/docs/oauth")
 
 
-class AcmeTokens:
+class AcmeTokens(TokenSource):
     """Tokens by issuer and user, because two issuers may use one name for two users."""
 
     def __init__(self, tokens: Mapping[tuple[str | None, str | None], str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, Transport, TransportContext, TransportError, hookimpl
+from pegboard.plugin import Connection, Plugin, Transport, TransportContext, TransportError, hookimpl
 from pegboard.types import LOCAL
 
 MAX_MESSAGE_BYTES = 10 * 1024 * 1024
@@ -19,7 +19,7 @@ class UnixLinesConfig(PluginConfig):
     path: str = "pegboard.sock"
 
 
-class UnixConnection:
+class UnixConnection(Connection):
     """One client of the socket."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -41,7 +41,7 @@ class UnixConnection:
         self._writer.close()
 
 
-class UnixLinesTransport:
+class UnixLinesTransport(Transport):
     """Accepts clients until it is cancelled."""
 
     name = "unix_lines"

@@ -87,9 +87,8 @@ def refusal_reason(
 
 def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str:
     """Return the name of the secret that a source reads for a token, or "" if the source reads no secret."""
-    tell = getattr(source, "secret", None)
     try:
-        name = attempt(tell, required) if callable(tell) else None
+        name = attempt(source.secret, required)
     except ToolDefinitionError:
         return ""
     return name if isinstance(name, str) and not is_reserved(name) else ""

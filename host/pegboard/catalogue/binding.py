@@ -86,9 +86,7 @@ class Binder:
             from pegboard.catalogue.item_checks import ItemChecks
 
             self._checks = ItemChecks(plugins)
-        self._tool_checks = [
-            one.check_tool for _, one in contributions_of(plugins, register_protocols) if hasattr(one, "check_tool")
-        ]
+        self._tool_checks = [one.check_tool for _, one in contributions_of(plugins, register_protocols)]
         self._users: set[str] = set()
         self.changed_tools: ChangedTools | None = None
         if config.host.tools:

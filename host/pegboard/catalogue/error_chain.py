@@ -26,7 +26,7 @@ class ErrorChain:
         places = {name: place for place, name in enumerate(order)}
         ordered = sorted(plugins, key=lambda plugin: places.get(plugin.origin.name, len(order)))
         given = [adapter for plugin in ordered for adapter in plugin.contributed(register_error_adapters)]
-        self.common = tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
+        self.common = tuple(sorted(given, key=lambda adapter: adapter.fallback))
 
     def of(self, own: Iterable[ErrorAdapter], provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
         """Return the adapters of the tool, its provider and other plugins, in this order and without duplicates."""

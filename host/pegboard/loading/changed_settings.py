@@ -9,6 +9,12 @@ from pegboard.config import HostConfig
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.loading.own_modules import is_newer
 from pegboard.loading.plugins import LoadedPlugin
+from pegboard.plugin.definition_checks import DefinitionCheck
+from pegboard.plugin.secrets import SecretStore
+from pegboard.plugin.toolkit_loading import ToolkitLoader
+
+_READERS = (DefinitionCheck, SecretStore, ToolkitLoader)
+"""The contributions that read files, and name them."""
 
 
 def changed_keys(before: HostConfig, now: HostConfig, path: KeyPath) -> list[str]:
@@ -19,8 +25,8 @@ def changed_keys(before: HostConfig, now: HostConfig, path: KeyPath) -> list[str
 
 def files_behind(plugin: LoadedPlugin) -> list[str]:
     """Return the files that the contributions of a plugin have read: secrets and locks."""
-    found = (getattr(one, "files_read", ()) for given in plugin.contributions.values() for one in given)
-    return [*dict.fromkeys(str(file) for files in found for file in files)]
+    given = (one for contributions in plugin.contributions.values() for one in contributions)
+    return [*dict.fromkeys(str(file) for one in given if isinstance(one, _READERS) for file in one.files_read)]
 
 
 def changed_files(plugin: LoadedPlugin) -> list[str]:

@@ -12,12 +12,12 @@ from pegboard.hookspecs import register_authenticators
 from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
 from pegboard.names import Patterns
-from pegboard.plugin.routes import DEFAULT_POLICY
+from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator
 from pegboard.types.callers import Caller
 from pegboard.types.http import Request, Response
 
 
-class ClosedPolicy:
+class ClosedPolicy(Authenticator):
     """An authenticator that replaces disabled authenticators and admits only the operator.
 
     Args:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
+from inspect import isabstract
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -20,7 +21,7 @@ class ContributionTypes(NamedTuple):
     """The contributions that a hook accepts.
 
     Attributes:
-        types: the accepted types. A contribution must have one of them. A protocol accepts any object with its members.
+        types: the accepted types. A contribution must have one of them.
         many: True if the hook returns an iterable of contributions, False if it returns one contribution.
     """
 
@@ -99,11 +100,12 @@ def _complaint(item: object, types: tuple[type, ...]) -> str | None:
 
 def _unlike(item: object, accepted: type) -> str | None:
     """Describe why an object is not of a type. Return None if it is."""
-    if not getattr(accepted, "_is_protocol", False):
-        return None if isinstance(item, accepted) else f"not {accepted.__name__}"
+    if not isinstance(item, accepted):
+        return f"which does not derive from {accepted.__name__}" if isabstract(accepted) else f"not {accepted.__name__}"
+    if not isabstract(accepted):
+        return None
     attributes = inspect.get_annotations(accepted)
-    members = (*attributes, *(name for name in vars(accepted) if not name.startswith("_")))
-    if lacking := [name for name in members if not hasattr(item, name)]:
+    if lacking := [name for name in attributes if not hasattr(item, name)]:
         return f"which lacks {', '.join(lacking)}"
     for name, annotation in attributes.items():
         if annotation in (str, "str") and not isinstance(getattr(item, name), str):

@@ -1,9 +1,16 @@
 """The contract for checks of definitions: they decide whether the host serves an item."""
 
-from typing import Protocol, TypeAlias
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CatalogueItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
 """An item as clients see it."""
@@ -30,17 +37,19 @@ class CheckedDefinition(NamedTuple):
     version: str = ""
 
 
-class DefinitionCheck(Protocol):
+class DefinitionCheck(ABC):
     """A check of definitions. Its methods may run in any thread and must not block.
 
-    A check may have an attribute `files_read` with the paths of the files that the check has read. A reload loads its
-    plugin again if one of them has changed.
+    Attributes:
+        files_read: the files that the check has read. A reload loads its plugin again if one of them has changed.
     """
 
+    files_read: Sequence[Path] = ()
+
+    @abstractmethod
     def rejection(self, definition: CheckedDefinition) -> str | None:
         """Return the reason why the host must not serve an item, or None.
 
         The host calls this for each item when it starts, and for each item that is added or replaced later. It shows
         the reason to the operator, never to clients. If the method raises, the item is not served.
         """
-        ...

@@ -1,22 +1,24 @@
 """The contract for error adapters."""
 
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pegboard.errors import ToolRuntimeError
 
 
-class ErrorAdapter(Protocol):
+class ErrorAdapter(ABC):
     """Converts the exceptions of a library into typed errors for the caller. It lives as long as the host.
-
-    An adapter may have an attribute `fallback`. If `fallback` is True, the host calls the adapter after all others.
 
     Attributes:
         slug: a short name for logs and for the `service` of an error's `extra`.
+        fallback: True if the host calls the adapter after all others.
     """
 
     slug: str
+    fallback: bool = False
 
+    @abstractmethod
     def from_exception(self, error: Exception) -> "ToolRuntimeError | None":
         """Convert an exception of an author's function to a typed error. Return None for an unknown exception.
 
@@ -25,4 +27,3 @@ class ErrorAdapter(Protocol):
         `developer_message` appears only in the log. If the method raises an exception, the host logs the exception and
         calls the next adapter.
         """
-        ...

@@ -1,7 +1,8 @@
 """The contracts for HTTP routes and authenticators."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Collection
+from typing import TYPE_CHECKING, TypeAlias
 
 from pegboard.records import NamedTuple
 from pegboard.types.callers import Caller
@@ -25,31 +26,27 @@ client receives status 500 with an error id.
 """
 
 
-class Authenticator(Protocol):
+class Authenticator(ABC):
     """Authenticates requests to the routes of one policy. An authenticator lives as long as the host.
-
-    Optional members:
-
-    - `only_local: str`: the reason why the authenticator serves only the operator. The host then does not start a
-    transport that other machines can reach, and calls the authenticator only for requests of a proven operator.
-    - `needs_token: bool`: False if an `only_local` authenticator needs no token. Messages then name the operator token
-      as proof.
-    - `known_caller(request: Request) -> Caller | None`: returns the caller that `authenticate` would return, if no
-    waiting is needed, for example because the token was checked before. Otherwise it returns None. The host then awaits
-    `authenticate`, which takes more CPU time per request. The host calls it if this is the first authenticator.
-    - `complete(response: Response) -> Response`: adds to the challenge of a response with status 401 or 403. The
-    response comes from a route or from another authenticator of the policy.
-    - `public_hosts: Iterable[str]`: the host names in the URLs of its routes, such as "tools.example.com". HTTP servers
-      accept them in the `Host` header.
 
     If several authenticators refuse a request, the host sends the most specific response: 403, then 5xx, then 401.
 
     Attributes:
         policy: the name of the policy, as in `Route.auth`.
+        only_local: the reason why the authenticator serves only the operator. The host then does not start a transport
+            that other machines can reach, and calls the authenticator only for requests of a proven operator.
+        needs_token: False if an `only_local` authenticator needs no token. Messages then name the operator token as
+            proof.
+        public_hosts: the host names in the URLs of its routes, such as "tools.example.com". HTTP servers accept them in
+            the `Host` header.
     """
 
     policy: str
+    only_local: str | None = None
+    needs_token: bool = True
+    public_hosts: Collection[str] = ()
 
+    @abstractmethod
     async def authenticate(self, request: Request) -> Caller | Response:
         """Return the caller of a request, or a response that refuses the request.
 
@@ -59,7 +56,18 @@ class Authenticator(Protocol):
         While an event stream is open, its request may be authenticated again (`ProtocolContext.authenticate`). If the
         request is then refused with a status below 500, the stream ends.
         """
-        ...
+
+    def known_caller(self, request: Request) -> Caller | None:
+        """Return the caller that `authenticate` would return, if no waiting is needed. Otherwise return None.
+
+        An authenticator knows a caller, for example, if it has checked the token before. Without a known caller the
+        host awaits `authenticate`, which takes more CPU time per request. Only the first authenticator is asked.
+        """
+        return None
+
+    def complete(self, response: Response) -> Response:
+        """Add to the challenge of a response with status 401 or 403, from a route or another authenticator."""
+        return response
 
 
 class Route(NamedTuple):

@@ -1,21 +1,28 @@
 """The contracts for secret stores."""
 
-from typing import Protocol, runtime_checkable
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-class SecretStore(Protocol):
+class SecretStore(ABC):
     """A store of secrets. It lives as long as the host.
-
-    A store may have a method `hint(name: str) -> str`. It returns where to set a secret, such as "in the environment".
-    A store may have an attribute `files_read` with the paths of the files that the store has read. The host logs these
-    paths when it starts, and a reload loads the plugin again if one of the files has changed.
 
     Attributes:
         name: the name of the store in messages.
+        files_read: the files that the store has read. The host logs their paths when it starts, and a reload loads the
+            plugin again if one of them has changed.
     """
 
     name: str
+    files_read: Sequence[Path] = ()
 
+    @abstractmethod
     def get(self, name: str) -> str | None:
         """Return the secret `name`, or None if the store does not have it.
 
@@ -23,13 +30,16 @@ class SecretStore(Protocol):
         requires the secret is added. A store that may block must limit the time itself. If the method raises, the host
         reports the exception's message and calls the next store. The message must not contain a secret.
         """
-        ...
+
+    def hint(self, name: str) -> str:
+        """Return where to set the secret `name`, such as "in the environment"."""
+        return f"in {self.name}"
 
 
-@runtime_checkable
-class WritableSecretStore(SecretStore, Protocol):
+class WritableSecretStore(SecretStore):
     """A secret store in which `pegboard secret` can set secrets. The host itself never writes."""
 
+    @abstractmethod
     def set(self, name: str, value: str) -> str:
         """Store a secret in place of the old one, and return the place for the operator, such as the path of a file.
 
@@ -38,8 +48,8 @@ class WritableSecretStore(SecretStore, Protocol):
                 not the value.
             OSError: the store cannot be written.
         """
-        ...
 
+    @abstractmethod
     def unset(self, name: str) -> bool:
         """Remove a secret. Return False if the store does not have it.
 
@@ -47,4 +57,3 @@ class WritableSecretStore(SecretStore, Protocol):
             ValueError: the store is not set up.
             OSError: the store cannot be written.
         """
-        ...

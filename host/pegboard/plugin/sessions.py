@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 
-from pegboard.plugin.stores import optional
 from pegboard.records import NamedTuple
 from pegboard.types.callers import EMPTY, Caller, Client
 
@@ -36,7 +35,7 @@ class SessionRecord(NamedTuple):
     data: Mapping[str, str] = EMPTY
 
 
-class SessionStore(Protocol):
+class SessionStore(ABC):
     """Stores sessions and removes unused sessions. If a method raises, the current request fails.
 
     The methods run on the event loop and may run concurrently, except for `put` and `update` of one session. Sessions
@@ -46,35 +45,36 @@ class SessionStore(Protocol):
     If another process has the claim, the host waits up to 20 seconds for its end, and then does not start. A store
     without `claim`, `release` or `update` works, with a warning: processes that share it overwrite each other's data.
 
-    A store may have an attribute `on_expired`, None at first. The protocol sets it to a function that the store calls
-    with the id of each session that it removes for lack of use.
+    Attributes:
+        on_expired: a function that the store calls with the id of each session that it removes for lack of use. The
+            protocol sets it.
     """
 
+    on_expired: Callable[[str], None] | None = None
+
+    @abstractmethod
     async def put(self, record: SessionRecord) -> bool:
         """Store a new session and mark it as used. Return False if there is no room for another session."""
-        ...
 
-    @optional
     async def update(self, record: SessionRecord) -> bool:
         """Replace the record of a session and mark it as used.
 
         Return False, and store nothing, if the session is unknown or removed. A session that has ended stays so.
         """
-        ...
+        return await self.put(record)
 
+    @abstractmethod
     async def get(self, session_id: str) -> SessionRecord | None:
         """Mark a session as used and return its last stored record, or None if the session is unknown or removed."""
-        ...
 
+    @abstractmethod
     async def remove(self, session_id: str) -> None:
         """Remove a session. Do nothing if the session is unknown."""
-        ...
 
+    @abstractmethod
     async def count(self, caller: Caller, peer: str = "") -> int:
         """Return the number of sessions whose records have this caller and this peer."""
-        ...
 
-    @optional
     async def claim(self, owner: str, seconds: float) -> str:
         """Claim the store for an owner, or renew the claim of this owner, unless another owner has a claim.
 
@@ -87,15 +87,13 @@ class SessionStore(Protocol):
         Returns:
             "" if the owner now has the claim. Otherwise the name of the owner that has it.
         """
-        ...
+        return ""
 
-    @optional
     async def release(self, owner: str) -> None:
         """End the claim of an owner. Do nothing if the owner has none."""
-        ...
 
 
-class EventStore(Protocol):
+class EventStore(ABC):
     """Stores the latest messages of streams, for clients that reconnect.
 
     The methods run on the event loop and may run concurrently. A store may remove old or large messages, starting with
@@ -103,10 +101,11 @@ class EventStore(Protocol):
     a call, the client reconnects during this time and then learns that the call was lost.
     """
 
+    @abstractmethod
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
         """Store a message of a stream, even an empty one. The numbers of a stream increase by one."""
-        ...
 
+    @abstractmethod
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
         """Return the messages of a stream after a number, in order, with their numbers.
 
@@ -114,8 +113,7 @@ class EventStore(Protocol):
             An empty sequence if no messages follow. None if messages are missing: the stream is unknown, the next
             message was removed, or no message has this number.
         """
-        ...
 
+    @abstractmethod
     async def forget(self, session_id: str) -> None:
         """Remove all streams of a session."""
-        ...

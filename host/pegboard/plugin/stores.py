@@ -2,29 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from typing import Any
 
 from pegboard.records import NamedTuple
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def optional(method: Method) -> Method:
-    """Mark a method of a contract that a store may lack. Its users do without the method."""
-    method.__dict__["optional"] = True
-    return method
-
-
-def is_optional(method: object) -> bool:
-    """Return True if a store may lack this method of its contract."""
-    return getattr(method, "optional", False) is True
 
 
 class Store(NamedTuple):
     """A store that a plugin offers. Construct it by keyword.
 
     Attributes:
-        contract: the contract class that the store implements, such as `SessionStore`.
+        contract: the contract class from which the class of the store derives, such as `SessionStore`.
         open: a function that returns an async context manager whose value is the store. The host enters it before the
             first request that requires the store, and leaves it when the host stops. Both happen in the same separate
             task. The host opens only stores that settings select, and only while it serves. If the contract has the

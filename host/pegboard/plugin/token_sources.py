@@ -1,21 +1,26 @@
 """The contract for token sources."""
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
-from pegboard.types.authorization import TokenRequest
+from pegboard.types.authorization import TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization
 
 
-class TokenSource(Protocol):
+class TokenSource(ABC):
     """A source of tokens for tools (`requires_auth`). The host stores no tokens; a source may.
 
     A source lives as long as the host. Its methods run on the event loop and may run concurrently.
-
-    A source may have a method `secret(required: ToolAuthorization) -> str | None`. It returns the name of the host's
-    secret that contains the operator's token, or None. If all sources name secrets that are not set, the host warns the
-    operator at the start, and the call's error names the secrets.
     """
 
+    def secret(self, required: ToolAuthorization) -> str | None:
+        """Return the name of the host's secret that contains the operator's token, or None.
+
+        If all sources name secrets that are not set, the host warns the operator at the start, and the call's error
+        names the secrets.
+        """
+        return None
+
+    @abstractmethod
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token that a call requires, or None if the source does not have it.
 
@@ -31,4 +36,3 @@ class TokenSource(Protocol):
             AuthorizationRequiredError: the user must first authorize at the error's URL. The host calls the remaining
                 sources before it sends the error to the caller.
         """
-        ...

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pegboard.records import NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _ignore(remark: str) -> None:
@@ -42,13 +46,19 @@ class FoundToolkit(NamedTuple):
     remark: Callable[[str], None] = _ignore
 
 
-class ToolkitLoader(Protocol):
-    """Loads toolkits in another way than by an import in this process at the start of the host."""
+class ToolkitLoader(ABC):
+    """Loads toolkits in another way than by an import in this process at the start of the host.
 
+    Attributes:
+        files_read: the files that the loader has read. A reload loads its plugin again if one of them has changed.
+    """
+
+    files_read: Sequence[Path] = ()
+
+    @abstractmethod
     def load(self, toolkit: FoundToolkit) -> Any | None:
         """Return an object that serves the toolkit: a `Toolkit`, a `LateToolkit`, a `Plugin` or a module with hooks.
 
         Return None to leave the toolkit to the next loader, and finally to the host, which calls `toolkit.load`. An
         exception disables the toolkit.
         """
-        ...

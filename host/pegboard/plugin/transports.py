@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, MutableMapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -29,29 +30,36 @@ AsgiContext: TypeAlias = AbstractAsyncContextManager[AsgiCallable]
 """A context in which an ASGI application serves."""
 
 
-class Connection(Protocol):
+class Connection(ABC):
     """The message stream of one client. Transports implement this class. Protocols use it on the event loop.
-
-    A connection may have a method `async def delivered(self)` that waits, at most a few milliseconds, until the client
-    has read all sent messages. A protocol calls `delivered` if the client must read one message before the next
-    arrives. A connection may have an attribute `finishes`. If `finishes` is True, running calls are completed after the
-    messages end. Otherwise they are cancelled. A connection may have an attribute `transport`: the name of its
-    transport, for `Call.transport`.
 
     Attributes:
         peer: the address of the client, for logs.
+        transport: the name of its transport, for `Call.transport`.
+        finishes: True to complete running calls after the messages end. Otherwise they are cancelled.
     """
 
     peer: str
+    transport: str = ""
+    finishes: bool = False
 
+    @abstractmethod
     def send(self, message: bytes) -> None:
         """Queue one JSON-RPC message without framing. Never block. If the connection is closed, drop the message."""
 
+    @abstractmethod
     async def drain(self) -> None:
         """Wait until the queue has room for more messages."""
 
+    @abstractmethod
     async def close(self) -> None:
         """Close the connection."""
+
+    async def delivered(self) -> None:
+        """Wait, at most a few milliseconds, until the client has read all sent messages.
+
+        A protocol calls this method if the client must read one message before the next arrives.
+        """
 
 
 class TransportContext(Protocol):
@@ -140,25 +148,19 @@ class TransportContext(Protocol):
         ...
 
 
-class Transport(Protocol):
+class Transport(ABC):
     """Brings connections or HTTP requests to the host.
-
-    A transport for HTTP may have a method `asgi(host: TransportContext) -> AsgiContext`. `Host.asgi` serves with the
-    application of the context, which receives only scopes of the type "http". The host enters the context when it
-    starts, and leaves it when it stops. `[host] transports` need not contain the transport.
-
-    A transport may have a method `check(host: TransportContext) -> None` for `pegboard config check`. It raises what
-    `run` would raise before the channel is open, and opens nothing. It calls `host.opened` with the address.
-
-    A transport may have an attribute `drain_seconds`. After SIGTERM, `TransportContext.stopping` is true for that time
-    before `wait_stopping` returns, so that clients learn of the end while calls may still begin.
 
     Attributes:
         name: the name in `[host] transports`.
+        drain_seconds: after SIGTERM, `TransportContext.stopping` is true for that time before `wait_stopping` returns,
+            so that clients learn of the end while calls may still begin.
     """
 
     name: str
+    drain_seconds: float = 0.0
 
+    @abstractmethod
     async def run(self, host: TransportContext) -> None:
         """Open the channel and serve it until it is cancelled or its input ends.
 
@@ -168,6 +170,20 @@ class Transport(Protocol):
         Raises:
             TransportError: the channel cannot be opened. The message tells the operator why.
         """
+
+    def check(self, host: TransportContext) -> None:
+        """Raise what `run` would raise before the channel is open, and open nothing. For `pegboard config check`.
+
+        Call `host.opened` with the address.
+        """
+
+    def asgi(self, host: TransportContext) -> AsgiContext | None:
+        """Return the ASGI application of a transport for HTTP, which `Host.asgi` serves. None for other transports.
+
+        The application receives only scopes of the type "http". The host enters the context when it starts, and leaves
+        it when it stops. `[host] transports` need not contain the transport.
+        """
+        return None
 
 
 class ProtocolContext(Protocol):
@@ -253,12 +269,8 @@ class ProtocolContext(Protocol):
         ...
 
 
-class StreamProtocol(Protocol):
+class StreamProtocol(ABC):
     """Speaks a protocol over message streams.
-
-    A protocol may have a method `check_tool(tool: Tool) -> None`. The host calls it with each tool before it serves the
-    tool, in the thread that adds the tool. It raises `ToolDefinitionError` for a tool that clients of the protocol
-    would reject.
 
     Attributes:
         name: the name of the protocol in messages.
@@ -266,6 +278,7 @@ class StreamProtocol(Protocol):
 
     name: str
 
+    @abstractmethod
     async def serve(
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int | None:
@@ -281,4 +294,11 @@ class StreamProtocol(Protocol):
 
         Returns:
             The number of requests without response; None for zero.
+        """
+
+    def check_tool(self, tool: Tool) -> None:
+        """Check a tool before the host serves it, in the thread that adds the tool.
+
+        Raises:
+            ToolDefinitionError: clients of the protocol would reject the tool.
         """

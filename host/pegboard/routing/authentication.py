@@ -39,7 +39,7 @@ class PolicyAuthenticators:
 
     def __init__(self, authenticators: Sequence[Authenticator]) -> None:
         self._authenticators = authenticators
-        self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
+        self._for_others = [one for one in authenticators if not one.only_local]
         self._known_to_operator = _known_by_first(self._authenticators)
         self._known_to_others = _known_by_first(self._for_others)
 
@@ -128,13 +128,13 @@ class GuardedHandler:
 
 
 def _known_by_first(authenticators: Sequence[Authenticator]) -> Callable[[Request], Caller | None] | None:
-    """Return `known_caller` of the first authenticator, or None if it has none."""
-    return getattr(authenticators[0], "known_caller", None) if authenticators else None
+    """Return `known_caller` of the first authenticator, or None if there is none."""
+    return authenticators[0].known_caller if authenticators else None
 
 
 def proof_of(authenticators: Iterable[Authenticator]) -> str:
     """Return the proofs of the operator that work in addition to the authenticators' own tokens."""
-    return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
+    return PROOF_WITHOUT_HEADER if any(one.needs_token for one in authenticators) else PROOF
 
 
 def _tell(refusal: Response, request: Request) -> None:
@@ -156,9 +156,8 @@ def _tell(refusal: Response, request: Request) -> None:
 def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
     """Return a refusal with the challenge parameters of all authenticators."""
     for one in authenticators:
-        complete = getattr(one, "complete", None)
-        if complete is not None and answer.status in _CHALLENGED:
-            answer = complete(answer)
+        if answer.status in _CHALLENGED:
+            answer = one.complete(answer)
     return answer
 
 

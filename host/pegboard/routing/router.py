@@ -142,7 +142,7 @@ def check_reach(
     Raises:
         ConfigError: an authenticator admits only the operator, or a policy has no authenticator.
     """
-    restricted = [(one, reason) for one in authenticators if (reason := getattr(one, "only_local", None))]
+    restricted = [(one, reason) for one in authenticators if (reason := one.only_local)]
     if not local:
         reasons = [reason for _, reason in restricted] + _unguarded(authenticators, routes, policy)
         if reasons:
@@ -154,7 +154,7 @@ def check_reach(
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
     """Return the host names that clients use for the routes."""
-    return frozenset(host for one in authenticators for host in getattr(one, "public_hosts", ()))
+    return frozenset(host for one in authenticators for host in one.public_hosts)
 
 
 def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:

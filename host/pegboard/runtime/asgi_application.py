@@ -92,12 +92,11 @@ class AsgiApplication:
 
     def _transport_context(self) -> AsgiContext:
         transports = self._host.assembly.transports
-        found = {name: method for name, one in transports.items() if (method := getattr(one, "asgi", None))}
+        found = {name: context for name, one in transports.items() if (context := one.asgi(self._host))}
         if len(found) != 1:
             names = f"several transports serve it: {', '.join(found)}" if found else "no enabled transport serves it"
             raise TransportError(f"ASGI requires one transport, but {names}; see [host] transports and the plugin http")
-        (method,) = found.values()
-        context: AsgiContext = method(self._host)
+        (context,) = found.values()
         return context
 
     async def _live(self, receive: AsgiReceive, send: AsgiSend) -> None:

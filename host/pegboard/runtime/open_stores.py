@@ -10,7 +10,6 @@ from typing import Any
 from pegboard.catalogue.store_selection import SelectedStore, StoreKey, Stores
 from pegboard.errors import PluginError
 from pegboard.messages.error_fields import describe_error
-from pegboard.plugin.stores import is_optional
 from pegboard.runtime.store_claim import StoreClaim
 from pegboard.secrets.redaction import redacted
 
@@ -82,13 +81,13 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         """Return the claim on a store, or None if there is nothing to claim.
 
         Raises:
-            TypeError: the store lacks a method that is not optional.
+            TypeError: the class of the store does not derive from the contract.
         """
-        lacking = _lacking(store, contract)
-        if required := [name for name in lacking if not is_optional(vars(contract)[name])]:
-            raise TypeError(f"it has no method {', '.join(required)}")
+        if not isinstance(store, contract):
+            raise TypeError(f"{type(store).__name__} does not derive from {contract.__name__}")
         if not (self._claims and hasattr(contract, "claim")):
             return None
+        lacking = _inherited(store, contract)
         if not lacking:
             return StoreClaim(store, title)
         text = "%s has no method %s, so nothing keeps a second process from overwriting its data: use it in one process"
@@ -128,7 +127,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             await asyncio.wait(tuple(self._keepers))
 
 
-def _lacking(store: object, contract: type[Any]) -> list[str]:
-    """Return the names of a contract's methods that a store lacks."""
+def _inherited(store: object, contract: type[Any]) -> list[str]:
+    """Return the names of a contract's methods that a store does not implement."""
     methods = [name for name, member in vars(contract).items() if callable(member) and not name.startswith("_")]
-    return [name for name in methods if not callable(getattr(store, name, None))]
+    return [name for name in methods if getattr(type(store), name) is getattr(contract, name)]

@@ -116,8 +116,7 @@ def _hidden(settings: Any) -> Iterator[str]:
 
 
 def _way(store: SecretStore, name: str) -> str:
-    hint = getattr(store, "hint", None)
     try:
-        return str(attempt(hint, name)) if callable(hint) else f"in {store.name}"
+        return str(attempt(store.hint, name))
     except ToolDefinitionError:
         return f"in {store.name}"

@@ -51,7 +51,7 @@ class ConnectOptions(NamedTuple):
     overrides: Overrides | None = None
 
 
-class FixedSecrets:
+class FixedSecrets(SecretStore):
     """The secrets of a test: a `pegboard.plugin.SecretStore`."""
 
     name = "testing"
@@ -68,7 +68,7 @@ class FixedSecrets:
         return f'by `connect(..., secrets={{"{name}": "..."}})`'
 
 
-class FixedTokens:
+class FixedTokens(TokenSource):
     """The tokens of a test, for every caller: a `pegboard.plugin.TokenSource`."""
 
     def __init__(self, tokens: Mapping[str, str | Authorization]) -> None:

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from typing import Literal, TypeAlias
 
 from pegboard.client.in_flight import Message
+from pegboard.plugin.transports import Connection
 from pegboard.wire.codec import decode
 
 Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]
 """One message, and which side sent it."""
 
 
-class MemoryConnection:
+class MemoryConnection(Connection):
     """The host's end: a `pegboard.plugin.Connection`.
 
     Args:

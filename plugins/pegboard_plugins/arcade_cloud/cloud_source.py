@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pegboard import Authorization
 from pegboard.client import LoginFailedError
-from pegboard.plugin import AuthorizationRequiredError, PendingLogin
+from pegboard.plugin import AuthorizationRequiredError, PendingLogin, TokenSource
 from pegboard.types import TokenRequest, ToolAuthorization
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ PAUSE_SECONDS = 1.0
 """The pause between two requests for a status, which wait in the cloud."""
 
 
-class CloudTokens:
+class CloudTokens(TokenSource):
     """Supplies the tokens that the cloud has for a user. A call without one fails with the link of the cloud.
 
     Args:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
-class GoogleErrorAdapter:
+class GoogleErrorAdapter(ErrorAdapter):
     """An adapter for exceptions of `googleapiclient` and of `google.auth`, which it uses."""
 
     slug = "_google_api_client"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
-class GraphQLErrorAdapter:
+class GraphQLErrorAdapter(ErrorAdapter):
     """An adapter for exceptions of `gql`."""
 
     slug = "_graphql"

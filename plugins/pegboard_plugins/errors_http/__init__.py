@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
-class HttpErrorAdapter:
+class HttpErrorAdapter(ErrorAdapter):
     """An adapter for exceptions of aiohttp, httpx, httpx2, httplib2, requests, urllib3 and urllib."""
 
     slug = "_http"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
-class MicrosoftErrorAdapter:
+class MicrosoftErrorAdapter(ErrorAdapter):
     """An adapter for exceptions of `msgraph` and of other clients that kiota generated."""
 
     slug = "_microsoft_graph"

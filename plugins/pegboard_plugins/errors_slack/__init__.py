@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
-class SlackErrorAdapter:
+class SlackErrorAdapter(ErrorAdapter):
     """An adapter for exceptions of `slack_sdk`."""
 
     slug = "_slack_sdk"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from pegboard.plugin import AsgiContext, Gauge, TransportContext
+from pegboard.plugin import AsgiContext, Gauge, Transport, TransportContext
 
 if TYPE_CHECKING:
     from pegboard_plugins.http import HttpConfig
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pegboard_plugins.http.handler import Handler
 
 
-class HttpTransport:
+class HttpTransport(Transport):
     """The HTTP server.
 
     Attributes:

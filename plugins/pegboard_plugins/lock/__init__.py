@@ -100,7 +100,7 @@ def _path(context: PluginContext) -> Path:
     return Path(context.directory or "", LOCK_FILE_NAME)
 
 
-class LockCheck(Middleware):
+class LockCheck(Middleware, DefinitionCheck):
     """Rejects definitions that differ from a lock, and warns about items that are in the lock only.
 
     Args:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from pegboard.plugin import BearerScheme
+from pegboard.plugin import Authenticator, BearerScheme
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.login.login_metadata import resource_metadata_url
 from pegboard_plugins.login.login_signing import ACCESS_KIND, LoginStateError
@@ -38,7 +38,7 @@ class KnownCaller(NamedTuple):
     until: float
 
 
-class LoginAuthenticator:
+class LoginAuthenticator(Authenticator):
     """The authenticator.
 
     Args:

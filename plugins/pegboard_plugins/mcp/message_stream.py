@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable
 from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from pegboard.plugin import (
     Connection,
     ProtocolContext,
     ProtocolError,
+    StreamProtocol,
     decode_message,
     encode,
     jsonrpc_error,
@@ -57,7 +58,7 @@ MAX_DELIVERY_TURNS = 10
 logger = logging.getLogger("pegboard.mcp")
 
 
-class McpProtocol:
+class McpProtocol(StreamProtocol):
     """The protocol of message streams: MCP in every revision."""
 
     name = "mcp"
@@ -83,14 +84,14 @@ class McpProtocol:
             from pegboard_plugins.mcp.profile_host import ProfileHost
 
             host = ProfileHost(host, self._profile)
-        service = McpService(host, self._config, self._round_trips, getattr(connection, "transport", ""))
+        service = McpService(host, self._config, self._round_trips, connection.transport)
         conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:
             async for message in messages:
                 if conversation.is_full:
                     await conversation.wait_for_room()
                 conversation.receive(message)
-            if getattr(connection, "finishes", False):
+            if connection.finishes:
                 await conversation.finish()
         finally:
             unanswered = await conversation.end()
@@ -105,7 +106,7 @@ class StreamConnection:
         self._caller = caller
         self._service = service
         self._max_batch = max_batch
-        self._delivered: Callable[[], Awaitable[None]] | None = getattr(connection, "delivered", None)
+        self._delivered = connection.delivered
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
         self._session: Session | None = None
@@ -314,8 +315,7 @@ class StreamConnection:
             await asyncio.sleep(0)
             if self._send_queue.empty:
                 break
-        if self._delivered is not None:
-            await self._delivered()
+        await self._delivered()
 
     def _send(self, response: bytes | None) -> None:
         if response is not None:

@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from pegboard.plugin import BearerScheme, ProtocolContext, TransportError
+from pegboard.plugin import Authenticator, BearerScheme, ProtocolContext, TransportError
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.prometheus import POLICY, is_loopback
 from pegboard_plugins.prometheus.call_counts import BUCKETS, CallCounts, Durations
@@ -88,7 +88,7 @@ def _refusing_foreign_hosts(app: Any) -> Callable[[dict[str, Any], Any], Any]:
     return guarded
 
 
-class MetricsEndpoint:
+class MetricsEndpoint(Authenticator):
     """The metrics of one host, and the authenticator of their route.
 
     Attributes:

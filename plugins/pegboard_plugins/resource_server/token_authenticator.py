@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from time import time
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import BearerScheme, RefusalLog, is_bearer_token
+from pegboard.plugin import Authenticator, BearerScheme, RefusalLog, is_bearer_token
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
 from pegboard_plugins.resource_server.introspection import Introspector
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
 
 
-class ResourceServerAuthenticator:
+class ResourceServerAuthenticator(Authenticator):
     """The authenticator.
 
     Args:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from pegboard.plugin import Connection
 from pegboard_plugins.stdio.descriptor_writer import open_writer
 
 HIGH_WATER_BYTES = 256 * 1024
@@ -23,7 +24,7 @@ LOOK_SECONDS = 0.001
 logger = logging.getLogger("pegboard.stdio")
 
 
-class StdioConnection:
+class StdioConnection(Connection):
     """A `pegboard.plugin.Connection` to the client. It belongs to the thread of the event loop.
 
     Attributes:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 
-from pegboard.plugin import TransportContext, TransportError
+from pegboard.plugin import Transport, TransportContext, TransportError
 from pegboard.types import LOCAL
 from pegboard_plugins.stdio.running_tools import RunningTools
 
 logger = logging.getLogger("pegboard.stdio")
 
 
-class StdioTransport:
+class StdioTransport(Transport):
     """A transport with standard input and output as its only connection, until the end of input.
 
     While it runs, tools read nothing from standard input, and their printed output is logged.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pegboard import Authorization
 from pegboard.client import LoginFailedError
-from pegboard.plugin import AuthorizationRequiredError, is_bearer_token
+from pegboard.plugin import AuthorizationRequiredError, TokenSource, is_bearer_token
 from pegboard.types import Call, TokenRequest
 from pegboard_plugins.token_exchange import ExchangeSettings
 
@@ -24,7 +24,7 @@ _Key = tuple[str, bytes, tuple[str, ...]]
 """The provider, the digest of the caller's token, and the scopes."""
 
 
-class ExchangedTokens:
+class ExchangedTokens(TokenSource):
     """Supplies tokens for upstreams, each for the user of the call and only for calls with a token of the issuer.
 
     Args:

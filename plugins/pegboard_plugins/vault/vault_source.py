@@ -6,7 +6,7 @@ import logging
 
 from pegboard import Authorization
 from pegboard.client import LoginFailedError
-from pegboard.plugin import AuthorizationRequiredError
+from pegboard.plugin import AuthorizationRequiredError, TokenSource
 from pegboard.types import Call, TokenRequest
 from pegboard_plugins.vault.login_flows import LoginFlows
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError
@@ -17,7 +17,7 @@ _ONLY_OPERATOR = (
 )
 
 
-class VaultSource:
+class VaultSource(TokenSource):
     """Supplies the tokens of the operator and of known callers. A call without one starts a login and
     fails with its link.
 

@@ -9,7 +9,7 @@ from math import inf
 from time import time
 from typing import Any
 
-from pegboard.plugin import SECRET_BYTES, BearerScheme, is_weak_secret
+from pegboard.plugin import SECRET_BYTES, Authenticator, BearerScheme, is_weak_secret
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.worker import WorkerConfig
 
@@ -26,7 +26,7 @@ _MAX_KEPT_TOKENS = 1000
 """The number of valid tokens that are remembered and not checked again."""
 
 
-class WorkerAuthenticator:
+class WorkerAuthenticator(Authenticator):
     """The authenticator of the worker's routes.
 
     Attributes:

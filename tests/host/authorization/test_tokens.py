@@ -22,7 +22,7 @@ class Own(ToolAuthorization):
     provider = AuthProvider(None, "Other")
 
 
-class Source:
+class Source(TokenSource):
     """A source that returns, raises or awaits what a test says, and records its requests."""
 
     def __init__(self, given: Any = None) -> None:

@@ -21,7 +21,7 @@ from pegboard import (
     UpstreamError,
     UpstreamRateLimitError,
 )
-from pegboard.plugin import ProtocolError, ServerError, ToolRuntimeError
+from pegboard.plugin import ErrorAdapter, ProtocolError, ServerError, ToolRuntimeError
 from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 
@@ -135,7 +135,7 @@ class Broken(Exception):
     """An exception of some library."""
 
 
-class Adapter:
+class Adapter(ErrorAdapter):
     """Maps it."""
 
     slug = "broken"

@@ -15,6 +15,7 @@ from pegboard.plugin import (
     PluginError,
     ProtocolContext,
     Route,
+    SecretStore,
     ToolDefinition,
     Transport,
     TransportContext,
@@ -73,7 +74,7 @@ def test_names_carry_the_toolkit_in_the_configured_style_and_are_sorted() -> Non
 # --- contested names
 
 
-class Line:
+class Line(Transport):
     """A transport that ends at once."""
 
     name = "line"
@@ -258,7 +259,7 @@ def test_a_pattern_that_matches_nothing_is_reported_with_the_nearest_name() -> N
 # --- missing secrets
 
 
-class BadStore:
+class BadStore(SecretStore):
     name = "vault"
 
     def get(self, name: str) -> str | None:

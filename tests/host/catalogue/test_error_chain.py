@@ -15,7 +15,7 @@ from tests.host.hosting import failure, make_host
 asked: list[str] = []
 
 
-class Adapter:
+class Adapter(ErrorAdapter):
     """Recognizes the exceptions of one class, and records each request."""
 
     def __init__(self, slug: str, recognizes: type[Exception] = ValueError, fallback: bool = False) -> None:
@@ -32,7 +32,7 @@ class Acme(ToolAuthorization):
     provider = AuthProvider("acme", "Acme", error_adapters="c")
 
 
-class Source:
+class Source(TokenSource):
     async def token(self, request: TokenRequest) -> Authorization | None:
         return Authorization("t")
 

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+from pegboard.plugin import Connection
 
-class MemoryEnd:
+
+class MemoryEnd(Connection):
     """One end: a `MessageStream` of a client, or a `Connection` of a host."""
 
     peer = "memory"

@@ -9,7 +9,7 @@ import pytest
 
 from pegboard import Authorization, Context, Toolkit
 from pegboard.errors import ToolDefinitionError
-from pegboard.plugin import Plugin
+from pegboard.plugin import Plugin, SecretStore
 from pegboard.types import Call, Caller, Failure, Listing, Supplied
 from tests.host.hosting import failure, make_host, plugin_of, value
 
@@ -17,7 +17,7 @@ ADA: dict[str, Any] = {"user": "ada", "metadata": {"User_Email": "ada@example.co
 
 
 @dataclasses.dataclass
-class Store:
+class Store(SecretStore):
     """Secrets in a dict."""
 
     secrets: dict[str, str]

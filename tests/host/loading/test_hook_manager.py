@@ -7,7 +7,7 @@ import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -23,6 +23,7 @@ from pegboard.plugin import (
     PluginContext,
     PluginError,
     ToolDefinition,
+    Transport,
     hookimpl,
 )
 from pegboard.types import AuthProvider, Call, CallNext, Outcome, ToolAuthorization
@@ -60,10 +61,8 @@ class Greeting:
     text = "hello"
 
 
-class Farewell(Protocol):
-    text: str
-
-    def say(self) -> str: ...
+class Farewell:
+    """Another contribution."""
 
 
 def register_greetings(context: PluginContext) -> Iterable[Greeting | Farewell]:
@@ -164,7 +163,7 @@ class Acme(ToolAuthorization):
     provider = AuthProvider("acme", "Acme")
 
 
-class Channel:
+class Channel(Transport):
     name = "channel"
 
     async def run(self, host: object) -> None: ...
@@ -186,7 +185,7 @@ def test_any_collection_of_accepted_contributions_is_taken() -> None:
     [
         ("register_tools", TOOL, "returned one ToolDefinition, not a list of contributions"),
         ("register_tools", [TOOL, work], "returned function, not ToolDefinition or ToolFunction"),
-        ("register_transports", [object()], "returned object, which lacks name, run"),
+        ("register_transports", [object()], "returned object, which does not derive from Transport"),
         ("register_transports", [Channel], "returned the class Channel, not an instance of it"),
         ("register_middleware", [work], "middleware whose function does not take a call and call_next"),
         (

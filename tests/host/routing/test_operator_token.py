@@ -13,7 +13,7 @@ from tests.host.hosting import make_host
 TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz-token"
 
 
-class Door:
+class Door(Authenticator):
     """Admits only Ada."""
 
     def __init__(self, policy: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard.plugin import BearerScheme, ConfigError, ProtocolContext, RefusalLog, Route
+from pegboard.plugin import Authenticator, BearerScheme, ConfigError, ProtocolContext, RefusalLog, Route
 from pegboard.plugin import fingerprint as digits
 from pegboard.routing.router import begin_response, check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
@@ -40,7 +40,7 @@ async def served(route: Route, request: Request) -> Response:
     return answer
 
 
-class Says:
+class Says(Authenticator):
     """An authenticator with one answer for every request."""
 
     def __init__(self, found: Caller | Response, only_local: str | None = None) -> None:

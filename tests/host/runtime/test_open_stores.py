@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import pytest
 
@@ -13,7 +13,6 @@ from pegboard import Host, PluginConfig
 from pegboard.catalogue.store_selection import SelectedStore
 from pegboard.plugin import ConfigError, Plugin, PluginError, Store, StoreName, hookimpl
 from pegboard.plugin.origin import PROGRAM
-from pegboard.plugin.stores import optional
 from pegboard.runtime import store_claim
 from pegboard.runtime.open_stores import OpenStores
 from tests.host.hosting import make_host, until
@@ -105,18 +104,17 @@ async def test_a_store_that_does_not_open_lets_lifespans_end() -> None:
         await opening
 
 
-class Desk(Protocol):
+class Desk:
     """A contract whose stores can be claimed."""
 
-    async def write(self) -> None: ...
-    @optional
-    async def claim(self, owner: str, seconds: float) -> str: ...
-    @optional
+    async def claim(self, owner: str, seconds: float) -> str:
+        return ""
+
     async def release(self, owner: str) -> None: ...
 
 
-class PlainDesk:
-    async def write(self) -> None: ...
+class PlainDesk(Desk):
+    """A desk that cannot be claimed."""
 
 
 class SharedDesk(PlainDesk):

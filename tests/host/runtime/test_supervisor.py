@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard.plugin import TransportContext, TransportError
+from pegboard.plugin import Transport, TransportContext, TransportError
 from pegboard.runtime import supervisor
 from pegboard.runtime.supervisor import run_all
 from tests.host.hosting import WAIT
@@ -18,7 +18,7 @@ HOST: Any = object()
 Step = Callable[[], Awaitable[object]]
 
 
-class Scripted:
+class Scripted(Transport):
     """A transport that takes one step each time it runs, and then runs until it is cancelled."""
 
     def __init__(self, name: str, *steps: Step, opens: bool = True) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import pegboard
 from pegboard import Host, Toolkit
+from pegboard.plugin import ErrorAdapter
 from tests.host.hosting import WAIT, failure, make_host, until, value
 
 
@@ -96,7 +97,7 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
 async def test_a_tool_is_not_blamed_for_the_error_adapter_of_its_exception(named: Named) -> None:
     """An adapter may import the library of the exception, which takes long."""
 
-    class Slow:
+    class Slow(ErrorAdapter):
         slug = "slow"
 
         def from_exception(self, error: Exception) -> None:

@@ -28,7 +28,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pegboard_plugins.mcp.admitted_streams.CHECK_SECONDS", 0.01)
 
 
-class Door:
+class Door(Authenticator):
     """An authenticator whose answer changes. It admits only the operator's channel if `only_local` is set."""
 
     def __init__(self, policy: str = "mcp", only_local: str | None = None) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from pegboard.plugin import Connection
 from pegboard_plugins.mcp.connection_writer import ConnectionWriter
 from pegboard_plugins.mcp.message_queue import MessageQueue
 from pegboard_plugins.mcp.send_queue import SendQueue
 
 
-class Line:
+class Line(Connection):
     """A connection that takes as many messages as a test lets it."""
 
     peer = "test"

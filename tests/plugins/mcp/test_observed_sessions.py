@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import Middleware, Observer, Plugin, SessionInfo, hookimpl
+from pegboard.plugin import Connection, Middleware, Observer, Plugin, SessionInfo, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 from tests.support.asgi import send
 from tests.support.http_mcp import message, modern
@@ -47,7 +47,7 @@ class Watching(Plugin, Observer, Middleware):
         return await call_next(call)
 
 
-class Client:
+class Client(Connection):
     """A connection."""
 
     peer = "stdio"

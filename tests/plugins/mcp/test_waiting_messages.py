@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.plugin import Gauge, Observer, Plugin, hookimpl
+from pegboard.plugin import Connection, Gauge, Observer, Plugin, hookimpl
 from tests.host.hosting import until
 from tests.support.asgi import send
 from tests.support.http_mcp import message, modern
@@ -32,7 +32,7 @@ class Watching(Plugin, Observer):
         (Watching.gauge,) = (gauge for gauge in gauges if gauge.name == "messages_waiting")
 
 
-class SlowClient:
+class SlowClient(Connection):
     """A connection whose client reads nothing until `reads` is set."""
 
     peer = "stdio"

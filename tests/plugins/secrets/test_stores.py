@@ -12,7 +12,7 @@ import pytest
 
 from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import HostConfig
+from pegboard.plugin import HostConfig, SecretStore
 from tests.host.hosting import plugin_of, value
 from tests.plugins.secrets.conftest import reading_kit
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Vault:
+class Vault(SecretStore):
     name = "vault"
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard import Authorization, Context, Host, Toolkit
-from pegboard.plugin import AuthorizationRequiredError, Plugin, TokenSource, hookimpl
+from pegboard.plugin import AuthorizationRequiredError, Plugin, SecretStore, TokenSource, hookimpl
 from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
 from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.static_tokens import StaticTokensConfig
@@ -33,7 +33,7 @@ def known(context: Context) -> bool:
 """
 
 
-class Store:
+class Store(SecretStore):
     """A secret store that fails for the secret BROKEN."""
 
     name = "test"
@@ -135,7 +135,7 @@ async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(caplog
 
 
 async def test_another_source_may_have_the_token() -> None:
-    class OtherSource:
+    class OtherSource(TokenSource):
         async def token(self, request: TokenRequest) -> Authorization | None:
             return Authorization("of another") if request.user_id == "ann" else None
 

@@ -28,7 +28,7 @@ USERS = {"alice": ALICE, "bob": BOB}
 TOKENS = {name: f"{name}-token-0123456789-0123456789-abc" for name in USERS}
 
 
-class UserTokens(Plugin):
+class UserTokens(Plugin, TokenSource):
     """Gives each user the user's own token."""
 
     @hookimpl

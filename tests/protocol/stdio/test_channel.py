@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Toolkit
+from pegboard.plugin import Connection
 from pegboard.types import LOCAL
 from pegboard_plugins.mcp import message_stream
 from tests.protocol.stdio.conftest import New
@@ -33,7 +34,7 @@ def request(request_id: object, method: str, **params: object) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}).encode()
 
 
-class MemoryLine:
+class MemoryLine(Connection):
     """The host's end of a connection whose client sends messages and closes its end."""
 
     peer = "test"

@@ -58,8 +58,7 @@ def check_transports(host: Host) -> Iterator[Finding]:
     for name in names:
         try:
             (transport,) = chosen_transports(host.assembly.transports, [name])
-            if check := getattr(transport, "check", None):
-                check(host)
+            transport.check(host)
         except MCPError as error:
             for problem in getattr(error, "problems", None) or str(error).splitlines():
                 yield Finding("error", str(problem), problem=problem)

@@ -273,7 +273,7 @@ async def _drain(host: Host, serving: asyncio.Task[None], grace: float, number: 
     After SIGTERM, wait first while proxies and clients notice the end, for as long as the transports say.
     """
     transports = chosen_transports(host.assembly.transports, host.config.host.transports)
-    seconds = max(getattr(one, "drain_seconds", 0.0) for one in transports)
+    seconds = max(one.drain_seconds for one in transports)
     if seconds and number == signal.SIGTERM:
         host.stopping = True
         await asyncio.wait((serving,), timeout=seconds)

@@ -6,9 +6,8 @@ import asyncio
 import re
 from abc import abstractmethod
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
-from unittest import SkipTest
 
 from pegboard.plugin.routes import Authenticator
 from pegboard.testing.contracts.contract import Contract, captured_output, rule
@@ -68,10 +67,10 @@ class AuthenticatorContract(Contract[Authenticator]):
     @rule
     async def test_its_attributes_are_valid(self, authenticator: Authenticator) -> None:
         """`only_local` is a reason, `needs_token` a bool and `public_hosts` lists host names."""
-        only_local = getattr(authenticator, "only_local", None)
+        only_local: object = authenticator.only_local
         assert only_local is None or (isinstance(only_local, str) and only_local), f"only_local is {only_local!r}"
-        assert isinstance(getattr(authenticator, "needs_token", True), bool), "needs_token must be a bool"
-        hosts = getattr(authenticator, "public_hosts", ())
+        assert isinstance(authenticator.needs_token, bool), "needs_token must be a bool"
+        hosts: Iterable[object] = authenticator.public_hosts
         assert not isinstance(hosts, str), "public_hosts must be a collection of strings"
         assert all(isinstance(host, str) and host for host in hosts), f"public_hosts is {hosts!r}"
 
@@ -89,12 +88,11 @@ class AuthenticatorContract(Contract[Authenticator]):
     @rule
     async def test_known_callers_are_the_authenticated_ones(self, authenticator: Authenticator) -> None:
         """The host skips `authenticate` for callers that `known_caller` returns."""
-        find = getattr(authenticator, "known_caller", lambda request: None)
         valid = self.credentials()
         altered = [headers for one in valid for headers in self._altered(one)]
         for headers in (*valid, *altered, *self.invalid_credentials(), EMPTY):
             found = await authenticator.authenticate(self.request(headers))
-            known = find(self.request(headers))
+            known = authenticator.known_caller(self.request(headers))
             assert known is None or _summary(known) == _summary(found), f"known_caller returned {known!r}"
 
     @rule
@@ -161,11 +159,8 @@ class AuthenticatorContract(Contract[Authenticator]):
     @rule
     async def test_a_completed_response_keeps_its_status(self, authenticator: Authenticator) -> None:
         """`complete` adds to the challenge of a rejection."""
-        complete = getattr(authenticator, "complete", None)
-        if complete is None:
-            raise SkipTest("the authenticator has no method `complete`")
         for status in (401, 403):
-            found = complete(Response(status, b"body"))
+            found = authenticator.complete(Response(status, b"body"))
             assert isinstance(found, Response), f"complete returned {found!r}"
             assert (found.status, found.body) == (status, b"body"), f"complete changed the response: {found!r}"
 

@@ -81,8 +81,7 @@ class SecretStoreContract(Contract[SecretStore]):
         with captured_output() as told:
             for name in (*self.secrets, "CONTRACT_MISSING"):
                 store.get(name)
-                hint = getattr(store, "hint", None)
-                told.write(str(hint(name)) if callable(hint) else "")
+                told.write(store.hint(name))
             told.write(f"{store!r} {store!s}")
         shown = [name for name, value in self.secrets.items() if value and value.strip() in told.getvalue()]
         assert not shown, f"the values of {shown} were disclosed"
@@ -90,11 +89,8 @@ class SecretStoreContract(Contract[SecretStore]):
     @rule
     def test_its_hint_is_a_text(self, store: SecretStore) -> None:
         """A hint tells the operator how to set a secret."""
-        hint = getattr(store, "hint", None)
-        if hint is None:
-            return
         for name in ("CONTRACT_MISSING", *INVALID_NAMES):
-            said = hint(name)
+            said = store.hint(name)
             assert isinstance(said, str), f"its hint for {name!r} is {said!r}"
             assert said.strip(), f"its hint for {name!r} is empty"
 

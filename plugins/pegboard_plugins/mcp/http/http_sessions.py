@@ -46,7 +46,6 @@ class HttpSessions:
         self._profile = profile
         self.request_ids = ClientRequestIds()
         self._store = store
-        self._update = getattr(store, "update", store.put)  # optional in the contract
         self._events = events
         self._config = config
         self._plain = StreamRetention(events)
@@ -65,8 +64,7 @@ class HttpSessions:
     def on_expired(self, ended: Callable[[str], None]) -> None:
         """Call a function with the id of each session that the store removes for lack of use, if the store tells."""
         self._ended = ended
-        if hasattr(self._store, "on_expired"):
-            self._store.on_expired = ended
+        self._store.on_expired = ended
 
     def end_with(self, host: ProtocolContext) -> None:
         """Cut the calls that still run when the grace period of the host is over."""
@@ -199,7 +197,7 @@ class HttpSessions:
 
     async def _put(self, session: HttpSession) -> None:
         record, session.kept_at = session.record, asyncio.get_running_loop().time()
-        is_kept = await self._update(record)
+        is_kept = await self._store.update(record)
         session.kept = record
         if _is_closed(session):  # meanwhile
             await self._store.remove(session.id)

@@ -6,11 +6,11 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 
-from pegboard.plugin import SessionRecord
+from pegboard.plugin import EventStore, SessionRecord, SessionStore
 from pegboard.types import Caller
 
 
-class MemorySessionStore:
+class MemorySessionStore(SessionStore):
     """A `pegboard.plugin.SessionStore` of limited size.
 
     Args:
@@ -132,7 +132,7 @@ _MESSAGE_OVERHEAD_BYTES = 100
 StreamKey = tuple[str, str]
 
 
-class MemoryEventStore:
+class MemoryEventStore(EventStore):
     """A `pegboard.plugin.EventStore` of limited size. The least recently used events are dropped first.
 
     Args:

@@ -34,7 +34,7 @@ class TestStaticTokensOfThisMachinesUser(TestStaticTokensOfAUser):
     user = None  # type: ignore[assignment]  # the default of the contract
 
 
-class Source:
+class Source(TokenSource):
     """Returns the token of ada."""
 
     given = False

@@ -7,6 +7,7 @@ import itertools
 from typing import Any
 
 from pegboard import FatalToolError, RetryableToolError
+from pegboard.plugin import ErrorAdapter
 from pegboard.testing import ErrorAdapterContract
 from tests.host.testing.contracts.faulty import Faults, Mutants, variant
 
@@ -18,7 +19,7 @@ class LibraryError(Exception):
         super().__init__(f"failed at {url}")
 
 
-class Adapter:
+class Adapter(ErrorAdapter):
     """The adapter that the contract makes in another process, too."""
 
     slug: Any = "library"

@@ -56,7 +56,7 @@ class TestWorkerTokens(AuthenticatorContract):
         return [mint(SECRET, -3600), mint("other" * 9, 60)]
 
 
-class Sound:
+class Sound(Authenticator):
     """Admits ada by a token."""
 
     policy: Any = "mcp"
@@ -114,7 +114,7 @@ AUTHENTICATORS: Faults = [
 ]
 
 
-class Signed:
+class Signed(Authenticator):
     """Admits users whose name is signed."""
 
     policy = "mcp"

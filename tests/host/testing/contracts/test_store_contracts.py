@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pegboard.plugin import SecretStore, SessionStore
+from pegboard.plugin import SecretStore, SessionStore, WritableSecretStore
 from pegboard.testing import (
     EventStoreContract,
     SecretStoreContract,
@@ -119,7 +119,7 @@ EVENTS: Faults = [
 ]
 
 
-class Secrets:
+class Secrets(WritableSecretStore):
     name: Any = "store"
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ class MortalConfig(PluginConfig):
     leave: bool = False
 
 
-class MortalTransport:
+class MortalTransport(Transport):
     """Listens until somebody connects."""
 
     name = "acme_mortal"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, Transport, TransportContext, TransportError, hookimpl
+from pegboard.plugin import Connection, Plugin, Transport, TransportContext, TransportError, hookimpl
 
 
 class UnixConfig(PluginConfig):
@@ -16,7 +16,7 @@ class UnixConfig(PluginConfig):
     socket: Path
 
 
-class UnixConnection:
+class UnixConnection(Connection):
     """One client."""
 
     def __init__(self, writer: asyncio.StreamWriter, path: Path) -> None:
@@ -35,7 +35,7 @@ class UnixConnection:
         self._writer.close()
 
 
-class UnixTransport:
+class UnixTransport(Transport):
     """Listens until it is cancelled."""
 
     name = "acme_unix"
