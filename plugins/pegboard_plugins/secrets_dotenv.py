@@ -79,7 +79,7 @@ class DotenvStore(WritableSecretStore):
         self._file = None if file is None else Path(file)
         self._named = named
         self._unread = unread
-        self.files_read: list[Path] = []
+        self.files_read: list[str] = []
 
     def get(self, name: str) -> str | None:
         """Return the value of a key."""
@@ -171,7 +171,7 @@ class DotenvStore(WritableSecretStore):
                 logger.warning("%s: %s. Change its owner or permissions", path, risk)
             from dotenv import dotenv_values
 
-            self.files_read.append(path)
+            self.files_read.append(str(path))
             return dotenv_values(stream=file, interpolate=False)  # secrets may contain ${...}
 
 

@@ -61,7 +61,7 @@ class FileStore(WritableSecretStore):
 
     def __init__(self, directory: str | None = None) -> None:
         self._directory = None if directory is None else Path(directory)
-        self.files_read: list[Path] = []
+        self.files_read: list[str] = []
 
     def get(self, name: str) -> str | None:
         """Return the content of the file that `NAME_FILE` names, or of the file in the folder."""
@@ -74,7 +74,7 @@ class FileStore(WritableSecretStore):
     def _read(self, path: Path, called: str) -> str | None:
         value = _read(path, called)
         if value is not None:
-            self.files_read.append(path)
+            self.files_read.append(str(path))
         return value
 
     def hint(self, name: str) -> str:

@@ -26,7 +26,7 @@ def changed_keys(before: HostConfig, now: HostConfig, path: KeyPath) -> list[str
 def files_behind(plugin: LoadedPlugin) -> list[str]:
     """Return the files that the contributions of a plugin have read: secrets and locks."""
     given = (one for contributions in plugin.contributions.values() for one in contributions)
-    return [*dict.fromkeys(str(file) for one in given if isinstance(one, _READERS) for file in one.files_read)]
+    return [*dict.fromkeys(file for one in given if isinstance(one, _READERS) for file in one.files_read)]
 
 
 def changed_files(plugin: LoadedPlugin) -> list[str]:

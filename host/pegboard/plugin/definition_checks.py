@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pegboard.records import NamedTuple
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CatalogueItem: TypeAlias = Tool | Resource | ResourceTemplate | Prompt
 """An item as clients see it."""
@@ -41,10 +38,10 @@ class DefinitionCheck(ABC):
     """A check of definitions. Its methods may run in any thread and must not block.
 
     Attributes:
-        files_read: the files that the check has read. A reload loads its plugin again if one of them has changed.
+        files_read: the paths of files that the check read. A reload loads its plugin again if one of them has changed.
     """
 
-    files_read: Sequence[Path] = ()
+    files_read: Sequence[str] = ()
 
     @abstractmethod
     def rejection(self, definition: CheckedDefinition) -> str | None:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class SecretStore(ABC):
@@ -15,12 +11,12 @@ class SecretStore(ABC):
 
     Attributes:
         name: the name of the store in messages.
-        files_read: the files that the store has read. The host logs their paths when it starts, and a reload loads the
-            plugin again if one of them has changed.
+        files_read: the paths of files that the store read. The host logs them when it starts, and a
+            reload loads the plugin again if one of the files has changed.
     """
 
     name: str
-    files_read: Sequence[Path] = ()
+    files_read: Sequence[str] = ()
 
     @abstractmethod
     def get(self, name: str) -> str | None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pegboard.records import NamedTuple
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _ignore(remark: str) -> None:
@@ -50,10 +47,10 @@ class ToolkitLoader(ABC):
     """Loads toolkits in another way than by an import in this process at the start of the host.
 
     Attributes:
-        files_read: the files that the loader has read. A reload loads its plugin again if one of them has changed.
+        files_read: the paths of files that the loader read. A reload loads its plugin again if one of them has changed.
     """
 
-    files_read: Sequence[Path] = ()
+    files_read: Sequence[str] = ()
 
     @abstractmethod
     def load(self, toolkit: FoundToolkit) -> Any | None:

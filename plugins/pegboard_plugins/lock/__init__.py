@@ -114,7 +114,7 @@ class LockCheck(Middleware, DefinitionCheck):
     def __init__(self, lock: CatalogueLock, path: Path) -> None:
         self._lock = lock
         self._path = path
-        self.files_read = [path]
+        self.files_read = [str(path)]
         self._owners: set[str] = set()
         self._rejected: set[tuple[ItemKind, str]] = set()
 

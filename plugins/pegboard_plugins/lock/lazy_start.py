@@ -52,7 +52,7 @@ class LazyStart(Middleware, ToolkitLoader):
 
     def __init__(self, lock: CatalogueLock, path: Path, names: Sequence[str], seconds: float) -> None:
         self._lock = lock
-        self.files_read = [path]
+        self.files_read = [str(path)]
         self._names = names
         self._seconds = seconds
         self._imports: list[_LateImport] = []

@@ -68,7 +68,7 @@ def _state_mode(folder: Path) -> Iterator[Finding]:
 def check_file_modes(host: Host) -> Iterator[Finding]:
     """Report files of secrets that other users can read, and a configuration or lock that other users can change."""
     stores = contributions_of(host.report.plugins, register_secret_stores)
-    for read in {str(file) for _, store in stores for file in store.files_read}:
+    for read in {file for _, store in stores for file in store.files_read}:
         yield from _private(Path(read), "the file of secrets", stat.S_IRUSR | stat.S_IWUSR)
     refused = [Path(problem.file) for problem in host.config.problems if problem.file]
     for file in {path.absolute() for path in (host.config.file, *refused) if path is not None}:

@@ -76,7 +76,7 @@ def _is_third_party(origin: Origin) -> bool:
 def files_read(host: Host) -> list[str]:
     """Return the files that a loaded host has read: its configuration and files of secrets."""
     stores = [store for _, store in contributions_of(host.report.plugins, register_secret_stores)]
-    read = [str(file) for store in stores for file in store.files_read]
+    read = [file for store in stores for file in store.files_read]
     return [str(host.config.file or "no configuration file"), *read]
 
 

@@ -119,7 +119,7 @@ EVENTS: Faults = [
 ]
 
 
-class Secrets(WritableSecretStore):
+class Secrets(SecretStore):
     name: Any = "store"
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ SECRETS: Faults = [
 ]
 
 
-class Writable(Secrets):
+class Writable(Secrets, WritableSecretStore):
     """A store that accepts some names."""
 
     def set(self, name: str, value: str) -> str:
