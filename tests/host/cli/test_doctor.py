@@ -145,7 +145,7 @@ def test_too_many_tools_and_a_slow_import_are_found(pegboard: Command) -> None:
 
 def test_a_store_that_cannot_be_opened_is_found(pegboard: Command) -> None:
     store = (
-        "from pegboard.plugin import Plugin, hookimpl\nclass Broken:\n    name = 'broken'\n"
+        "from pegboard.plugin import Plugin, SecretStore, hookimpl\nclass Broken(SecretStore):\n    name = 'broken'\n"
         "    def get(self, name):\n        raise OSError('the disk is away')\n"
         "class P(Plugin):\n    @hookimpl\n    def register_secret_stores(self):\n        return [Broken()]\n"
     )

@@ -9,21 +9,21 @@ import pytest
 from aiohttp import ClientSession
 
 from pegboard import Host
-from pegboard.plugin import Plugin, TransportContext, hookimpl
+from pegboard.plugin import Plugin, Transport, TransportContext, hookimpl
 from pegboard.runtime import supervisor
 from tests.support.peer import WAIT
 
 BEGUN, FAIL, REOPEN = "begun", "fail", "reopen"
 
 
-class MortalPlugin(Plugin):
+class MortalPlugin(Plugin, Transport):
     """A transport that fails once, and opens again when the test says so."""
 
     name = "mortal"
     steps: dict[str, asyncio.Event]
 
     @hookimpl
-    def register_transports(self) -> list[MortalPlugin]:
+    def register_transports(self) -> list[Transport]:
         return [self]
 
     async def run(self, host: TransportContext) -> None:
