@@ -76,7 +76,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         )
         for name in ("call_log", "call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
     },
-    "fair_limit": ("host/pegboard/routing/fair_limit.py", ["host/routing/test_fair_limit"]),
+    "fair_limit": ("plugins/pegboard_plugins/support/fair_limit.py", ["plugins/support/test_fair_limit"]),
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
     **{
         f"resource_server.{name}": (

@@ -50,7 +50,6 @@ _HOMES = {
     "schemas.subschemas": "map_subschemas subschemas",
     "routing.bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "routing.browser_pages": "PAGE_HEADERS browser_page foreign_page message_page own_page",
-    "routing.fair_limit": "FairLimit peer_network",
     "routing.first_step": "begin in_task",
     "routing.refusal_log": "RefusalLog fingerprint",
     "secrets.redaction": "redact_logs redacted redacted_data",

@@ -212,10 +212,6 @@ from pegboard.routing.browser_pages import (
     message_page,
     own_page,
 )
-from pegboard.routing.fair_limit import (
-    FairLimit,
-    peer_network,
-)
 from pegboard.routing.first_step import (
     begin,
     in_task,
@@ -294,7 +290,6 @@ __all__ = [
     "ErrorAdapter",
     "EventStore",
     "Extension",
-    "FairLimit",
     "FoundFile",
     "FoundToolkit",
     "FromEnvironment",
@@ -416,7 +411,6 @@ __all__ = [
     "others_can_change",
     "own_page",
     "owner_of_port",
-    "peer_network",
     "pydantic",
     "read_lock",
     "redact_logs",

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from pegboard.client import AiohttpExchange, HttpExchange, JsonRequests, LoginFailedError, names_this_machine
-from pegboard.plugin import FairLimit, ProtocolContext, decode, encode, peer_network
+from pegboard.plugin import ProtocolContext, decode, encode
 from pegboard.types import Request, Response
 from pegboard_plugins.login.login_signing import CLIENT_KIND
+from pegboard_plugins.support.fair_limit import FairLimit, peer_network
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.login_settings import LoginConfig

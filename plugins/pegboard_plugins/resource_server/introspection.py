@@ -13,7 +13,6 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
-from pegboard.plugin import FairLimit
 from pegboard_plugins.resource_server.claims import (
     MAX_TIMESTAMP_SECONDS,
     CheckUnavailableError,
@@ -25,6 +24,7 @@ from pegboard_plugins.resource_server.claims import (
 )
 from pegboard_plugins.resource_server.documents import FetchError, discover, fetch
 from pegboard_plugins.resource_server.settings import canonical_url
+from pegboard_plugins.support.fair_limit import FairLimit
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig

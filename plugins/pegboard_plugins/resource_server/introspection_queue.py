@@ -11,9 +11,9 @@ from collections.abc import Hashable, Sequence
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
-from pegboard.plugin import peer_network
 from pegboard_plugins.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
 from pegboard_plugins.resource_server.introspection import Introspector
+from pegboard_plugins.support.fair_limit import peer_network
 
 MAX_ASKED = 1000
 """The number of unknown tokens that may wait for a response at once."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.routing.fair_limit import FairLimit, peer_network
+from pegboard_plugins.support.fair_limit import FairLimit, peer_network
 
 
 async def test_peers_get_places_in_turn() -> None:
