@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import calls, client_calls, data, imports, lazy, lists, locked, machine, memory, promises, report, start
+from benchmarks import calls, client_calls, data, imports, lists, machine, memory, promises, report, start
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.document import Document, revision, text
@@ -32,8 +32,6 @@ SCENARIOS = {
         memory,
         calls,
         lists,
-        locked,
-        lazy,
         http_calls,
         auth,
         http_lists,
@@ -94,10 +92,10 @@ def _continued(new: Document, old: Document) -> Document:
 def _measure(document: Document, contenders: Contenders, options: argparse.Namespace) -> list[str]:
     """Measure the scenarios that the document lacks, and write it after each. Return the scenarios that failed."""
     method, failed = document.method, []
-    theirs, ours = (None, None) if options.no_pin else machine.halves()
+    cpus = None if options.no_pin else machine.one_processor()
     names = tuple(name for name in options.contenders if name not in document.missing)
-    bench = Bench(contenders, document.results, names, method["rounds"], method["seconds"], theirs)
-    with machine.own_processors(ours):
+    with machine.own_processors(cpus):
+        bench = Bench(contenders, document.results, names, method["rounds"], method["seconds"], cpus)
         for number, scenario in enumerate(options.only, 1):
             place = f"scenario {number} of {len(options.only)}, {scenario}"
             if scenario in document.scenarios:
@@ -123,8 +121,10 @@ def _show(document: Document, *, as_json: bool) -> None:
     for table in report.tables(document.results):
         print(f"\n{table}")
     print()
-    for line in promises.lines(document.results) + [f"warning: {warning}" for warning in document.warnings()]:
-        print(line)
+    for promise in promises.of(document.results):
+        print(promises.line(promise))
+    for warning in document.warnings():
+        print(f"warning: {warning}")
 
 
 def _versions(contenders: Contenders, names: Sequence[str]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:

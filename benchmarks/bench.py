@@ -1,16 +1,27 @@
-"""The common part of all scenarios: rounds, durations, processors, and the first messages to a server."""
+"""The common part of all scenarios: rounds, bursts, durations, processors, and the first messages to a server."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Final, TypeAlias
 
 from benchmarks.contenders import Contender, Contenders
 from benchmarks.http.server import HttpServer
+from benchmarks.machine import Pace
 from benchmarks.messages import MODERN, handshake, request, result_of
 from benchmarks.process import Server
 from benchmarks.results import Results
+
+BURSTS: Final = 8
+"""The bursts of a round, if a scenario does not say otherwise."""
+Burst: TypeAlias = Callable[[], Mapping[str, float]]
+"""Measures once for a short time. Returns the metrics."""
+Bursts: TypeAlias = Mapping[tuple[str, str], Burst]
+"""Bursts by case and row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +32,10 @@ class Bench:
         contenders: makes contenders.
         results: receives the measured values.
         names: the contenders to measure.
-        rounds: the number of rounds, in which contenders take turns.
-        seconds: the approximate duration of one measurement of calls.
+        rounds: the number of rounds, each with new processes.
+        seconds: the approximate duration of one measurement of calls in a round.
         cpus: the processors for servers; None for all.
+        pace: the speed of the processor.
     """
 
     contenders: Contenders
@@ -32,23 +44,55 @@ class Bench:
     rounds: int
     seconds: float
     cpus: set[int] | None
+    pace: Pace = field(default_factory=Pace)
 
-    def turns(
-        self, what: str, names: Iterable[str], most: int | None = None, era: str | None = None
-    ) -> Iterator[Contender]:
-        """Yield the contenders of each round, such as A B C A B C. Print the name of the measurement.
+    @property
+    def burst_seconds(self) -> float:
+        """The approximate duration of one burst of calls."""
+        return self.seconds / BURSTS
+
+    def turns(self, what: str, names: Iterable[str]) -> Iterator[Contender]:
+        """Yield the contenders of each round, such as A B C A B C. Print the name of the measurement."""
+        for contenders in self._rounds(what, names, self.rounds):
+            yield from contenders
+
+    def measure(
+        self,
+        scenario: str,
+        names: Iterable[str],
+        prepare: Callable[[Contender], AbstractContextManager[Bursts]],
+        *,
+        what: str = "",
+        bursts: int = BURSTS,
+        most: int | None = None,
+    ) -> None:
+        """Measure contenders whose bursts take turns in each case, such as A B C A B C. Add the medians of each round.
 
         Args:
-            what: the name of the measurement.
+            scenario: the scenario.
             names: the contenders that can be measured.
+            prepare: starts and warms a contender for one round, and returns its bursts.
+            what: what is measured, if a scenario has several measurements.
+            bursts: the number of bursts of a row in a round.
             most: the maximum number of rounds; None for no maximum.
-            era: the measured era, whose contenders are yielded; None for all contenders.
         """
-        print(f"benchmarks: {what}", file=sys.stderr, flush=True)
+        for contenders in self._rounds(f"{scenario} {what}".rstrip(), names, min(self.rounds, most or self.rounds)):
+            with ExitStack() as started:
+                cases: dict[str, dict[str, Burst]] = {}
+                for contender in contenders:
+                    for (case, row), burst in started.enter_context(prepare(contender)).items():
+                        cases.setdefault(case, {})[row] = burst
+                for case, rows in cases.items():
+                    taken = [{row: self.pace.steady(burst) for row, burst in rows.items()} for _ in range(bursts)]
+                    for row in rows:
+                        medians = {metric: median(turn[row][metric] for turn in taken) for metric in taken[0][row]}
+                        self.results.add(scenario, case, row, **medians)
+
+    def _rounds(self, what: str, names: Iterable[str], rounds: int) -> Iterator[list[Contender]]:
         chosen = [self.contenders.get(name) for name in names if name in self.names]
-        chosen = [contender for contender in chosen if era is None or era in contender.eras]
-        for _ in range(min(self.rounds, most or self.rounds)):
-            yield from chosen
+        for number in range(1, rounds + 1):
+            print(f"benchmarks: {what}, round {number} of {rounds}", file=sys.stderr, flush=True)
+            yield chosen
 
     def start(self, contender: Contender, more_tools: int = 0) -> Server:
         """Start a contender."""

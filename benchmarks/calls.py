@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from statistics import quantiles
 
-from benchmarks.bench import Bench, open_conversation
-from benchmarks.contenders import SERVERS
-from benchmarks.messages import ERAS, additions, check_additions
+from benchmarks.bench import Bench, Burst, Bursts, open_conversation
+from benchmarks.contenders import SERVERS, Contender
+from benchmarks.messages import additions, check_additions
 from benchmarks.process import Server
 
 NAME = "call"
@@ -16,21 +18,25 @@ MODES = ("sequential", "pipelined")
 DEPTH = 100
 """The number of pipelined requests that are written at once. In both eras they fit the buffer of a pipe."""
 
-_WARM_UP = 3 * DEPTH
-
 
 def run(bench: Bench) -> None:
     """Measure."""
-    for era in ERAS:
-        for contender in bench.turns(f"{NAME} {era}", SERVERS, era=era):
-            with bench.start(contender) as server:
+
+    @contextmanager
+    def prepare(contender: Contender) -> Iterator[Bursts]:
+        bursts: dict[tuple[str, str], Burst] = {}
+        with ExitStack() as started:
+            for era in contender.eras:
+                server = started.enter_context(bench.start(contender))
                 open_conversation(server, era)
                 for tool, name in contender.tools.items():
-                    caller = Caller(server, era, name)
-                    caller.warm_up()
                     for mode in MODES:
-                        metrics = caller.measure(mode, bench.seconds)
-                        bench.results.add(NAME, f"{era} {tool} {mode}", contender.name, **metrics)
+                        caller = Caller(server, era, name, mode)
+                        count = caller.count_in(bench.burst_seconds)
+                        bursts[f"{era} {tool} {mode}", contender.name] = partial(caller.call, count)
+            yield bursts
+
+    bench.measure(NAME, SERVERS, prepare)
 
 
 class Caller:
@@ -38,54 +44,39 @@ class Caller:
 
     _next_id = 1
 
-    def __init__(self, server: Server, era: str, tool: str) -> None:
+    def __init__(self, server: Server, era: str, tool: str, mode: str = MODES[1]) -> None:
         self._server = server
         self._era = era
         self._tool = tool
-        self._seconds_per_call = dict.fromkeys(MODES, 1e-3)
+        self._depth = DEPTH if mode == MODES[1] else 1
 
-    def warm_up(self) -> None:
-        """Call until caches are filled, and measure the duration of a call."""
-        for mode in MODES:
-            self._timed(mode, _WARM_UP)
-            self._seconds_per_call[mode] = 1 / self._timed(mode, _WARM_UP)["per_second"]
+    def count_in(self, seconds: float) -> int:
+        """Warm the server. Return the number of calls that take about so many seconds, 20 or more."""
+        self.call(2 * DEPTH)
+        count = self.call(2 * DEPTH)["per_second"] * seconds
+        return max(round(count / self._depth), 20 // self._depth, 1) * self._depth
 
-    def measure(self, mode: str, seconds: float) -> dict[str, float]:
-        """Call for about `seconds`. Return calls per second, CPU microseconds per call and latencies in ms."""
-        count = round(seconds / self._seconds_per_call[mode] / DEPTH) * DEPTH
-        return self._timed(mode, min(max(count, 2 * DEPTH), 50_000))
-
-    def load(self, count: int) -> None:
-        """Send pipelined calls."""
-        self._timed("pipelined", count)
-
-    def _timed(self, mode: str, count: int) -> dict[str, float]:
+    def call(self, count: int) -> dict[str, float]:
+        """Call. Return calls per second, CPU microseconds per call, and latencies in ms if calls are sequential."""
         first, Caller._next_id = Caller._next_id, Caller._next_id + count
         requests = additions(self._era, self._tool, first, count)
-        gc.collect()
-        gc.disable()
-        try:
-            cpu, started = self._server.cpu_seconds(), time.perf_counter()
-            answers, latencies = self._sequential(requests) if mode == "sequential" else self._pipelined(requests)
-            wall, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
-        finally:
-            gc.enable()
+        batches = [b"".join(requests[start : start + self._depth]) for start in range(0, count, self._depth)]
+        (answers, latencies), wall, cpu = self._server.timed(partial(self._exchange, batches))
         check_additions(b"".join(answers).splitlines(), first, count)
         metrics = {"per_second": count / wall, "cpu_us": cpu / count * 1e6}
-        if latencies:
-            cuts = quantiles(latencies, n=100)
-            metrics |= {"p50_ms": cuts[49] * 1e3, "p99_ms": cuts[98] * 1e3}
-        return metrics
+        return metrics | (percentiles(latencies) if self._depth == 1 else {})
 
-    def _sequential(self, requests: list[bytes]) -> tuple[list[bytes], list[float]]:
+    def _exchange(self, batches: list[bytes]) -> tuple[list[bytes], list[float]]:
         answers, latencies = [], []
-        exchange, clock = self._server.exchange, time.perf_counter
-        for request in requests:
+        exchange, clock, depth = self._server.exchange, time.perf_counter, self._depth
+        for batch in batches:
             started = clock()
-            answers.append(exchange(request, 1))
+            answers.append(exchange(batch, depth))
             latencies.append(clock() - started)
         return answers, latencies
 
-    def _pipelined(self, requests: list[bytes]) -> tuple[list[bytes], list[float]]:
-        batches = [b"".join(requests[start : start + DEPTH]) for start in range(0, len(requests), DEPTH)]
-        return [self._server.exchange(batch, DEPTH) for batch in batches], []
+
+def percentiles(latencies: Sequence[float]) -> dict[str, float]:
+    """Return the median and the 99th percentile of latencies in seconds, as ms."""
+    cuts = quantiles(latencies, n=100)
+    return {f"p{percent}_ms": cuts[percent - 1] * 1e3 for percent in (50, 99)}

@@ -15,6 +15,7 @@ from benchmarks.messages import ERAS, LEGACY
 PEGBOARD: Final = "pegboard"
 PEGBOARD_FILES: Final = "pegboard+files"
 PEGBOARD_UVLOOP: Final = "pegboard+uvloop"
+PEGBOARD_PUBLIC: Final = "pegboard+public"
 SDK: Final = "mcp"
 SDK_STATELESS: Final = "mcp+stateless"
 SDK_FAST: Final = "mcp+fast"
@@ -29,7 +30,7 @@ PEERS: Final = (SDK, SDK_1, FASTMCP, ARCADE)
 """Other frameworks for servers."""
 SERVERS: Final = (PEGBOARD, *PEERS, FLOOR, FLOOR_TASKS)
 """The contenders that serve the tools of the benchmarks over stdio."""
-HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, *PEERS, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
+HTTP_SERVERS: Final = (PEGBOARD, PEGBOARD_UVLOOP, PEGBOARD_PUBLIC, *PEERS, SDK_STATELESS, SDK_FAST, FLOOR, FLOOR_UVLOOP)
 """The contenders that serve the tools of the benchmarks over HTTP."""
 CLIENTS: Final = {PEGBOARD: "pegboard", SDK: "sdk", FASTMCP: "fastmcp"}
 """The contenders with a measured client, each with the name of its program."""
@@ -147,9 +148,17 @@ class Contenders:
         environment = self._bench(uvloop)
         tools = {tool: f"bench_{tool}" for tool in _TOOLS}
         imports = {"pegboard": "import pegboard", "Toolkit": "from pegboard import Toolkit"}
-        command = environment.command("pegboard")
+        installed = (environment.command("pegboard"),)
+        command = _script(environment, "public_aiohttp.py") if name == PEGBOARD_PUBLIC else installed
         return Contender(
-            name, environment, (command, "stdio"), (command, "serve"), uvloop, tools, "bench_records", imports=imports
+            name,
+            environment,
+            (*command, "stdio"),
+            (*command, "serve"),
+            uvloop,
+            tools,
+            "bench_records",
+            imports=imports,
         )
 
     def _peer(self, name: str) -> Contender:

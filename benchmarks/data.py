@@ -10,7 +10,7 @@ from benchmarks.bench import Bench
 from benchmarks.contenders import FLOOR, PEGBOARD
 from benchmarks.environments import HERE
 from benchmarks.process import Server
-from benchmarks.results import Results
+from benchmarks.results import Promise, Results
 
 NAME: Final = "data"
 CORE: Final = "pydantic_core"
@@ -50,10 +50,10 @@ def run(bench: Bench) -> None:
                     bench.results.add(NAME, case(kind, rows), part, cpu_ms=milliseconds)
 
 
-def promises(results: Results) -> Iterator[tuple[bool, str]]:
-    """Return whether each promise is kept, and the promise."""
+def promises(results: Results) -> Iterator[Promise]:
+    """Yield each promise that was measured."""
     limits = [(kind, CORE, limit) for kind, limit in LIMITS.items()]
     for kind, base, limit in (*limits, (MODELS, FLOOR, _MODELS_LIMIT)):
         ratio = results.ratio(NAME, case(kind), PEGBOARD, base, "cpu_ms")
         if ratio:
-            yield ratio <= limit, f"data {case(kind)}: {ratio:.2f} x {base} (within {limit})"
+            yield Promise(f"data {case(kind)}", ratio, limit, f"x {base}")

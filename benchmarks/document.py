@@ -88,7 +88,7 @@ class Document:
             "missing": self.missing,
             "scenarios": runs,
             "warnings": self.warnings(),
-            "promises": promises.lines(self.results),
+            "promises": list(map(promises.line, promises.of(self.results))),
             "results": self.results.as_json(),
             "ratios": report.ratios(self.results),
         }

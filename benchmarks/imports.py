@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
-from benchmarks.bench import Bench
+from benchmarks.bench import Bench, Bursts
 from benchmarks.contenders import PEGBOARD, SDK, Contender
-from benchmarks.process import Server
-from benchmarks.start import BASELINES
+from benchmarks.start import BASELINES, ready
 
 NAME: Final = "import"
 CASE: Final = "python -c"
@@ -15,17 +17,10 @@ CASE: Final = "python -c"
 
 def run(bench: Bench) -> None:
     """Measure."""
-    for contender in bench.turns(NAME, (PEGBOARD, SDK)):
-        codes = dict(contender.imports)
-        if contender.name == PEGBOARD:
-            codes |= BASELINES
-        for what, code in codes.items():
-            _measure(bench, contender, what, code)
 
+    @contextmanager
+    def prepare(contender: Contender) -> Iterator[Bursts]:
+        codes = dict(contender.imports) | (BASELINES if contender.name == PEGBOARD else {})
+        yield {(CASE, what): partial(ready, bench, contender, code) for what, code in codes.items()}
 
-def _measure(bench: Bench, contender: Contender, what: str, code: str) -> None:
-    with Server(contender.python(code), contender.environ(), bench.cpus) as server:
-        server.wait_for_line()
-        wall, cpu = server.age_seconds(), server.cpu_seconds()
-        now, _ = server.memory_mib()
-    bench.results.add(NAME, CASE, what, wall_ms=wall * 1e3, cpu_ms=cpu * 1e3, rss_mib=now)
+    bench.measure(NAME, (PEGBOARD, SDK), prepare)

@@ -22,6 +22,6 @@ def run(bench: Bench) -> None:
             metrics = {"rest_mib": server.memory_mib()[0]}
             for metric in ("after_mib", "after_twice_mib") if contender.tools else ():
                 for tool in ("add", "add_thread"):
-                    Caller(server, LEGACY, contender.tools[tool]).load(CALLS // 2)
+                    Caller(server, LEGACY, contender.tools[tool]).call(CALLS // 2)
                 metrics[metric], metrics["peak_mib"] = server.memory_mib()
         bench.results.add(NAME, CASE, contender.name, **metrics)

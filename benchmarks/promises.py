@@ -1,106 +1,184 @@
-"""The promises of the project about speed, each with the measured value. Ratios are ratios of medians."""
+"""The promises of the project about speed and memory, each with its values and the best other framework."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
-from benchmarks import calls, client_calls, data, lazy, lists, locked, memory, start
-from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
-from benchmarks.http import mounted_calls
-from benchmarks.http import promises as http_promises
-from benchmarks.messages import ERAS
-from benchmarks.results import Results
+from benchmarks import calls, client_calls, data, lists, memory, start
+from benchmarks.contenders import (
+    FLOOR,
+    FLOOR_UVLOOP,
+    PEERS,
+    PEGBOARD,
+    PEGBOARD_FILES,
+    PEGBOARD_PUBLIC,
+    PEGBOARD_UVLOOP,
+    SDK,
+    SDK_FAST,
+    SDK_STATELESS,
+)
+from benchmarks.http import auth, mounted_calls
+from benchmarks.http import calls as http_calls
+from benchmarks.http import lists as http_lists
+from benchmarks.http import memory as http_memory
+from benchmarks.messages import ERAS, LEGACY, MODERN
+from benchmarks.results import Promise, Results
 
-_START: Final = 1.35
-"""The most CPU time of a start, relative to the import of pydantic with the definition of one model."""
+EARLY: Final = {MODERN: 1.2, LEGACY: 1.35}
+"""The most CPU time of a call over HTTP relative to the floor, by era."""
+PUBLIC: Final = {MODERN: 1.6, LEGACY: 1.8}
+"""The same without the private attributes of aiohttp, by which requests begin before its task."""
+START: Final = 1.9
+"""The most CPU time of a start without toolkits or with a lazy lock, relative to `import pydantic` and one model."""
+START_WITH_FILES: Final = 1.8
+STDIO: Final = 3.0
+"""The most CPU time of a pipelined call over stdio relative to the floor."""
+A_THIRD: Final = 1 / 3
+LIST: Final = 2.0
+SAME: Final = 1.15
+"""The ratio below which two costs count as equal."""
+TOKEN: Final = 1.25
+STREAM: Final = 1.3
+_HOP: Final = "add_thread"
 
 
-def lines(results: Results) -> list[str]:
-    """Return a line for each promise that was measured."""
-    found = [*http_promises.lines(results), *mounted_calls.promises(results), *data.promises(results)]
-    others = [f"{_kept(kept)} {promise}" for kept, promise in found]
-    return [
-        *_start(results),
-        *_memory(results),
-        *_calls(results),
-        *_lists(results),
-        *_locks(results),
-        *_lazy(results),
-        *others,
-        *_clients(results),
+class Value(NamedTuple):
+    """The place of a value in the results."""
+
+    scenario: str
+    case: str
+    contender: str
+    metric: str
+
+
+def of(results: Results) -> list[Promise]:
+    """Return the promises that were measured."""
+    relative = [
+        promise
+        for ours, base, limit in (*_starts(), *_calls(results), *_auth(results), *_lists())
+        for promise in _relative(results, ours, base, limit)
     ]
+    return [*relative, *_absolute(results), *_added(results), *data.promises(results)]
 
 
-def _start(results: Results) -> Iterator[str]:
-    for era in ERAS:
-        for name in (PEGBOARD, PEGBOARD_FILES):
-            wall = results.get(start.NAME, era, name, "wall_ms")
-            ratio = results.ratio(start.NAME, era, name, start.PYDANTIC, "cpu_ms")
-            if wall and ratio:
-                said = _kept(wall.median <= 150 or ratio <= _START)
-                limits = f"(150 ms, {_START} x)"
-                yield f"{said} start of {name}, {era}: {wall.median:.0f} ms, {ratio:.2f} x pydantic {limits}"
+def line(promise: Promise) -> str:
+    """Return a promise as a line of text."""
+    measured, (first, third) = promise.measured, promise.measured.quartiles
+    said = f"{promise.verdict:6} {promise.subject}: {measured.median:.4g} ({first:.4g} to {third:.4g}) {promise.unit}"
+    return f"{said}, at most {promise.limit:.4g}" + (f"; {promise.peer}" if promise.peer else "")
 
 
-def _memory(results: Results) -> Iterator[str]:
-    for name in (PEGBOARD, PEGBOARD_FILES):
-        rest = results.get(memory.NAME, memory.CASE, name, "rest_mib")
-        if rest:
-            yield f"{_kept(rest.median < 37)} memory of {name} at rest: {rest.median:.1f} MiB (under 37)"
-    after = results.get(memory.NAME, memory.CASE, PEGBOARD, "after_mib")
-    twice = results.get(memory.NAME, memory.CASE, PEGBOARD, "after_twice_mib")
-    if after and twice:
-        grown = twice.median - after.median
-        yield f"{_kept(grown < 1)} memory: the second half of the load added {grown:.2f} MiB (under 1)"
+def _starts() -> Iterator[tuple[Value, Value, float]]:
+    for row, case, limit in (
+        *((start.WITHOUT, era, START) for era in ERAS),
+        *((start.LAZY, start.case(size), START) for size in start.SIZES),
+        *((PEGBOARD_FILES, era, START_WITH_FILES) for era in ERAS),
+    ):
+        at = partial(Value, start.NAME, case, metric="cpu_ms")
+        yield at(contender=row), at(contender=start.PYDANTIC), limit
 
 
-def _calls(results: Results) -> Iterator[str]:
+def _calls(results: Results) -> Iterator[tuple[Value, Value, float]]:
     for case in results.cases(calls.NAME):
-        peer = results.ratio(calls.NAME, case, SDK, PEGBOARD, "cpu_us")
-        floors = [results.ratio(calls.NAME, case, PEGBOARD, floor, "cpu_us") for floor in (FLOOR, FLOOR_TASKS)]
-        if peer and None not in floors:
-            shown = " and ".join(f"{floor:.2f}" for floor in floors)
-            yield f"{_kept(peer >= 3)} call {case}: {peer:.1f} times faster than {SDK} (several); x floors: {shown}"
-
-
-def _lists(results: Results) -> Iterator[str]:
-    """Yield the promises about lists, relative to the floor. Both must copy the bytes of each response."""
-    few, many = lists.SIZES
-    for era in ERAS:
-        case = f"{era} {many} tools"
-        ratio = results.ratio(lists.NAME, case, PEGBOARD, FLOOR, "cpu_us")
-        ours, floors = (_growth(results, era, name) for name in (PEGBOARD, FLOOR))
-        if ratio and ours and floors:
-            grown = f"{many} tools cost {ours:.1f} x {few}, on the floor {floors:.1f} x"
-            yield f"{_kept(ratio <= 2)} list {era}: {ratio:.2f} x floor (within 2); {grown}"
-
-
-def _locks(results: Results) -> Iterator[str]:
-    plain, with_lock = (results.get(locked.NAME, locked.CASE, name, "cpu_ms") for name in (PEGBOARD, locked.LOCKED))
-    if plain and with_lock:
-        added = with_lock.minimum - plain.minimum  # other load increases both medians
-        yield f"{_kept(added < 30)} lock: {locked.CASE} are compared in {added:.1f} ms at the start (under 30)"
-
-
-def _lazy(results: Results) -> Iterator[str]:
-    bare, late = (results.get(lazy.NAME, lazy.CASE, name, "cpu_ms") for name in (lazy.WITHOUT, lazy.LAZY))
-    if bare and late:
-        added = late.minimum - bare.minimum  # as above
-        yield f"{_kept(added < 60)} lazy start: {lazy.CASE} are listed in {added:.0f} ms (under 60)"
-
-
-def _growth(results: Results, era: str, name: str) -> float | None:
-    costs = [results.get(lists.NAME, f"{era} {size} tools", name, "cpu_us") for size in lists.SIZES]
-    return costs[1].median / costs[0].median if costs[0] and costs[1] else None
-
-
-def _clients(results: Results) -> Iterator[str]:
+        at = partial(Value, calls.NAME, case, metric="cpu_us")
+        if "pipelined" in case and _HOP not in case:
+            yield at(contender=PEGBOARD), at(contender=FLOOR), STDIO
+        yield at(contender=PEGBOARD), at(contender=SDK), A_THIRD
+    for case in results.cases(http_calls.NAME):
+        era, tool, _ = case.split()
+        at = partial(Value, http_calls.NAME, case, metric="cpu_us")
+        for row, floor, limits in (
+            (PEGBOARD, FLOOR, EARLY),
+            (PEGBOARD_UVLOOP, FLOOR_UVLOOP, EARLY),
+            (PEGBOARD_PUBLIC, FLOOR, PUBLIC),
+        ):
+            if tool != _HOP:
+                yield at(contender=row), at(contender=floor), limits[era]
     for case in results.cases(client_calls.NAME):
-        peer = results.ratio(client_calls.NAME, case, SDK, PEGBOARD, "cpu_us")
-        if peer:
-            yield f"{_kept(peer >= 3)} client {case}: {peer:.1f} times faster than that of {SDK} (3)"
+        at = partial(Value, client_calls.NAME, case, metric="cpu_us")
+        yield at(contender=PEGBOARD), at(contender=SDK), A_THIRD
 
 
-def _kept(kept: bool) -> str:
-    return "kept  " if kept else "BROKEN"
+def _auth(results: Results) -> Iterator[tuple[Value, Value, float]]:
+    for case in results.cases(auth.NAME):
+        at = partial(Value, auth.NAME, case, metric="cpu_us")
+        for row in results.contenders(auth.NAME, case):
+            if row not in (auth.OPEN, FLOOR):
+                yield at(contender=row), at(contender=auth.OPEN), TOKEN
+    for concurrency in http_calls.CONCURRENCIES:
+        modern, worker = (http_calls.case(era, auth.TOOL, concurrency) for era in (MODERN, auth.WORKER))
+        yield Value(auth.NAME, worker, auth.WORKER, "cpu_us"), Value(auth.NAME, modern, auth.OPEN, "cpu_us"), TOKEN
+
+
+def _lists() -> Iterator[tuple[Value, Value, float]]:
+    few, some, many = map(http_lists.tools, http_lists.SIZES)
+    for era in ERAS:
+        at = partial(Value, lists.NAME, lists.case(era, lists.SIZES[-1]), metric="cpu_us")
+        yield at(contender=PEGBOARD), at(contender=FLOOR), LIST
+        for metric, base, other in (
+            ("page_us", few, http_lists.PAGED),
+            ("page_us", some, many),
+            ("call_us", few, some),
+            ("call_us", few, many),
+        ):
+            ours, theirs = (Value(http_lists.NAME, http_lists.case(era, at), PEGBOARD, metric) for at in (other, base))
+            yield ours, theirs, SAME
+
+
+def _absolute(results: Results) -> Iterator[Promise]:
+    for value, limit in (
+        *((Value(memory.NAME, memory.CASE, name, "rest_mib"), 37) for name in (PEGBOARD, PEGBOARD_FILES)),
+        *((Value(http_memory.NAME, http_memory.SESSIONS, name, "each_kib"), 2) for name in (PEGBOARD, PEGBOARD_UVLOOP)),
+    ):
+        measured = results.get(*value)
+        if measured:
+            unit = {"mib": "MiB", "kib": "KiB"}[value.metric.rpartition("_")[2]]
+            yield Promise(_subject(value), measured, limit, unit, _peer(results, value))
+    for name, floor in ((PEGBOARD, FLOOR), (PEGBOARD_UVLOOP, FLOOR_UVLOOP)):
+        at = partial(Value, http_memory.NAME, http_memory.STREAMS, metric="each_kib")
+        yield from _relative(results, at(contender=name), at(contender=floor), STREAM)
+
+
+def _added(results: Results) -> Iterator[Promise]:
+    """Yield the promises about differences."""
+    at = partial(Value, memory.NAME, memory.CASE, PEGBOARD)
+    starts = partial(Value, start.NAME, start.case(start.SIZES[-1]), metric="cpu_ms")
+    mounts = [partial(Value, mounted_calls.NAME, mounted_calls.case(era), metric="cpu_us") for era in ERAS]
+    for more, base, limit, unit in (
+        (at("after_twice_mib"), at("after_mib"), 1, "MiB more than after half of the calls"),
+        (starts(contender=start.LOCKED), starts(contender=PEGBOARD), 30, "ms more than without --locked"),
+        *(
+            (mount(contender=mounted_calls.MOUNTED), mount(contender=PEGBOARD), 300, "µs more than the host's own")
+            for mount in mounts
+        ),
+    ):
+        ours, theirs = results.get(*more), results.get(*base)
+        if ours and theirs:
+            yield Promise(_subject(more), ours.above(theirs), limit, unit)
+
+
+def _relative(results: Results, ours: Value, base: Value, limit: float) -> Iterator[Promise]:
+    measured, divisor = results.get(*ours), results.get(*base)
+    if not measured or not divisor:
+        return
+    same = ours.contender == base.contender
+    named = base.case if same else base.contender if base.case == ours.case else f"{base.contender} of {base.case}"
+    yield Promise(_subject(ours), measured.over(divisor), limit, f"x {named}", _peer(results, ours, base))
+
+
+def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
+    """Return the best other framework and its value. If the base is a case of ours, the base is its same case."""
+    found = []
+    for name in (*PEERS, SDK_STATELESS, SDK_FAST):
+        theirs = results.get(*ours._replace(contender=name))
+        divisor = base and results.get(*(base._replace(contender=name) if base.contender == ours.contender else base))
+        if theirs and (divisor or not base):
+            found.append(((theirs.over(divisor) if divisor else theirs).median, name))
+    return "{1} {0:.3g}".format(*min(found)) if found else ""
+
+
+def _subject(value: Value) -> str:
+    what = " a call" if value.metric == "call_us" else " a page" if value.metric == "page_us" else ""
+    return f"{value.scenario} {value.case}:{what} {value.contender}".replace(":  ", ": ")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchmarks import calls, client_calls, data, imports, lazy, lists, locked, memory, start
+from benchmarks import calls, client_calls, data, imports, lists, memory, start
 from benchmarks.contenders import FASTMCP, FLOOR, FLOOR_UVLOOP, PEGBOARD, SDK, SDK_FAST
-from benchmarks.http import auth
+from benchmarks.http import auth, mounted_calls
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
@@ -26,7 +26,7 @@ class Table:
     Attributes:
         title: the title, before the name of the case.
         columns: the metric of each column, by its header.
-        metric: the metric whose ratios, least and largest values are shown.
+        metric: the metric whose ratios and quartiles are shown.
         bases: the contenders that others are compared with.
     """
 
@@ -75,24 +75,11 @@ TABLES = {
         "cpu_us",
         (FLOOR, SDK),
     ),
-    locked.NAME: Table(
-        "cold start to the first tools/list answer, with and without a lock",
-        {"wall ms": "wall_ms", "CPU ms": "cpu_ms"},
-        "cpu_ms",
-        (PEGBOARD,),
-    ),
-    lazy.NAME: Table(
-        "cold start to the first tools/list answer, with toolkits imported at the start and at their first calls",
-        {"wall ms": "wall_ms", "CPU ms": "cpu_ms"},
-        "cpu_ms",
-        (lazy.WITHOUT,),
-    ),
     http_calls.NAME: Table(
         "tools/call over HTTP",
         {
             "calls/s": "per_second",
             "p50 ms": "p50_ms",
-            "p95 ms": "p95_ms",
             "p99 ms": "p99_ms",
             "CPU us/call": "cpu_us",
         },
@@ -104,6 +91,12 @@ TABLES = {
         {"calls/s": "per_second", "p50 ms": "p50_ms", "p99 ms": "p99_ms", "CPU us/call": "cpu_us"},
         "cpu_us",
         (auth.OPEN, FLOOR),
+    ),
+    mounted_calls.NAME: Table(
+        "tools/call over HTTP of a mounted server's tool",
+        {"calls/s": "per_second", "p50 ms": "p50_ms", "p99 ms": "p99_ms", "CPU us/call": "cpu_us"},
+        "cpu_us",
+        (PEGBOARD,),
     ),
     http_lists.NAME: Table(
         f"tools/list over HTTP (CPU us; calls of add x{http_lists.CONCURRENCY})",
@@ -149,7 +142,8 @@ def ratios(results: Results) -> list[dict[str, Any]]:
     for scenario, table in TABLES.items():
         for case in results.cases(scenario):
             for contender in results.contenders(scenario, case):
-                to = {base: results.ratio(scenario, case, contender, base, table.metric) for base in table.bases}
+                ratios = {base: results.ratio(scenario, case, contender, base, table.metric) for base in table.bases}
+                to = {base: ratio and ratio.median for base, ratio in ratios.items()}
                 found.append(
                     {"scenario": scenario, "case": case, "contender": contender, "metric": table.metric, "to": to}
                 )
@@ -174,16 +168,16 @@ def noise(results: Results) -> list[str]:
 def _table(results: Results, scenario: str, case: str, table: Table) -> str:
     contenders = results.contenders(scenario, case)
     bases = [base for base in table.bases if base in contenders]
-    rows = [["", *table.columns, "min", "max", *(f"x {base}" for base in bases)]]
+    rows = [["", *table.columns, "q1", "q3", *(f"x {base}" for base in bases)]]
     for contender in contenders:
         row = [contender]
         for metric in table.columns.values():
             summary = results.get(scenario, case, contender, metric)
             row.append(_number(summary.median) if summary else "-")
         spread = results.get(scenario, case, contender, table.metric)
-        row += [_number(spread.minimum), _number(spread.maximum)] if spread else ["-", "-"]
+        row += map(_number, spread.quartiles) if spread else ["-", "-"]
         ratios = [results.ratio(scenario, case, contender, base, table.metric) for base in bases]
-        rows.append(row + ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios])
+        rows.append(row + ["-" if ratio is None else f"{ratio.median:.2f}" for ratio in ratios])
     return f"{table.title}: {case}\n{columns(rows)}"
 
 

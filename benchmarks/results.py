@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, quantiles
 from typing import Any, Self
 
 Key = tuple[str, str, str]
@@ -12,17 +12,67 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The values of one metric over the rounds."""
+    """The values of one metric, one for each round."""
 
-    median: float
-    minimum: float
-    maximum: float
     values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median."""
+        return median(self.values)
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """The first and the third quartile."""
+        first, _, third = quantiles(self.values, n=4, method="inclusive") if len(self.values) > 1 else self.values * 3
+        return first, third
 
     @property
     def spread(self) -> float:
         """The largest value divided by the least."""
-        return self.maximum / self.minimum if self.minimum > 0 else 1.0
+        return max(self.values) / min(self.values) if min(self.values) > 0 else 1.0
+
+    def over(self, base: Summary) -> Summary:
+        """Return the ratio to a base in each round that both have. The machine's speed in a round has no effect."""
+        return Summary(tuple(ours / theirs for ours, theirs in zip(self.values, base.values, strict=False)))
+
+    def above(self, base: Summary) -> Summary:
+        """Return the difference to a base in each round."""
+        return Summary(tuple(ours - theirs for ours, theirs in zip(self.values, base.values, strict=False)))
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A promise of the project: the median of a measured value is at most a limit.
+
+    Attributes:
+        subject: what is measured.
+        measured: its values.
+        limit: the limit.
+        unit: the unit of both, such as "MiB" or "x floor".
+        peer: the best other framework and its value in this unit; "" if none was measured.
+    """
+
+    subject: str
+    measured: Summary
+    limit: float
+    unit: str
+    peer: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """True if the promise is kept."""
+        return self.measured.median <= self.limit
+
+    @property
+    def is_ratio(self) -> bool:
+        """True if its values are ratios."""
+        return self.unit.startswith("x ")
+
+    @property
+    def verdict(self) -> str:
+        """The word for people."""
+        return "kept" if self.kept else "BROKEN"
 
 
 @dataclass(slots=True)
@@ -40,7 +90,7 @@ class Results:
     def get(self, scenario: str, case: str, contender: str, metric: str) -> Summary | None:
         """Return one metric, or None if it was not measured."""
         values = self._values.get((scenario, case, contender), {}).get(metric)
-        return Summary(median(values), min(values), max(values), tuple(values)) if values else None
+        return Summary(tuple(values)) if values else None
 
     def cases(self, scenario: str) -> list[str]:
         """Return the cases of a scenario, in the order in which they were measured."""
@@ -50,10 +100,10 @@ class Results:
         """Return the measured contenders of a case."""
         return [contender for name, one, contender in self._values if (name, one) == (scenario, case)]
 
-    def ratio(self, scenario: str, case: str, contender: str, base: str, metric: str) -> float | None:
-        """Return the median of a contender divided by the median of a base, or None."""
+    def ratio(self, scenario: str, case: str, contender: str, base: str, metric: str) -> Summary | None:
+        """Return the values of a contender divided by those of a base, or None."""
         ours, theirs = self.get(scenario, case, contender, metric), self.get(scenario, case, base, metric)
-        return ours.median / theirs.median if ours and theirs and theirs.median else None
+        return ours.over(theirs) if ours and theirs else None
 
     def of(self, scenario: str, metric: str) -> dict[tuple[str, str], Summary]:
         """Return one metric of a whole scenario, by case and contender."""
@@ -71,11 +121,7 @@ class Results:
         """Return all values of each round, with five digits."""
         rows = []
         for (scenario, case, contender), metrics in self._values.items():
-            shown = {}
-            for metric, values in metrics.items():
-                rounded = [_rounded(value) for value in values]
-                ends = {"min": min(rounded), "max": max(rounded)}
-                shown[metric] = {"median": _rounded(median(rounded)), **ends, "values": rounded}
+            shown = {metric: _as_json(Summary(tuple(map(_rounded, values)))) for metric, values in metrics.items()}
             rows.append({"scenario": scenario, "case": case, "contender": contender, "metrics": shown})
         return rows
 
@@ -90,6 +136,11 @@ class Results:
                 for row in rows
             }
         )
+
+
+def _as_json(summary: Summary) -> dict[str, Any]:
+    first, third = map(_rounded, summary.quartiles)
+    return {"median": _rounded(summary.median), "q1": first, "q3": third, "values": list(summary.values)}
 
 
 def _rounded(value: float) -> float:

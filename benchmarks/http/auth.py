@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from benchmarks.bench import Bench
+from benchmarks.bench import Bench, Burst, Bursts
 from benchmarks.contenders import FLOOR, PEGBOARD, Contender
 from benchmarks.http.authentication import OPEN, Authentication, authentications
 from benchmarks.http.calls import CONCURRENCIES, Caller, Calls, case
-from benchmarks.http.client import Connection, Load
+from benchmarks.http.client import Connection
 from benchmarks.http.conversation import Conversation
 from benchmarks.http.invocations import Invocations
-from benchmarks.http.server import HttpServer
 from benchmarks.messages import ERAS
 
 __all__ = ["NAME", "OPEN", "TOOL", "WORKER", "run"]
@@ -25,28 +26,27 @@ TOOL: Final = "add"
 def run(bench: Bench) -> None:
     """Measure. Ways of authentication take turns, like contenders. The floor checks only the token of the worker."""
     with authentications() as ways:
-        for contender in bench.turns(NAME, (PEGBOARD, FLOOR)):
-            for way in ways if contender.name == PEGBOARD else (ways[0], ways[-1]):
-                _measure(bench, contender, way)
 
+        @contextmanager
+        def prepare(contender: Contender) -> Iterator[Bursts]:
+            bursts: dict[tuple[str, str], Burst] = {}
+            with ExitStack() as started:
+                for way in ways if contender.name == PEGBOARD else (ways[0], ways[-1]):
+                    row = way.name if contender.name == PEGBOARD else contender.name
+                    server = started.enter_context(bench.serve(contender, variables=dict(way.variables)))
+                    connection = started.enter_context(Connection(server.port))
+                    tool = "Add" if way.is_worker else contender.tools[TOOL]
+                    for era in (WORKER,) if way.is_worker else ERAS:
+                        calls = _calls(connection, era, way)
+                        for concurrency in CONCURRENCIES:
+                            caller = Caller(server, calls, tool, concurrency, bench.burst_seconds)
+                            bursts[case(era, TOOL, concurrency), row] = caller.burst
+                yield bursts
 
-def _measure(bench: Bench, contender: Contender, way: Authentication) -> None:
-    row = way.name if contender.name == PEGBOARD else contender.name
-    with bench.serve(contender, variables=dict(way.variables)) as server, Connection(server.port) as connection:
-        tool = "Add" if way.is_worker else contender.tools[TOOL]
-        for era in (WORKER,) if way.is_worker else ERAS:
-            calls = _calls(connection, era, way)
-            for concurrency in CONCURRENCIES:
-                metrics = _called(server, calls, tool, concurrency, bench.seconds)
-                bench.results.add(NAME, case(era, TOOL, concurrency), row, **metrics)
+        bench.measure(NAME, (PEGBOARD, FLOOR), prepare)
 
 
 def _calls(connection: Connection, era: str, way: Authentication) -> Calls:
     if way.is_worker:
         return Invocations(connection.port, way.authorization)
     return Conversation(connection, era, way.authorization)
-
-
-def _called(server: HttpServer, calls: Calls, tool: str, concurrency: int, seconds: float) -> dict[str, float]:
-    with Load(server.port, concurrency) as load:
-        return Caller(server, calls, load, tool).measure(seconds)

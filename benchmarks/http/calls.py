@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import time
-from collections.abc import Sequence
-from statistics import quantiles
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Final, Protocol
 
-from benchmarks.bench import Bench
+from benchmarks.bench import Bench, Bursts
+from benchmarks.calls import percentiles
 from benchmarks.contenders import HTTP_SERVERS, Contender
 from benchmarks.http.client import Connection, Load
 from benchmarks.http.conversation import Conversation
@@ -29,20 +29,21 @@ def case(era: str, tool: str, concurrency: int) -> str:
 
 def run(bench: Bench) -> None:
     """Measure."""
-    for contender in bench.turns(NAME, HTTP_SERVERS):
-        with bench.serve(contender) as server:
-            for era in contender.eras:
-                _measure(bench, contender, server, era)
 
+    @contextmanager
+    def prepare(contender: Contender) -> Iterator[Bursts]:
+        with bench.serve(contender) as server, Connection(server.port) as connection:
+            conversations = {era: Conversation(connection, era) for era in contender.eras}
+            yield {
+                (case(era, tool, concurrency), contender.name): Caller(
+                    server, conversation, name, concurrency, bench.burst_seconds
+                ).burst
+                for era, conversation in conversations.items()
+                for concurrency in CONCURRENCIES
+                for tool, name in contender.tools.items()
+            }
 
-def _measure(bench: Bench, contender: Contender, server: HttpServer, era: str) -> None:
-    with Connection(server.port) as connection:
-        conversation = Conversation(connection, era)
-        for concurrency in CONCURRENCIES:
-            with Load(server.port, concurrency) as load:
-                for tool, name in contender.tools.items():
-                    metrics = Caller(server, conversation, load, name).measure(bench.seconds)
-                    bench.results.add(NAME, case(era, tool, concurrency), contender.name, **metrics)
+    bench.measure(NAME, HTTP_SERVERS, prepare)
 
 
 class Calls(Protocol):
@@ -58,40 +59,40 @@ class Calls(Protocol):
 
 
 class Caller:
-    """Calls one tool of one server."""
+    """Calls one tool of one server. The constructor warms the server.
+
+    Args:
+        server: the server.
+        calls: builds and checks the calls.
+        tool: the tool.
+        concurrency: the number of connections, each with one call at a time.
+        seconds: the approximate duration of a burst.
+    """
 
     _next_id = 1
 
-    def __init__(self, server: HttpServer, conversation: Calls, load: Load, tool: str) -> None:
+    def __init__(self, server: HttpServer, calls: Calls, tool: str, concurrency: int, seconds: float) -> None:
         self._server = server
-        self._conversation = conversation
-        self._load = load
+        self._calls = calls
         self._tool = tool
+        self._concurrency = concurrency
+        with Load(server.port, concurrency) as load:
+            self._call(load, _FEW)
+            count = seconds * self._call(load, _FEW)["per_second"]
+            if count > _FEW:
+                self._call(load, _WARM_UP)
+                count = seconds * self._call(load, _WARM_UP)["per_second"]
+        self._count = max(round(count), 2 * concurrency, _FEW // 4)
 
-    def measure(self, seconds: float) -> dict[str, float]:
-        """Call for about `seconds`. Return calls per second, CPU microseconds per call, and latencies in ms."""
-        self._timed(_FEW)
-        count = round(seconds * self._timed(_FEW)["per_second"])
-        if count > _FEW:
-            self._timed(_WARM_UP)
-            count = round(seconds * self._timed(_WARM_UP)["per_second"])
-        return self._timed(min(max(count, _FEW), 20_000))
+    def burst(self) -> dict[str, float]:
+        """Call on new connections. Return calls per second, CPU microseconds per call, and latencies in ms."""
+        with Load(self._server.port, self._concurrency) as load:
+            self._call(load, 2 * self._concurrency)
+            return self._call(load, self._count)
 
-    def _timed(self, count: int) -> dict[str, float]:
+    def _call(self, load: Load, count: int) -> dict[str, float]:
         first, Caller._next_id = Caller._next_id, Caller._next_id + count
-        requests = self._conversation.calls(self._tool, first, count)
-        gc.collect()
-        gc.disable()
-        try:
-            cpu, started = self._server.cpu_seconds(), time.perf_counter()
-            responses, latencies = self._load.run(requests)
-            wall, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
-        finally:
-            gc.enable()
-        self._conversation.check(responses, first)
-        return {"per_second": count / wall, "cpu_us": cpu / count * 1e6} | _percentiles(latencies)
-
-
-def _percentiles(latencies: Sequence[float]) -> dict[str, float]:
-    cuts = quantiles(latencies, n=100)
-    return {f"p{percent}_ms": cuts[percent - 1] * 1e3 for percent in (50, 95, 99)}
+        requests = self._calls.calls(self._tool, first, count)
+        (responses, latencies), wall, cpu = self._server.timed(partial(load.run, requests))
+        self._calls.check(responses, first)
+        return {"per_second": count / wall, "cpu_us": cpu / count * 1e6} | percentiles(latencies)

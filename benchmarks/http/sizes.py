@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any, Final
 
-from benchmarks.bench import Bench
-from benchmarks.contenders import FLOOR, PEERS, PEGBOARD
+from benchmarks.bench import Bench, Bursts
+from benchmarks.contenders import FLOOR, PEERS, PEGBOARD, Contender
 from benchmarks.http.answers import message_of
 from benchmarks.http.client import Connection
 from benchmarks.http.conversation import Conversation
@@ -29,46 +30,53 @@ def case(kib: int) -> str:
 
 def run(bench: Bench) -> None:
     """Measure."""
-    for contender in bench.turns(NAME, (PEGBOARD, *PEERS, FLOOR)):
-        with bench.serve(contender) as server, Connection(server.port) as connection:
-            asker = _Asker(server, connection, contender.records)
-            for kib in KIB:
-                bench.results.add(NAME, case(kib), contender.name, **asker.measure(kib, bench.seconds))
+
+    @contextmanager
+    def prepare(contender: Contender) -> Iterator[Bursts]:
+        with bench.serve(contender) as server, ExitStack() as opened:
+            yield {
+                (case(kib), contender.name): _Asker(
+                    server, opened.enter_context(Connection(server.port)), contender.records, kib, bench.burst_seconds
+                ).burst
+                for kib in KIB
+            }
+
+    bench.measure(NAME, (PEGBOARD, *PEERS, FLOOR), prepare)
 
 
 class _Asker:
-    """Calls the tool of one server."""
+    """Calls the tool of one server, with results of one size. The constructor warms the server.
 
-    def __init__(self, server: HttpServer, connection: Connection, tool: str) -> None:
+    Raises:
+        WrongAnswerError: records are missing.
+    """
+
+    def __init__(self, server: HttpServer, connection: Connection, tool: str, kib: int, seconds: float) -> None:
         self._server = server
-        self._connection = connection
         self._conversation = Conversation(connection, LEGACY)
         self._tool = tool
+        self._records = kib * 1024 // _BYTES
         self._ids = count(1)
-
-    def measure(self, kib: int, seconds: float) -> dict[str, float]:
-        """Call for about `seconds`. Return CPU and wall milliseconds per call, and the size of a response.
-
-        Raises:
-            WrongAnswerError: records are missing.
-        """
-        records = kib * 1024 // _BYTES
-        answer = message_of(self._connection.exchange(self._request(records)))
+        answer = message_of(connection.exchange(self._request()))
         result = result_of(answer)["result"]
-        if result.get("isError") or len(result["structuredContent"]["result"]) != records:
-            raise WrongAnswerError(f"{records} records were expected: {answer[:300]!r}")
-        _, wall = self._timed(records, 2)
-        cpu, wall = self._timed(records, min(max(round(seconds / wall), 3), 3000))
-        return {"cpu_ms": cpu * 1e3, "wall_ms": wall * 1e3, "answer_kib": len(answer) / 1024}
+        if result.get("isError") or len(result["structuredContent"]["result"]) != self._records:
+            raise WrongAnswerError(f"{self._records} records were expected: {answer[:300]!r}")
+        self._answer_kib = len(answer) / 1024
+        self._times = 2
+        self._times = max(round(seconds / self.burst()["wall_ms"] * 1e3), 2)
 
-    def _timed(self, records: int, times: int) -> tuple[float, float]:
-        requests = [self._request(records) for _ in range(times)]
-        cpu, started = self._server.cpu_seconds(), time.perf_counter()
-        for request in requests:
-            self._connection.exchange(request)
-        wall, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
-        return cpu / times, wall / times
+    def burst(self) -> dict[str, float]:
+        """Call several times. Return CPU and wall milliseconds per call, and the size of a response."""
+        requests = [self._request() for _ in range(self._times)]
+        with Connection(self._server.port) as connection:
+            connection.exchange(self._request())
+            _, wall, cpu = self._server.timed(lambda: [len(connection.exchange(one)) for one in requests])
+        return {
+            "cpu_ms": cpu / self._times * 1e3,
+            "wall_ms": wall / self._times * 1e3,
+            "answer_kib": self._answer_kib,
+        }
 
-    def _request(self, records: int) -> bytes:
-        params: dict[str, Any] = {"name": self._tool, "arguments": {"count": records}}
+    def _request(self) -> bytes:
+        params: dict[str, Any] = {"name": self._tool, "arguments": {"count": self._records}}
         return self._conversation.request(next(self._ids), "tools/call", params)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from benchmarks import promises
 from benchmarks.document import Document
 from benchmarks.environments import HERE, ROOT
+from benchmarks.page import svg
 from benchmarks.page.figures import FIGURES
 from benchmarks.page.summary import summary
+from benchmarks.report import NOISY
+from benchmarks.results import Promise, Results
 
 RESULTS: Final = HERE / "results.json"
 PAGE: Final = ROOT / "docs" / "results.md"
@@ -29,9 +33,16 @@ def files(document: Document) -> Iterator[tuple[Path, str]]:
             yield _picture(name), figure.picture(document.results)
 
 
-def read() -> Document:
+def read(results: Path = RESULTS) -> Document:
     """Return the results that the page shows."""
-    return Document.read(json.loads(RESULTS.read_text("utf-8")))
+    return Document.read(json.loads(results.read_text("utf-8")))
+
+
+def unsteady(results: Results) -> list[str]:
+    """Return the rows of the page whose rounds differ too much."""
+    figures = [row for figure in FIGURES.values() for row in figure.unsteady(results)]
+    ratios = [promise for promise in promises.of(results) if promise.is_ratio and promise.measured.spread > NOISY]
+    return figures + [f"promise {promises.line(promise)}" for promise in ratios]
 
 
 def _filled(name: str, document: Document) -> str:
@@ -39,11 +50,26 @@ def _filled(name: str, document: Document) -> str:
         lines = _method(document)
     elif name == "summary":
         lines = summary(document.results)
+    elif name == "promises":
+        lines = _promises(promises.of(document.results))
     elif not (figure := FIGURES[name]).is_measured(document.results):
         lines = [f"{figure.title}: not measured in this run."]
     else:
         lines = [f"![{figure.title}](images/{_picture(name).name})\n", *figure.table(document.results)]
     return "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->\n"])
+
+
+def _promises(found: Sequence[Promise]) -> list[str]:
+    """Return the table of promises, those that are broken first."""
+    kept = sum(promise.kept for promise in found)
+    lines = [f"{kept} of {len(found)} promises are kept.\n"]
+    lines += ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
+    for promise in sorted(found, key=lambda one: one.kept):
+        value, limit = promise.measured, f"{promise.limit:.3g} {promise.unit}"
+        verdict = promise.verdict if promise.kept else f"**{promise.verdict}**"
+        cells = (promise.subject, f"{value.median:.3g}", svg.between(value), limit, verdict, promise.peer)
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def _picture(name: str) -> Path:
@@ -64,19 +90,29 @@ def _method(document: Document) -> list[str]:
         "Python": method["python"],
         "versions": ", ".join(shown),
         "commit": method["revision"],
-        "method": f"median of {method['rounds']} rounds of about {method['seconds']} s for each call",
+        "method": f"medians of {method['rounds']} rounds. In a round, contenders take turns in short bursts, which"
+        f" together take each about {method['seconds']} s",
         "warnings": "; ".join(document.warnings()) or "none",
     }
     return ["| | |", "|---|---|", *(f"| {name} | {fact} |" for name, fact in facts.items())]
 
 
-def main() -> int:
-    """Write the page and its pictures."""
-    for path, text in files(read()):
+def main(results: Path = RESULTS) -> None:
+    """Write the page and its pictures.
+
+    Raises:
+        SystemExit: the rounds of a shown row differ too much.
+    """
+    document = read(results)
+    if rows := unsteady(document.results):
+        raise SystemExit(
+            f"the page is not written: the rounds of {len(rows)} rows differ by more than {NOISY} times.\n"
+            "Measure again when the machine is idle:\n" + "\n".join(rows)
+        )
+    for path, text in files(document):
         path.write_text(text, "utf-8")
         print(f"written: {path.relative_to(ROOT)}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(*map(Path, sys.argv[1:]))

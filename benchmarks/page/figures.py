@@ -15,45 +15,62 @@ from benchmarks.contenders import (
     FLOOR_UVLOOP,
     PEGBOARD,
     PEGBOARD_FILES,
+    PEGBOARD_PUBLIC,
     PEGBOARD_UVLOOP,
     SDK,
     SDK_1,
     SDK_FAST,
 )
+from benchmarks.http import auth, lists, mounted_calls, sizes
 from benchmarks.http import calls as http_calls
-from benchmarks.http import lists, sizes
 from benchmarks.http import memory as http_memory
 from benchmarks.messages import LEGACY, MODERN
 from benchmarks.page import svg
 from benchmarks.page.svg import Series
+from benchmarks.report import NOISY
 from benchmarks.results import Results, Summary
 
+_BLUE, _ORANGE, _GRAY = "#3b6fd4", "#d9730d", "#7a8394"
 COLORS: Final = {
-    PEGBOARD: "#3b6fd4",
-    PEGBOARD_UVLOOP: "#3b6fd4",
-    PEGBOARD_FILES: "#3b6fd4",
-    SDK: "#d9730d",
-    SDK_FAST: "#d9730d",
+    start.PYDANTIC: _GRAY,
+    FLOOR: _GRAY,
+    FLOOR_UVLOOP: _GRAY,
+    auth.OPEN: _BLUE,
+    "auth_token": _BLUE,
+    "resource_server RS256": _BLUE,
+    "resource_server ES256": _BLUE,
+    start.WITHOUT: _BLUE,
+    start.LAZY: _BLUE,
+    start.LOCKED: _BLUE,
+    PEGBOARD: _BLUE,
+    mounted_calls.MOUNTED: _BLUE,
+    PEGBOARD_UVLOOP: _BLUE,
+    PEGBOARD_PUBLIC: _BLUE,
+    PEGBOARD_FILES: _BLUE,
+    SDK: _ORANGE,
+    SDK_FAST: _ORANGE,
     SDK_1: "#b8860b",
     FASTMCP: "#2a9d6f",
     ARCADE: "#a259c4",
 }
-"""The color of each contender, the same in all figures. The floor and the import of pydantic are gray."""
-_GRAY: Final = "#7a8394"
-_BASE: Final = PEGBOARD
+"""The color of each row, the same in all figures. Rows keep this order."""
 NAMES: Final = {
     PEGBOARD_FILES: "pegboard, toolkit-files",
     PEGBOARD_UVLOOP: "pegboard, uvloop",
+    PEGBOARD_PUBLIC: "pegboard, public aiohttp",
+    mounted_calls.MOUNTED: "pegboard, mounted tool",
+    start.WITHOUT: "pegboard, no toolkits",
+    start.LAZY: "pegboard, lazy",
+    start.LOCKED: "pegboard, locked",
     SDK: "mcp 2",
     SDK_FAST: "mcp 2, fastest",
     SDK_1: "mcp 1",
     FASTMCP: "FastMCP",
     FLOOR_UVLOOP: "floor, uvloop",
     start.PYDANTIC: "import pydantic",
+    auth.OPEN: "without a token",
 }
-"""The names of contenders in figures, where they differ from those in results."""
-_SHOWN: Final = (start.PYDANTIC, FLOOR, FLOOR_UVLOOP, *COLORS)
-"""The order of contenders."""
+"""The names of rows in figures, where they differ from those in results."""
 _VARIANTS: Final = {PEGBOARD_FILES, PEGBOARD_UVLOOP, SDK_FAST, FLOOR_UVLOOP}
 """Contenders that have no line of their own."""
 
@@ -91,16 +108,30 @@ class Figure(ABC):
     def table(self, results: Results) -> Iterator[str]:
         """Yield the lines of the table."""
 
+    def unsteady(self, results: Results) -> Iterator[str]:
+        """Yield each shown row whose rounds differ too much."""
+        for case in self.shown:
+            for name, one in self._row(results, case).items():
+                if one.spread > NOISY:
+                    least, most = map(svg.number, (min(one.values), max(one.values)))
+                    yield f"{self.scenario} {case}: {name}, {least} to {most} {self.unit}"
+
     def _row(self, results: Results, case: str) -> dict[str, Summary]:
-        found = {name: results.get(self.scenario, case, name, self.metric) for name in _SHOWN}
+        found = {name: results.get(self.scenario, case, name, self.metric) for name in COLORS}
         return {name: summary for name, summary in found.items() if summary}
 
 
 @dataclass(frozen=True, slots=True)
 class Bars(Figure):
-    """One case of a scenario, a bar for each contender."""
+    """One case of a scenario, a bar for each contender.
+
+    Attributes:
+        case: the case.
+        base: the contender whose value is 1 in the last column of the table.
+    """
 
     case: str
+    base: str = PEGBOARD
 
     @property
     def shown(self) -> Sequence[str]:
@@ -110,17 +141,16 @@ class Bars(Figure):
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
         row = self._row(results, self.case)
-        return svg.bars(self.title, self.unit, [_series(name, [(0, one.median)]) for name, one in row.items()])
+        return svg.bars(self.title, self.unit, [_series(name, [(0, one)]) for name, one in row.items()])
 
     def table(self, results: Results) -> Iterator[str]:
         """Yield a line for each contender."""
         row = self._row(results, self.case)
-        yield f"| | {self.unit} | least and most | times pegboard |"
+        yield f"| | {self.unit} | quartiles | times {_name(self.base)} |"
         yield "|---|--:|--:|--:|"
         for name, one in row.items():
-            times = f"{one.median / row[_BASE].median:.2f}" if _BASE in row else ""
-            ends = f"{svg.number(one.minimum)} to {svg.number(one.maximum)}"
-            yield f"| {_name(name)} | {svg.number(one.median)} | {ends} | {times} |"
+            times = f"{one.over(row[self.base]).median:.2f}" if self.base in row else ""
+            yield f"| {_name(name)} | {svg.number(one.median)} | {svg.between(one)} | {times} |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +175,7 @@ class Lines(Figure):
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
         found = self._lines(results)
-        series = [_series(name, [(x, one.median) for x, one in row.items()]) for name, row in found.items()]
+        series = [_series(name, list(row.items())) for name, row in found.items()]
         return svg.lines(self.title, self.unit, self.axis, series, logarithmic=self.logarithmic)
 
     def table(self, results: Results) -> Iterator[str]:
@@ -161,7 +191,7 @@ class Lines(Figure):
         for x, case in self.cases.items():
             for name, one in self._row(results, case).items():
                 found.setdefault(name, {})[x] = one
-        return {name: found[name] for name in _SHOWN if name in found and name not in _VARIANTS}
+        return {name: found[name] for name in COLORS if name in found and name not in _VARIANTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,33 +214,42 @@ class Times(Figure):
     def picture(self, results: Results) -> str:
         """Return the picture, as SVG."""
         series = []
-        for name, case in self.cases.items():
+        for name, row in ((name, self._row(results, case)) for name, case in self.cases.items()):
             for label, contender in ((name, PEGBOARD), (FLOOR, FLOOR)):
-                times = results.ratio(self.scenario, case, contender, self.base, self.metric) or 0
-                series.append(Series(label, COLORS.get(contender, _GRAY), ((0, times),)))
+                series.append(Series(label, COLORS[contender], ((0, row[contender]),)))
         return svg.bars(self.title, self.unit, series)
 
     def table(self, results: Results) -> Iterator[str]:
         """Yield a line for each case."""
         yield f"| {self.unit} | pegboard | floor |"
         yield "|---|--:|--:|"
-        for name, case in self.cases.items():
-            ratios = [results.ratio(self.scenario, case, one, self.base, self.metric) for one in (PEGBOARD, FLOOR)]
-            yield f"| {name} | " + " | ".join(svg.number(one) if one else "" for one in ratios) + " |"
+        for name, row in ((name, self._row(results, case)) for name, case in self.cases.items()):
+            yield f"| {name} | {svg.number(row[PEGBOARD].median)} | {svg.number(row[FLOOR].median)} |"
+
+    def _row(self, results: Results, case: str) -> dict[str, Summary]:
+        row = {name: results.ratio(self.scenario, case, name, self.base, self.metric) for name in (PEGBOARD, FLOOR)}
+        return {name: ratio for name, ratio in row.items() if ratio}
 
 
 def _name(contender: str) -> str:
     return NAMES.get(contender, contender)
 
 
-def _series(contender: str, points: Sequence[tuple[float, float]]) -> Series:
-    return Series(_name(contender), COLORS.get(contender, _GRAY), tuple(points))
+def _series(contender: str, points: Sequence[tuple[float, Summary]]) -> Series:
+    return Series(_name(contender), COLORS[contender], tuple(points))
 
 
 _STDIO: Final = f"{LEGACY} add"
 _TOOLS: Final = {size: lists.case(LEGACY, lists.tools(size)) for size in lists.SIZES}
 FIGURES: Final[Mapping[str, Figure]] = {
     "start": Bars("Start to the first tools/list over stdio", "ms of CPU time", start.NAME, "cpu_ms", LEGACY),
+    "start-locked": Bars(
+        "Start with 1,000 tools in 100 toolkits to the first tools/list over stdio",
+        "ms of CPU time",
+        start.NAME,
+        "cpu_ms",
+        start.case(1000),
+    ),
     "memory": Bars(
         "Memory of a server on stdio after the first tools/list", "MiB", memory.NAME, "rest_mib", memory.CASE
     ),
@@ -233,6 +272,21 @@ FIGURES: Final[Mapping[str, Figure]] = {
         http_calls.NAME,
         "cpu_us",
         http_calls.case(MODERN, "add", 16),
+    ),
+    "http-token": Bars(
+        "Call of 2026-07-28 over HTTP with a token, 16 at a time",
+        "µs of CPU time",
+        auth.NAME,
+        "cpu_us",
+        http_calls.case(MODERN, auth.TOOL, 16),
+        auth.OPEN,
+    ),
+    "http-mounted": Bars(
+        "Call of 2026-07-28 over HTTP of a mounted server's tool, one at a time",
+        "µs of CPU time",
+        mounted_calls.NAME,
+        "cpu_us",
+        mounted_calls.case(MODERN),
     ),
     "tools": Lines("Whole list over HTTP", "µs of CPU time", lists.NAME, "all_us", "tools", _TOOLS),
     "calls-among-tools": Lines(

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
+from benchmarks.results import Summary
+
 WIDTH: Final = 760
 _INK: Final = "#7a8394"
+_ERROR: Final = "#b9c0cc"
 _HEAD: Final = 64
 _BAR, _STEP = 20, 28
 _BARS_LEFT, _BARS_RIGHT = 200, 640
 _PLOT: Final = (100, 74, 570, 320)
 """Left, top, right and bottom of the area of lines."""
 _LINE_OF_TEXT: Final = 17
+_LESS: Final = "median and quartiles; less is better"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class Series:
 
     name: str
     color: str
-    points: tuple[tuple[float, float], ...]
+    points: tuple[tuple[float, Summary], ...]
 
 
 def number(value: float) -> str:
@@ -40,19 +44,27 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def between(value: Summary) -> str:
+    """Return the quartiles of a value."""
+    return " to ".join(map(number, value.quartiles))
+
+
 def bars(title: str, unit: str, series: Sequence[Series]) -> str:
-    """Return horizontal bars on a linear scale from zero, each with its value."""
-    largest = max(one.points[0][1] for one in series)
+    """Return horizontal bars on a linear scale from zero, each with its median and its quartiles."""
+    values = [one.points[0][1] for one in series]
+    across = _Scale(0, max(value.quartiles[1] for value in values), _BARS_LEFT, _BARS_RIGHT, logarithmic=False)
     parts = []
-    for place, one in enumerate(series):
-        value, top = one.points[0][1], _HEAD + place * _STEP
-        width = max((_BARS_RIGHT - _BARS_LEFT) * value / largest, 1)
+    for place, (one, value) in enumerate(zip(series, values, strict=True)):
+        top, end = _HEAD + place * _STEP, across(value.median)
+        width = max(end - _BARS_LEFT, 1)
+        first, third = map(across, value.quartiles)
         parts += [
             _text(_BARS_LEFT - 10, top + 15, one.name, "end"),
             f'<rect x="{_BARS_LEFT}" y="{top}" width="{width:.1f}" height="{_BAR}" rx="2" fill="{one.color}"/>',
-            _text(_BARS_LEFT + width + 8, top + 15, number(value)),
+            _error(f"M{first:.1f} {top + 6}v8m0 -4H{third:.1f}m0 -4v8"),
+            _text(max(end, third) + 8, top + 15, number(value.median)),
         ]
-    return _picture(_HEAD + len(series) * _STEP + 8, title, f"{unit}; less is better", parts)
+    return _picture(_HEAD + len(series) * _STEP + 8, title, f"{unit}; {_LESS}", parts)
 
 
 def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarithmic: bool) -> str:
@@ -67,7 +79,7 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
     """
     left, top, right, bottom = _PLOT
     positions = sorted({x for one in series for x, _ in one.points})
-    values = [y for one in series for _, y in one.points]
+    values = [y for one in series for _, value in one.points for y in (*value.quartiles, value.median)]
     ticks = _powers(min(values), max(values)) if logarithmic else _steps(max(values))
     across = _Scale(positions[0], positions[-1], left, right, logarithmic)
     up = _Scale(ticks[0], ticks[-1], bottom, top, logarithmic)
@@ -78,17 +90,20 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
     parts += [_text(across(x), bottom + 20, f"{x:,.10g}", "middle") for x in positions]
     parts.append(_text((left + right) / 2, bottom + 42, axis, "middle"))
     for one in series:
-        path = "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in one.points)
+        places = [(across(x), up(value.median), *map(up, value.quartiles)) for x, value in one.points]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _, _ in places)
         parts.append(f'<path d="M{path}" fill="none" stroke="{one.color}" stroke-width="2.5"/>')
-        parts += [f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.5" fill="{one.color}"/>' for x, y in one.points]
-    ends = [(up(one.points[-1][1]), one) for one in series]
+        for x, y, first, third in places:
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{one.color}"/>')
+            parts.append(_error(f"M{x - 4:.1f} {first:.1f}h8m-4 0V{third:.1f}m-4 0h8"))
+    ends = [(up(one.points[-1][1].median), one) for one in series]
     parts += [
         f'<path d="M{across(one.points[-1][0]) + 5:.1f} {at:.1f}L{right + 14} {y - 5:.1f}" stroke="{one.color}"'
         f' stroke-opacity=".5"/>' + _text(right + 18, y, one.name, color=one.color)
         for y, (at, one) in _apart(ends)
     ]
     scale = "both scales are logarithmic; " if logarithmic else ""
-    return _picture(bottom + 58, title, f"{unit}; {scale}less is better", parts)
+    return _picture(bottom + 58, title, f"{unit}; {scale}{_LESS}", parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +146,11 @@ def _apart(ends: Sequence[tuple[float, Series]]) -> Iterator[tuple[float, tuple[
         below = heights[place + 1] - _LINE_OF_TEXT if place + 1 < len(heights) else heights[place] - excess
         heights[place] = min(heights[place], below)
     yield from zip(heights, ordered, strict=True)
+
+
+def _error(path: str) -> str:
+    """Return an error bar, which is readable on each color of a bar and beside it."""
+    return f'<path d="{path}" fill="none" stroke="{_ERROR}" stroke-width="1.5"/>'
 
 
 def _picture(height: float, title: str, subtitle: str, parts: Sequence[str]) -> str:
