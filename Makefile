@@ -81,12 +81,11 @@ bench: install  ## measure beside other frameworks and a bare floor; benchmarks/
 	$(BIN)/python -m benchmarks $(if $(OVERRIDES),--overrides $(OVERRIDES))
 
 results: install  ## measure again for docs/results.md, and draw its pictures; continues a run that was interrupted
-	$(BIN)/python -m benchmarks --resume --rounds 3 --seconds 0.1 --output benchmarks/.cache/page.json \
-		--only start,memory,call,http-call,http-list,http-memory,http-size,data \
-		--contenders pegboard,pegboard+files,pegboard+uvloop,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+uvloop \
+	$(BIN)/python -m benchmarks --resume --rounds 5 --seconds 0.16 --output benchmarks/.cache/page.json \
+		--only start,memory,call,http-call,auth,mounted-call,http-list,http-memory,http-size,data \
+		--contenders pegboard,pegboard+files,pegboard+uvloop,pegboard+public,mcp,mcp+fast,mcp1,fastmcp,arcade-mcp,floor,floor+uvloop \
 		$(if $(OVERRIDES),--overrides $(OVERRIDES))
-	cp benchmarks/.cache/page.json benchmarks/results.json
-	$(BIN)/python -m benchmarks.page
+	$(BIN)/python -m benchmarks.page benchmarks/.cache/page.json
 
 regressions: install  ## compare key paths with the last release, or with make regressions BASE=REVISION; fails above 5 %
 	$(BIN)/python -m benchmarks.regressions $(if $(BASE),--base $(BASE))

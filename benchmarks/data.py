@@ -56,4 +56,4 @@ def promises(results: Results) -> Iterator[Promise]:
     for kind, base, limit in (*limits, (MODELS, FLOOR, _MODELS_LIMIT)):
         ratio = results.ratio(NAME, case(kind), PEGBOARD, base, "cpu_ms")
         if ratio:
-            yield Promise(f"data {case(kind)}", ratio, limit, f"x {base}")
+            yield Promise(NAME, case(kind), ratio, limit, f"x {base}")

@@ -59,16 +59,21 @@ class Document:
     @contextmanager
     def measuring(self, name: str) -> Iterator[None]:
         """Record the duration of a scenario and the other load. Remove the values of a scenario that fails."""
-        self.results.remove(name)
+        self.forget(name)
         date, started = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         before = machine.Moment.now()
         try:
             yield
         except BaseException:
-            self.results.remove(name)
+            self.forget(name)
             raise
         load = machine.Load.between(before, machine.Moment.now())
         self.scenarios[name] = ScenarioRun(name, date, time.perf_counter() - started, load)
+
+    def forget(self, name: str) -> None:
+        """Remove a scenario and its values."""
+        self.scenarios.pop(name, None)
+        self.results.remove(name)
 
     def warnings(self) -> list[str]:
         """Return the warnings for the reader."""

@@ -65,9 +65,10 @@ def of(results: Results) -> list[Promise]:
 
 def line(promise: Promise) -> str:
     """Return a promise as a line of text."""
-    measured, (first, third) = promise.measured, promise.measured.quartiles
-    said = f"{promise.verdict:6} {promise.subject}: {measured.median:.4g} ({first:.4g} to {third:.4g}) {promise.unit}"
-    return f"{said}, at most {promise.limit:.4g}" + (f"; {promise.peer}" if promise.peer else "")
+    first, third = promise.measured.quartiles
+    value = f"{promise.measured.median:.4g} ({first:.4g} to {third:.4g}) {promise.unit}, at most {promise.limit:.4g}"
+    said = f"{promise.verdict:6} {promise.scenario} {promise.subject}: {value}"
+    return f"{said}; {promise.peer}" if promise.peer else said
 
 
 def _starts() -> Iterator[tuple[Value, Value, float]]:
@@ -135,7 +136,7 @@ def _absolute(results: Results) -> Iterator[Promise]:
         measured = results.get(*value)
         if measured:
             unit = {"mib": "MiB", "kib": "KiB"}[value.metric.rpartition("_")[2]]
-            yield Promise(_subject(value), measured, limit, unit, _peer(results, value))
+            yield Promise(value.scenario, _subject(value), measured, limit, unit, _peer(results, value))
     for name, floor in ((PEGBOARD, FLOOR), (PEGBOARD_UVLOOP, FLOOR_UVLOOP)):
         at = partial(Value, http_memory.NAME, http_memory.STREAMS, metric="each_kib")
         yield from _relative(results, at(contender=name), at(contender=floor), STREAM)
@@ -156,7 +157,7 @@ def _added(results: Results) -> Iterator[Promise]:
     ):
         ours, theirs = results.get(*more), results.get(*base)
         if ours and theirs:
-            yield Promise(_subject(more), ours.above(theirs), limit, unit)
+            yield Promise(more.scenario, _subject(more), ours.above(theirs), limit, unit)
 
 
 def _relative(results: Results, ours: Value, base: Value, limit: float) -> Iterator[Promise]:
@@ -165,7 +166,9 @@ def _relative(results: Results, ours: Value, base: Value, limit: float) -> Itera
         return
     same = ours.contender == base.contender
     named = base.case if same else base.contender if base.case == ours.case else f"{base.contender} of {base.case}"
-    yield Promise(_subject(ours), measured.over(divisor), limit, f"x {named}", _peer(results, ours, base))
+    yield Promise(
+        ours.scenario, _subject(ours), measured.over(divisor), limit, f"x {named}", _peer(results, ours, base)
+    )
 
 
 def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
@@ -180,5 +183,5 @@ def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
 
 
 def _subject(value: Value) -> str:
-    what = " a call" if value.metric == "call_us" else " a page" if value.metric == "page_us" else ""
-    return f"{value.scenario} {value.case}:{what} {value.contender}".replace(":  ", ": ")
+    what = {"call_us": "a call of ", "page_us": "a page of "}.get(value.metric, "")
+    return f"{value.case}: {what}{value.contender}"

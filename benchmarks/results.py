@@ -46,6 +46,7 @@ class Promise:
     """A promise of the project: the median of a measured value is at most a limit.
 
     Attributes:
+        scenario: the scenario that measures it.
         subject: what is measured.
         measured: its values.
         limit: the limit.
@@ -53,6 +54,7 @@ class Promise:
         peer: the best other framework and its value in this unit; "" if none was measured.
     """
 
+    scenario: str
     subject: str
     measured: Summary
     limit: float
@@ -140,7 +142,8 @@ class Results:
 
 def _as_json(summary: Summary) -> dict[str, Any]:
     first, third = map(_rounded, summary.quartiles)
-    return {"median": _rounded(summary.median), "q1": first, "q3": third, "values": list(summary.values)}
+    ends = {"min": min(summary.values), "max": max(summary.values), "q1": first, "q3": third}
+    return {"median": _rounded(summary.median), **ends, "values": list(summary.values)}
 
 
 def _rounded(value: float) -> float:

@@ -1,4 +1,7 @@
-"""Writes docs/results.md, its pictures and the table of the README: `python -m benchmarks.page`."""
+"""Writes docs/results.md, its pictures and the table of the README: `python -m benchmarks.page [RESULTS]`.
+
+Results in another file replace `results.json`. Nothing is written if the rounds of a row differ too much.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +41,14 @@ def read(results: Path = RESULTS) -> Document:
     return Document.read(json.loads(results.read_text("utf-8")))
 
 
-def unsteady(results: Results) -> list[str]:
-    """Return the rows of the page whose rounds differ too much."""
-    figures = [row for figure in FIGURES.values() for row in figure.unsteady(results)]
-    ratios = [promise for promise in promises.of(results) if promise.is_ratio and promise.measured.spread > NOISY]
-    return figures + [f"promise {promises.line(promise)}" for promise in ratios]
+def unsteady(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield the scenario of each row of the page whose rounds differ too much, and a description of the row."""
+    for figure in FIGURES.values():
+        yield from ((figure.scenario, row) for row in figure.unsteady(results))
+    for promise in promises.of(results):
+        if promise.is_ratio and promise.measured.spread > NOISY:
+            least, most = map(svg.number, (min(promise.measured.values), max(promise.measured.values)))
+            yield promise.scenario, f"{promise.subject}, {least} to {most} {promise.unit}"
 
 
 def _filled(name: str, document: Document) -> str:
@@ -67,7 +73,14 @@ def _promises(found: Sequence[Promise]) -> list[str]:
     for promise in sorted(found, key=lambda one: one.kept):
         value, limit = promise.measured, f"{promise.limit:.3g} {promise.unit}"
         verdict = promise.verdict if promise.kept else f"**{promise.verdict}**"
-        cells = (promise.subject, f"{value.median:.3g}", svg.between(value), limit, verdict, promise.peer)
+        cells = (
+            f"{promise.scenario} {promise.subject}",
+            f"{value.median:.3g}",
+            svg.between(value),
+            limit,
+            verdict,
+            promise.peer,
+        )
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -104,11 +117,17 @@ def main(results: Path = RESULTS) -> None:
         SystemExit: the rounds of a shown row differ too much.
     """
     document = read(results)
-    if rows := unsteady(document.results):
+    if rows := list(unsteady(document.results)):
+        for scenario in {scenario for scenario, _ in rows}:
+            document.forget(scenario)
+        if results != RESULTS:
+            document.write(results)
         raise SystemExit(
-            f"the page is not written: the rounds of {len(rows)} rows differ by more than {NOISY} times.\n"
-            "Measure again when the machine is idle:\n" + "\n".join(rows)
+            f"the page is not written, because the rounds of {len(rows)} rows differ by more than {NOISY} times:"
+            " repeat `make results`, which measures their scenarios again\n" + "\n".join(map(" ".join, rows))
         )
+    if results != RESULTS:
+        document.write(RESULTS)
     for path, text in files(document):
         path.write_text(text, "utf-8")
         print(f"written: {path.relative_to(ROOT)}")

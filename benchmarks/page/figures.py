@@ -114,7 +114,7 @@ class Figure(ABC):
             for name, one in self._row(results, case).items():
                 if one.spread > NOISY:
                     least, most = map(svg.number, (min(one.values), max(one.values)))
-                    yield f"{self.scenario} {case}: {name}, {least} to {most} {self.unit}"
+                    yield f"{case}: {name}, {least} to {most} {self.unit}"
 
     def _row(self, results: Results, case: str) -> dict[str, Summary]:
         found = {name: results.get(self.scenario, case, name, self.metric) for name in COLORS}

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count, pairwise
 from pathlib import Path
+from typing import TypeVar, cast
 
 import pytest
 
+from benchmarks import machine, memory, promises
+from benchmarks.bench import Bench, Burst
+from benchmarks.contenders import FLOOR, PEGBOARD, SDK, SDK_FAST, Contender, Contenders
 from benchmarks.document import Document
-from benchmarks.page.__main__ import files, read
-from benchmarks.page.svg import Series, lines
+from benchmarks.environments import Environment, Environments
+from benchmarks.http import calls
+from benchmarks.messages import MODERN
+from benchmarks.page.__main__ import files, main, read
+from benchmarks.page.svg import Series, bars, lines
+from benchmarks.results import Results, Summary
+
+T = TypeVar("T")
+CASE = calls.case(MODERN, "add", 16)
 
 
 def test_the_page_and_its_pictures_are_those_of_the_results() -> None:
@@ -32,13 +46,92 @@ def test_a_document_is_read_as_it_was_written_and_lacks_failed_scenarios(tmp_pat
     assert Document.read(data).as_json() | unstable == data | unstable
     assert [run["name"] for run in data["scenarios"]] == ["call"]
     (row,) = data["results"]
-    assert row["metrics"]["cpu_us"] == {"median": 20, "min": 10, "max": 30, "values": [10, 30]}
+    assert row["metrics"]["cpu_us"] == {"median": 20, "min": 10, "max": 30, "q1": 15, "q3": 25, "values": [10, 30]}
     with pytest.raises(ValueError, match="make bench"):
         Document.read(data | {"format": 0})
 
 
+class _Steady(machine.Pace):
+    def steady(self, burst: Callable[[], T]) -> T:
+        return burst()
+
+
+@pytest.mark.parametrize(("microseconds", "refused"), [((100.0, 129.0), False), ((100.0, 131.0), True)])
+def test_a_page_with_unsteady_rounds_is_not_written(
+    microseconds: tuple[float, ...], refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, cache = tmp_path / "results.json", tmp_path / "cache.json"
+    monkeypatch.setattr("benchmarks.page.__main__.RESULTS", page)
+    monkeypatch.setattr("benchmarks.page.__main__.files", lambda _: iter(()))
+    document = Document(read().method)
+    with document.measuring(calls.NAME), document.measuring(memory.NAME):
+        for value in microseconds:
+            document.results.add(calls.NAME, CASE, PEGBOARD, cpu_us=value)
+    document.write(cache)
+    if refused:
+        with pytest.raises(SystemExit, match=rf"1 rows .*\n{calls.NAME} {CASE}: {PEGBOARD}, 100 to 131 "):
+            main(cache)
+    else:
+        main(cache)
+    assert page.exists() != refused
+    kept = Document.read(json.loads(cache.read_text("utf-8"))).scenarios
+    assert list(kept) == ([memory.NAME] if refused else [memory.NAME, calls.NAME])
+
+
+def test_a_promise_compares_the_medians_of_each_round_and_names_the_best_peer() -> None:
+    results = Results()
+    for speed in (1.0, 2.0, 1.5):  # of the machine
+        for name, cpu_us in ((PEGBOARD, 125.0), (FLOOR, 100.0), (SDK, 900.0), (SDK_FAST, 400.0)):
+            results.add(calls.NAME, CASE, name, cpu_us=cpu_us * speed)
+    (promise,) = promises.of(results)
+    assert promise.measured.values == (1.25,) * 3
+    assert promises.line(promise) == (
+        f"BROKEN {calls.NAME} {CASE}: {PEGBOARD}: 1.25 (1.25 to 1.25) x floor, at most 1.2; {SDK_FAST} 4"
+    )
+
+
+def test_contenders_take_turns_in_short_bursts_and_a_round_has_their_median(tmp_path: Path) -> None:
+    values = {"a": iter((1.0, 5.0, 2.0)), "b": iter((4.0, 6.0, 9.0))}
+    order: list[str] = []
+
+    @contextmanager
+    def prepare(contender: Contender) -> Iterator[dict[tuple[str, str], Burst]]:
+        def burst() -> dict[str, float]:
+            order.append(contender.name)
+            return {"cpu_us": next(values[contender.name])}
+
+        yield {("case", contender.name): burst}
+
+    class Named(Contenders):
+        def _make(self, name: str) -> Contender:
+            return Contender(name, Environment(tmp_path, {}))
+
+    results = Results()
+    bench = Bench(Named(cast("Environments", None)), results, ("a", "b"), 1, 1.0, None, _Steady())
+    bench.measure("call", ("a", "b"), prepare, bursts=3)
+    assert order == ["a", "b"] * 3
+    assert [results.get("call", "case", name, "cpu_us") for name in "ab"] == [Summary((2.0,)), Summary((6.0,))]
+
+
+@pytest.mark.parametrize(("durations", "turns"), [((1.0,) * 103, 1), ((1.0,) * 101 + (1.3, 1.0, 1.0), 2)])
+def test_a_burst_is_repeated_if_the_processor_became_slower(
+    durations: tuple[float, ...], turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_spin", iter((*durations, 1.0)).__next__)
+    bursts = count(1)
+    assert machine.Pace().steady(lambda: next(bursts)) == turns
+
+
+def test_bars_show_their_quartiles() -> None:
+    picture = bars("t", "ms", [Series("a", "red", ((0, Summary((50.0, 75.0, 100.0))),))])
+    width = 440 / 87.5  # of a ms
+    (path,) = re.findall(r'<path d="M(\S+) \d+v8m0 -4H(\S+?)m0 -4v8"', picture)
+    assert [float(x) for x in path] == pytest.approx([200 + 62.5 * width, 200 + 87.5 * width], abs=0.1)
+
+
 def test_the_names_of_lines_that_end_together_do_not_overlap() -> None:
-    series = [Series(f"line {place}", "red", ((1, 1), (10, 5 + place / 100))) for place in range(5)]
+    ends = [((1, Summary((1,))), (10, Summary((5 + place / 100,)))) for place in range(5)]
+    series = [Series(f"line {place}", "red", points) for place, points in enumerate(ends)]
     texts = [line for line in lines("t", "ms", "x", series, logarithmic=True).splitlines() if ">line" in line]
     heights = sorted(float(line.rpartition("<text")[2].split('y="')[1].split('"')[0]) for line in texts)
     assert all(below - above >= 14 for above, below in pairwise(heights))
