@@ -172,10 +172,13 @@ def _relative(results: Results, ours: Value, base: Value, limit: float) -> Itera
 
 
 def _peer(results: Results, ours: Value, base: Value | None = None) -> str:
-    """Return the best other framework and its value. If the base is a case of ours, the base is its same case."""
+    """Return the best other framework and its value. Its base is the same, or its own case if ours is a base.
+
+    Others have no inline functions. Their async function stands beside ours.
+    """
     found = []
     for name in (*PEERS, SDK_STATELESS, SDK_FAST):
-        theirs = results.get(*ours._replace(contender=name))
+        theirs = results.get(*ours._replace(contender=name, case=ours.case.replace("add_inline", "add")))
         divisor = base and results.get(*(base._replace(contender=name) if base.contender == ours.contender else base))
         if theirs and (divisor or not base):
             found.append(((theirs.over(divisor) if divisor else theirs).median, name))

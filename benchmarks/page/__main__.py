@@ -72,11 +72,12 @@ def _promises(found: Sequence[Promise]) -> list[str]:
     lines += ["| promise | measured | quartiles | at most | | best other framework |", "|---|--:|--:|--:|---|---|"]
     for promise in sorted(found, key=lambda one: one.kept):
         value, limit = promise.measured, f"{promise.limit:.3g} {promise.unit}"
+        first, third = value.quartiles
         verdict = promise.verdict if promise.kept else f"**{promise.verdict}**"
         cells = (
             f"{promise.scenario} {promise.subject}",
             f"{value.median:.3g}",
-            svg.between(value),
+            f"{first:.3g} to {third:.3g}",
             limit,
             verdict,
             promise.peer,

@@ -12,7 +12,8 @@ from benchmarks.results import Summary
 
 WIDTH: Final = 760
 _INK: Final = "#7a8394"
-_ERROR: Final = "#b9c0cc"
+_LIGHT: Final = "#b9c0cc"
+"""The color of an error bar, readable on each color of a bar and beside it."""
 _HEAD: Final = 64
 _BAR, _STEP = 20, 28
 _BARS_LEFT, _BARS_RIGHT = 200, 640
@@ -61,7 +62,7 @@ def bars(title: str, unit: str, series: Sequence[Series]) -> str:
         parts += [
             _text(_BARS_LEFT - 10, top + 15, one.name, "end"),
             f'<rect x="{_BARS_LEFT}" y="{top}" width="{width:.1f}" height="{_BAR}" rx="2" fill="{one.color}"/>',
-            _error(f"M{first:.1f} {top + 6}v8m0 -4H{third:.1f}m0 -4v8"),
+            _error(f"M{first:.1f} {top + 6}v8m0 -4H{third:.1f}m0 -4v8", _LIGHT),
             _text(max(end, third) + 8, top + 15, number(value.median)),
         ]
     return _picture(_HEAD + len(series) * _STEP + 8, title, f"{unit}; {_LESS}", parts)
@@ -95,7 +96,7 @@ def lines(title: str, unit: str, axis: str, series: Sequence[Series], *, logarit
         parts.append(f'<path d="M{path}" fill="none" stroke="{one.color}" stroke-width="2.5"/>')
         for x, y, first, third in places:
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{one.color}"/>')
-            parts.append(_error(f"M{x - 4:.1f} {first:.1f}h8m-4 0V{third:.1f}m-4 0h8"))
+            parts.append(_error(f"M{x - 4:.1f} {first:.1f}h8m-4 0V{third:.1f}m-4 0h8", one.color))
     ends = [(up(one.points[-1][1].median), one) for one in series]
     parts += [
         f'<path d="M{across(one.points[-1][0]) + 5:.1f} {at:.1f}L{right + 14} {y - 5:.1f}" stroke="{one.color}"'
@@ -148,9 +149,8 @@ def _apart(ends: Sequence[tuple[float, Series]]) -> Iterator[tuple[float, tuple[
     yield from zip(heights, ordered, strict=True)
 
 
-def _error(path: str) -> str:
-    """Return an error bar, which is readable on each color of a bar and beside it."""
-    return f'<path d="{path}" fill="none" stroke="{_ERROR}" stroke-width="1.5"/>'
+def _error(path: str, color: str) -> str:
+    return f'<path d="{path}" fill="none" stroke="{color}" stroke-width="1.5"/>'
 
 
 def _picture(height: float, title: str, subtitle: str, parts: Sequence[str]) -> str:
