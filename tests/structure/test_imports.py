@@ -69,6 +69,13 @@ def rooms_imported(found: Import) -> set[str]:
     return {room_of(found.module)}
 
 
+def test_toml_and_metadata_have_a_single_reader_each() -> None:
+    def is_second(_: str, found: Import) -> bool:
+        return f"{found.module}.{found.name}".startswith(("tomllib.", "importlib.metadata.", "pkg_resources."))
+
+    assert offenders(HOST | PLUGINS | TOOLKITS, is_second) == []
+
+
 # --- the host
 
 

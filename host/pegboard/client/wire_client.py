@@ -338,7 +338,7 @@ def _endpoint(url: str) -> Endpoint:
 
 @cache
 def _own_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib_metadata import PackageNotFoundError, version
 
     try:
         return version("pegboard")

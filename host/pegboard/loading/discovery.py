@@ -9,11 +9,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+import importlib_metadata
+
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
-from pegboard.loading.entry_points import read_entries, version_of
-from pegboard.loading.plugins import GROUPS, SECTION_OF_KIND, LoadProblem, PluginChoice
+from pegboard.loading.entry_points import read_entry_points
+from pegboard.loading.plugins import SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.records import NamedTuple
@@ -76,16 +78,15 @@ class FoundPlugins(NamedTuple):
 
 def own_version() -> str:
     """Return the version of pegboard, or "0" if it is not installed as a distribution."""
-    return version_of(OWN_DISTRIBUTION) or "0"
+    try:
+        return importlib_metadata.version(OWN_DISTRIBUTION)
+    except importlib_metadata.PackageNotFoundError:
+        return "0"
 
 
 def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
     """Return every plugin and toolkit, sorted by name, then by distribution."""
-    entries, problems = read_entries()
-    origins = [
-        Origin(GROUPS[entry.group], entry.name, entry.value, distribution, version, entry)
-        for entry, distribution, version in entries
-    ]
+    origins, problems = read_entry_points()
     handed: Sequence[tuple[PluginKind, Mapping[str, Any]]] = (
         ("plugin", given.plugins if given else {}),
         ("toolkit", given.toolkits if given else {}),

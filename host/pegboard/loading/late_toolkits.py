@@ -125,8 +125,7 @@ def import_late(plugin: LoadedPlugin, load: Callable[[HookManager], LoadedPlugin
         raise
     except BaseException as error:
         logger.debug("%s failed", plugin.origin, exc_info=True)
-        entry = plugin.origin.entry_point
-        place = failure_location(error, entry.module) if entry is not None else ""
+        place = failure_location(error, plugin.origin.module)
         raise PluginError(f"{plugin.origin} failed: {failure_text(error)}{place}") from error
     if others := {*other_hooks(fresh)} - _LATE_HOOKS:
         raise PluginError(f"{plugin.origin} now has {', '.join(sorted(others))}: run `pegboard lock --update`")

@@ -260,8 +260,8 @@ class Loader:
         except BaseException as error:  # a failure of the plugin
             logger.debug("%s failed", origin, exc_info=True)
             message = failure_text(error)
-            if attempt.stage == "import" and origin.entry_point is not None:
-                message += failure_location(error, origin.entry_point.module)
+            if attempt.stage == "import":
+                message += failure_location(error, origin.module)
             self.report(origin, attempt.stage, message, named=choice.named)
         if changed:
             message = f"it changed the process while it was loaded: {', '.join(changed)}"

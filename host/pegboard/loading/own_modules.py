@@ -38,20 +38,20 @@ def modules_in(folders: Collection[str]) -> Modules:
     return _selected(is_own)
 
 
-def modules_of_distribution(name: str, module: str | None) -> Modules:
+def modules_of_distribution(name: str, module: str) -> Modules:
     """Return the imported modules of a distribution.
 
     Args:
         name: the distribution. Its RECORD lists its files; an editable installation has a folder of sources. It may be
             removed already.
-        module: the module of an entry point. The modules of its package belong to the distribution as well.
+        module: the module of an entry point, or "". The modules of its package belong to the distribution as well.
     """
     try:
         distribution = importlib_metadata.distribution(name)
         files, folder = _recorded(distribution), _editable_folder(distribution)
     except importlib_metadata.PackageNotFoundError:
         files, folder = frozenset(), None
-    package = (module or "").partition(".")[0]
+    package = module.partition(".")[0]
     if module and getattr(sys.modules.get(package), "__file__", None) is None:
         package = module  # a namespace package has modules of several distributions
 
@@ -138,7 +138,7 @@ def forget_outdated(origin: Origin) -> None:
     """
     folders = [*origin.found.folders] if origin.found else []
     files = []
-    package = origin.entry_point.module.partition(".")[0] if origin.entry_point else ""
+    package = origin.module.partition(".")[0]
     if package and package not in sys.modules and (spec := find_spec(package)):
         folders += spec.submodule_search_locations or ()
         files.append(spec.origin or "")

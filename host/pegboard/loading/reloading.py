@@ -363,8 +363,8 @@ def _targets(choices: Sequence[PluginChoice], modules: Modules) -> tuple[list[st
     names: list[str] = []
     files: list[Path] = []
     for origin in [one.origin for one in choices]:
-        if origin.entry_point is not None:
-            names.append(origin.entry_point.module)
+        if origin.module:
+            names.append(origin.module)
             continue
         texts = [text if text.endswith(".py") else text.rpartition(":")[0] for text in origin.target.split(", ")]
         if origin.distribution:
@@ -390,8 +390,7 @@ def _check_names(names: Collection[str], choices: Sequence[PluginChoice]) -> Non
 def own_modules(origin: Origin) -> Modules:
     """Return the imported modules of a plugin's distribution, or of the files in which a plugin found it."""
     if origin.distribution:
-        module = origin.entry_point.module if origin.entry_point else None
-        return modules_of_distribution(origin.distribution, module)
+        return modules_of_distribution(origin.distribution, origin.module)
     return {} if origin.found is None else modules_in({os.path.realpath(one) for one in origin.found.folders})
 
 

@@ -2,53 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.errors import PluginError
 from pegboard.records import NamedTuple
 
 if TYPE_CHECKING:
+    from importlib_metadata import EntryPoint
+
     from pegboard.plugin.toolkit_loading import FoundToolkit
 
 PluginKind = Literal["plugin", "toolkit"]
-
-
-class EntryPoint(NamedTuple):
-    """An entry point of an installed distribution.
-
-    Attributes:
-        name: its name.
-        value: its object, `module:attribute`.
-        group: its group, such as "pegboard.toolkits".
-    """
-
-    name: str
-    value: str
-    group: str
-
-    @property
-    def module(self) -> str:
-        """The module of the object."""
-        return self._parts()[0]
-
-    def load(self) -> Any:
-        """Import the module and return the object.
-
-        Raises:
-            PluginError: the value is not of the form `module:attribute`.
-        """
-        module, attributes = self._parts()
-        if not all(name.isidentifier() for name in (*module.split("."), *attributes)):
-            raise PluginError(f"its entry point {self.value!r} is not of the form `module:attribute`")
-        loaded: Any = import_module(module)
-        for attribute in attributes:
-            loaded = getattr(loaded, attribute)
-        return loaded
-
-    def _parts(self) -> tuple[str, list[str]]:
-        module, _, attributes = self.value.partition("[")[0].partition(":")
-        return module.strip(), [name.strip() for name in attributes.split(".")] if attributes.strip() else []
 
 
 class Origin(NamedTuple):
@@ -76,11 +40,24 @@ class Origin(NamedTuple):
     found: FoundToolkit | None = None
     found_by: str = ""
 
+    @property
+    def module(self) -> str:
+        """The module of the entry point; "" if there is no entry point."""
+        return "" if self.entry_point is None else self.target.partition("[")[0].partition(":")[0].strip()
+
     def load(self) -> Any:
-        """Import the plugin or toolkit and return it. Return the object that a program passed."""
+        """Import the plugin or toolkit and return it. Return the object that a program passed.
+
+        Raises:
+            PluginError: the value of the entry point is not of the form `module:attribute`.
+        """
         if self.found is not None:
             return self.found.load()
-        return self.given if self.entry_point is None else self.entry_point.load()
+        if self.entry_point is None:
+            return self.given
+        if not self.entry_point.pattern.match(self.target):
+            raise PluginError(f"its entry point {self.target!r} is not of the form `module:attribute`")
+        return self.entry_point.load()
 
     def __str__(self) -> str:
         source = f" from {self.distribution} {self.version}".rstrip() if self.distribution else ""

@@ -1,19 +1,15 @@
-"""Entry points are the same with and without `importlib_metadata`."""
+"""Entry points of distributions, wherever they are on the module path."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
-import importlib_metadata
 import pytest
 
 from pegboard.loading.discovery import find_plugins
-from pegboard.loading.metadata_folders import UnusualMetadataError, metadata_folders
-from pegboard.plugin.origin import EntryPoint, Origin
 from tests.support.distributions import make_distribution
 
 LINES = """
@@ -22,18 +18,9 @@ LINES = """
 acme = acme.cli:main [color]
 [pegboard.toolkits]
 acme=acme.kit:kit
-second = acme.kit : Kits.second [color]
+invalid = my-module:kit
+second = pathlib : Path.cwd [color]
 """
-
-
-class Finder:
-    """A finder of further distributions."""
-
-    def find_spec(self, *_: object) -> None:
-        """Find no module."""
-
-    def find_distributions(self, context: importlib_metadata.DistributionFinder.Context) -> list[object]:
-        return []
 
 
 def archive(site: Path) -> None:
@@ -48,63 +35,41 @@ def second(site: Path) -> None:
     sys.path.append(str(site / "later"))
 
 
-def leftover(site: Path) -> None:
-    """Leave the rest of an uninstallation."""
-    (site / "~cme_tools-0.dist-info").mkdir()
+def link(site: Path) -> None:
+    """Name the folder a second time."""
+    (site / "link").symlink_to(site)
+    sys.path.append(str(site / "link"))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     info = make_distribution(tmp_path, "Acme.Tools", "1.5", {}, {})
     (info / "entry_points.txt").write_text(LINES, "utf-8")
-    (tmp_path / "notes-info").mkdir()
-    import_module("zipp.compat.overlay")  # importlib_metadata imports it later
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path), str(tmp_path / "absent")])
-    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     return tmp_path
 
 
-def found() -> list[tuple[str, ...]]:
-    return [(one.name, one.target, one.distribution, one.version) for one in find_plugins().origins]
-
-
 ACME = [
-    ("acme", "acme.kit:kit", "Acme.Tools", "1.5"),
-    ("second", "acme.kit : Kits.second [color]", "Acme.Tools", "1.5"),
+    ("acme", "acme.kit:kit", "Acme.Tools", "1.5", "acme.kit"),
+    ("invalid", "my-module:kit", "Acme.Tools", "1.5", "my-module"),
+    ("second", "pathlib : Path.cwd [color]", "Acme.Tools", "1.5", "pathlib"),
 ]
 
 
-def test_entry_points_are_read_from_folders(site: Path) -> None:
-    (folder,) = metadata_folders().values()
-    (distribution,) = importlib_metadata.distributions(name="acme-tools", path=[str(site)])
-    theirs = [(one.name, one.value, one.group) for one in distribution.entry_points]
-    assert [tuple(one) for one in folder.entry_points()] == theirs
-    assert found() == ACME
-
-
 @pytest.mark.parametrize(
-    ("unusual", "more"),
-    [(archive, [("zipped", "zipped:kit", "zipped", "2")]), (second, []), (leftover, []),
-     (lambda _: sys.meta_path.append(Finder()), [])],
-    ids=["archive", "second", "leftover", "finder"],
-)  # fmt: skip
-def test_unusual_distributions_are_read_with_importlib_metadata(
-    site: Path, unusual: Callable[[Path], None], more: list[tuple[str, ...]]
+    ("more", "found"),
+    [(archive, [("zipped", "zipped:kit", "zipped", "2", "zipped")]), (second, []), (link, [])],
+)
+def test_each_distribution_is_found_once(
+    site: Path, more: Callable[[Path], None], found: list[tuple[str, ...]]
 ) -> None:
-    unusual(site)
-    with pytest.raises((UnusualMetadataError, NotADirectoryError)):
-        metadata_folders()
-    assert found() == [*ACME, *more]
+    more(site)
+    origins = find_plugins().origins
+    assert [(*one[1:5], one.module) for one in origins] == [*ACME, *found]
 
 
-@pytest.mark.parametrize("value", ["os.path:join", "pathlib : Path.cwd [x]", "os.path"])
-def test_an_entry_point_is_loaded_as_by_importlib_metadata(value: str) -> None:
-    theirs = importlib_metadata.EntryPoint("one", value, "group")
-    ours = EntryPoint("one", value, "group")
-    assert (ours.load(), ours.module) == (theirs.load(), theirs.module)
-
-
-def test_an_invalid_entry_point_is_explained() -> None:
-    entry = EntryPoint("one", "my-module:kit", "pegboard.toolkits")
+def test_an_entry_point_is_loaded_or_explained() -> None:
+    _, invalid, valid = find_plugins().origins
+    assert valid.load() == Path.cwd
     with pytest.raises(Exception, match="its entry point 'my-module:kit' is not of the form `module:attribute`"):
-        Origin("toolkit", "one", entry.value, "acme", "1", entry).load()
+        invalid.load()

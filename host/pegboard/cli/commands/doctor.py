@@ -6,7 +6,8 @@ import platform
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from importlib.metadata import version
+
+from importlib_metadata import version
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.diagnosis.checks import CHECKS, Check

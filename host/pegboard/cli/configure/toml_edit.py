@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import tomli
 
 from pegboard.cli.configure.client_file import ClientFileError
 from pegboard.cli.output.toml_values import toml_key, toml_value
@@ -25,8 +26,8 @@ def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:
         ClientFileError: the text is not TOML, or a value on the path is not a table.
     """
     try:
-        found: Any = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found: Any = tomli.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except (tomli.TOMLDecodeError, RecursionError) as error:
         raise ClientFileError(f"it is not TOML: {error}") from None
     for number, name in enumerate(path, 1):
         found = found.get(name, {})
@@ -149,7 +150,7 @@ def _header(statement: str) -> list[str] | None:
     """Return the keys of `[a.b]` or `[[a.b]]`, or None for another statement."""
     if not statement.startswith("["):
         return None
-    found: Any = tomllib.loads(statement.rstrip())
+    found: Any = tomli.loads(statement.rstrip())
     keys: list[str] = []
     while found:
         if isinstance(found, list):

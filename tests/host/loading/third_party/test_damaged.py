@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,7 @@ def states(done: Done) -> dict[tuple[str, str], str]:
 
 def damage(site: Path, kind: str) -> None:
     """Install a damaged distribution."""
-    info = make_distribution(site, "zz-damaged", "0.1", {"x": {"y": "z"}}, {})
+    info = make_distribution(site, "zz-damaged", "0.1", {"pegboard.toolkits": {"zz": "zz:kit"}}, {})
     entries, metadata = info / "entry_points.txt", info / "METADATA"
     match kind:
         case "malformed":
@@ -61,17 +63,27 @@ def damage(site: Path, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "reported"),
-    [("malformed", True), ("not UTF-8", True), ("a loop of links", True),
-     ("no METADATA", False), ("METADATA not UTF-8", False), ("no folder", False)],
+    [("malformed", "zz-damaged 0.1"), ("not UTF-8", "zz-damaged 0.1"), ("a loop of links", "zz-damaged 0.1"),
+     ("no METADATA", "zz_damaged-0.1.dist-info"), ("METADATA not UTF-8", "zz_damaged-0.1.dist-info"),
+     ("no folder", "")],
 )  # fmt: skip
-def test_an_unreadable_distribution_disables_no_other(tmp_path: Path, kind: str, reported: bool) -> None:
+def test_an_unreadable_distribution_disables_no_other(tmp_path: Path, kind: str, reported: str) -> None:
     damage(tmp_path / "site", kind)
     done = run(tmp_path, "plugins", "--json")
     assert states(done)["files", "toolkit-files"] == "on"
     lines = [line for line in done.err.splitlines() if "zz" in line]
-    assert len(lines) == reported
+    assert len(lines) == bool(reported)
     assert run(tmp_path, "stdio", "--strict").code == (3 if reported else 0)
-    assert all(line.startswith("pegboard: error: the entry points of zz-damaged 0.1 cannot be read") for line in lines)
+    assert all(line.startswith(f"pegboard: error: the entry points of {reported} cannot be read") for line in lines)
+
+
+def test_models_of_pydantic_are_built_beside_an_unreadable_distribution(tmp_path: Path) -> None:
+    damage(tmp_path, "malformed")
+    command = [sys.executable, "-m", "pegboard", "plugins"]  # a fork would have loaded pydantic's plugins
+    env = client_environment(tmp_path, {"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.count("zz-damaged") == 1
+    assert "TypeError" not in done.stderr
 
 
 def install_twice(folder: Path, first: str, second: str) -> str:

@@ -17,6 +17,7 @@ class Model(BaseModel):
     size: int = Field(1, ge=1)
 Model()
 list(importlib_metadata.entry_points())
+importlib_metadata.version("pydantic")
 argparse.ArgumentParser().add_argument("x")
 """
 """The libraries of the command, and the modules that they load with this version of Python."""

@@ -198,9 +198,8 @@ class Client:
         if self._closed:
             raise ToolExecutionError("The host is stopping.")
         if self._session is None:
-            from importlib.metadata import version
-
             from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+            from importlib_metadata import version
 
             self._session = ClientSession(
                 connector=TCPConnector(limit=_CONNECTIONS),
