@@ -68,11 +68,20 @@ def _may_have_modules(name: str) -> bool:
 async def watch_sources(find: Callable[[], WatchedPlaces], changed: Callable[[], None]) -> None:
     """Call a function once the places are watched, and after each change, until this is cancelled.
 
+    Without the extra `reload`, call the function once and return.
+
     Args:
         find: returns the places. New folders are found after a change.
         changed: the function.
     """
-    from watchfiles import Change, awatch
+    try:
+        from watchfiles import Change, awatch
+    except ImportError:
+        changed()
+        logger.error(
+            "changes of files are not noticed: watchfiles is not installed; run `pip install 'pegboard[reload]'`"
+        )
+        return
 
     def counts(change: Change, path: str) -> bool:
         return places.has(path) or (change is Change.added and os.path.isdir(path))

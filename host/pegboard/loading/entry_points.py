@@ -40,7 +40,8 @@ def _read(distribution: Any) -> tuple[list[Origin], str]:
     entries = [entry for entry in distribution.entry_points if entry.group in GROUPS]
     if not entries:
         return [], ""
-    folder, name, version = _folder(distribution), distribution.name, distribution.version
+    folder, metadata = _folder(distribution), distribution.metadata
+    name, version = metadata["Name"], metadata["Version"]
     if os.path.basename(folder).startswith("~"):  # pip renames what it removes
         return [], f"{folder} is left over from an interrupted uninstallation and is ignored; remove it"
     first = importlib_metadata.distribution(name)

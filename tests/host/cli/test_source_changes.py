@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli.source_changes import WatchedPlaces, watch_sources, with_packages
+from tests.host.loading.third_party.installed import pegboard, samples, stdio
 from tests.support.peer import WAIT
 
 
@@ -86,3 +88,21 @@ async def test_a_new_package_is_watched_and_a_removed_one_does_not_end_the_watch
         await asyncio.wait_for(calls.get(), WAIT)
     watching.cancel()
     await asyncio.wait((watching,))
+
+
+MISSING = "changes of files are not noticed: watchfiles is not installed; run `pip install 'pegboard[reload]'`"
+
+
+async def test_a_server_runs_without_the_extra_reload() -> None:
+    async with stdio(samples(), "[host]\nreload = true\n") as wire:
+        await wire.said(re.escape(MISSING))
+        await wire.initialize()
+    assert wire.stderr.count("watchfiles") == 1
+
+
+def test_the_prompt_works_without_the_extra_reload(tmp_path: Path) -> None:
+    write(tmp_path, "shop.py", 'from pegboard import Toolkit\nkit = Toolkit("shop")\n')
+    done = pegboard(samples(), "dev", str(tmp_path / "shop.py"))
+    assert done.code == 0
+    assert f"{MISSING}\n" in done.err
+    assert "shop.py serves 0 tools; `help` shows the commands" in done.err

@@ -69,11 +69,12 @@ class ServedFile:
         self._ask = ask
         self._capabilities = capabilities
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
 
     async def follow(self) -> None:
         """Start a version now and after each change, until this is cancelled. Then end the process."""
         changed = asyncio.Event()
-        watching = asyncio.create_task(watch_sources(self._places, changed.set))
+        self._watching = asyncio.create_task(watch_sources(self._places, changed.set))
         loading: asyncio.Task[None] | None = None
         try:
             while True:
@@ -82,7 +83,7 @@ class ServedFile:
                 await _end(loading)
                 loading = asyncio.create_task(self._load())
         finally:
-            await _end(watching)
+            await _end(self._watching)
             await _end(loading)
             if self.version is not None:
                 self._retire(self.version)
@@ -119,7 +120,8 @@ class ServedFile:
             say("; ".join(text for text in (slow, stays, f"correct {self._file.name} and save it") if text), 40)
         else:
             old, self.version = self.version, new
-            say(_news(self._file.name, old, new))
+            is_watched = self._watching is not None and not self._watching.done()
+            say(_news(self._file.name, old, new, is_watched=is_watched))
             if old is not None:
                 self._retire(old)
         self._loaded.set()
@@ -167,12 +169,13 @@ async def _end(task: asyncio.Task[None] | None) -> None:
         await asyncio.wait((task,))
 
 
-def _news(name: str, old: FileVersion | None, new: FileVersion) -> str:
+def _news(name: str, old: FileVersion | None, new: FileVersion, *, is_watched: bool) -> str:
     """Return the message about a new version: the number of its tools, or its differences from the last version."""
     if old is None:
         tools = len(new.lists.get("tools", ()))
         count = "1 tool" if tools == 1 else f"{tools} tools"
-        return f"{name} serves {count}, and each save reloads it; `help` shows the commands, and Ctrl-D ends"
+        reloads = ", and each save reloads it" if is_watched else ""
+        return f"{name} serves {count}{reloads}; `help` shows the commands, and Ctrl-D ends"
     before, now = old.items(), new.items()
     differences = {
         "added": [item for item in now if item not in before],
