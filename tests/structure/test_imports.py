@@ -199,6 +199,14 @@ def test_toolkits_import_only_their_requirements() -> None:
     assert offenders(TOOLKITS, lambda module, found: is_undeclared(found, required[module.partition(".")[0]])) == []
 
 
+def test_the_table_of_required_packages_is_complete() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Required packages\n")[2].partition("\n## ")[0]
+    named = re.findall(r"^\| ([a-z-]+) \|", text, re.MULTILINE)[1:]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert named == [re.split(r"[^a-z-]", one)[0] for one in project["dependencies"]]
+    assert all(f"`{extra}`" in text for extra in project["optional-dependencies"])
+
+
 # --- the tests themselves
 
 
