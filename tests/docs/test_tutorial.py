@@ -16,9 +16,9 @@ mkdir reading-list
 cd reading-list
 python3 -m venv .venv
 . .venv/bin/activate
-pip install -q ../pegboard
+pip install -q '../pegboard[reload]'
 """
-NEEDED = ("pegboard", "pip", "pytest", "pytest-asyncio", "hatchling")
+NEEDED = ("pegboard[reload]", "pip", "pytest", "pytest-asyncio", "hatchling")
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -79,8 +79,8 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 31_160),
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_040),
+    "statements in the host": (lambda: statements(HOST.values()), 31_175),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_055),
     "files in the host": (lambda: len(HOST), 443),
     "public names for authors": (public_names, 267),
     "imports in functions of the host": (imports_in_functions, 276),

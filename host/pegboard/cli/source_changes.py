@@ -79,7 +79,7 @@ async def watch_sources(find: Callable[[], WatchedPlaces], changed: Callable[[],
     except ImportError:
         changed()
         logger.error(
-            "changes of files are not noticed: watchfiles is not installed; run `pip install 'pegboard[reload]'`"
+            "changes of files are not noticed: watchfiles is not installed; install pegboard with the extra `reload`"
         )
         return
 

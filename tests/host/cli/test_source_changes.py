@@ -90,7 +90,7 @@ async def test_a_new_package_is_watched_and_a_removed_one_does_not_end_the_watch
     await asyncio.wait((watching,))
 
 
-MISSING = "changes of files are not noticed: watchfiles is not installed; run `pip install 'pegboard[reload]'`"
+MISSING = "changes of files are not noticed: watchfiles is not installed; install pegboard with the extra `reload`"
 
 
 async def test_a_server_runs_without_the_extra_reload() -> None:
