@@ -12,8 +12,10 @@ from math import ceil
 from time import monotonic
 from typing import NamedTuple
 
+from pydantic import Field
+
 from pegboard import PluginConfig, RetryableToolError
-from pegboard.plugin import INTERNAL_ERROR, Middleware, Plugin, ProtocolError, hookimpl, pydantic
+from pegboard.plugin import INTERNAL_ERROR, Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
 MAX_BUCKETS = 10_000
@@ -28,8 +30,8 @@ _LOOPBACK = frozenset(("127.0.0.1", "::1"))
 class ToolLimit(PluginConfig):
     """The rate limit of one tool."""
 
-    calls_per_minute: float = pydantic.Field(gt=0)
-    burst: int = pydantic.Field(1, ge=1)
+    calls_per_minute: float = Field(gt=0)
+    burst: int = Field(1, ge=1)
 
 
 class RateLimitConfig(PluginConfig):
@@ -49,11 +51,11 @@ class RateLimitConfig(PluginConfig):
             proxy on this machine that hides their addresses.
     """
 
-    calls_per_minute: float = pydantic.Field(6000, gt=0)
-    burst: int = pydantic.Field(600, ge=1)
-    tools: dict[str, ToolLimit] = pydantic.Field({})
-    completions_per_minute: float = pydantic.Field(6000, gt=0)
-    completion_burst: int = pydantic.Field(600, ge=1)
+    calls_per_minute: float = Field(6000, gt=0)
+    burst: int = Field(600, ge=1)
+    tools: dict[str, ToolLimit] = Field({})
+    completions_per_minute: float = Field(6000, gt=0)
+    completion_burst: int = Field(600, ge=1)
     services: ToolLimit | None = None
     local: bool = False
 

@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
+from pydantic import ValidationInfo, field_validator
+
 from pegboard import PluginConfig
 from pegboard.plugin import (
     Plugin,
@@ -22,7 +24,6 @@ from pegboard.plugin import (
     WritableSecretStore,
     hookimpl,
     others_can_change,
-    pydantic,
 )
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
@@ -38,9 +39,9 @@ class SecretsDotenvConfig(PluginConfig):
 
     file: Annotated[str | None, WidensAccess("gives lines of this file to tools as secrets")] = None
 
-    @pydantic.field_validator("file")
+    @field_validator("file")
     @classmethod
-    def _check_exists(cls, name: str | None, info: pydantic.ValidationInfo) -> str | None:
+    def _check_exists(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None:
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())

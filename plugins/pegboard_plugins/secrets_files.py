@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
+from pydantic import ValidationInfo, field_validator
+
 from pegboard import PluginConfig
-from pegboard.plugin import Plugin, SecretStore, WidensAccess, WritableSecretStore, hookimpl, pydantic
+from pegboard.plugin import Plugin, SecretStore, WidensAccess, WritableSecretStore, hookimpl
 
 MAX_SECRET_BYTES = 64 * 1024
 """The maximum size of a secret."""
@@ -28,9 +30,9 @@ class SecretsFilesConfig(PluginConfig):
 
     directory: Annotated[str | None, WidensAccess("gives files of this folder to tools as secrets")] = None
 
-    @pydantic.field_validator("directory")
+    @field_validator("directory")
     @classmethod
-    def _check_exists(cls, name: str | None, info: pydantic.ValidationInfo) -> str | None:
+    def _check_exists(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None:
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())

@@ -11,8 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated
 
+from pydantic import Field, SecretStr
+
 from pegboard import Authorization, PluginConfig
-from pegboard.plugin import Plugin, PluginContext, TokenSource, WidensAccess, hookimpl, pydantic
+from pegboard.plugin import Plugin, PluginContext, TokenSource, WidensAccess, hookimpl
 from pegboard.types import TokenRequest, ToolAuthorization
 
 _NAME = r"[a-z][a-z0-9_-]{0,63}"
@@ -37,8 +39,8 @@ class IssuersUser(PluginConfig):
         issuer: the issuer. Another issuer may use the same subject for another user.
     """
 
-    subject: str = pydantic.Field(min_length=1)
-    issuer: str = pydantic.Field(min_length=1)
+    subject: str = Field(min_length=1)
+    issuer: str = Field(min_length=1)
 
 
 class StaticTokensConfig(PluginConfig):
@@ -52,7 +54,7 @@ class StaticTokensConfig(PluginConfig):
             `{ subject = "...", issuer = "..." }` for a user with a token of an authorization server.
     """
 
-    tokens: Annotated[Mapping[str, pydantic.SecretStr | SecretName], WidensAccess("gives these tokens to tools")] = {}
+    tokens: Annotated[Mapping[str, SecretStr | SecretName], WidensAccess("gives these tokens to tools")] = {}
     users: Annotated[tuple[str | IssuersUser, ...], WidensAccess("lets these users use the tokens")] = ()
 
 
@@ -92,7 +94,7 @@ class StaticTokens(TokenSource):
         configured = self._config.tokens.get(request.required.name)
         if not self._is_allowed(request, () if configured is None else self._config.users):
             return None
-        if isinstance(configured, pydantic.SecretStr):
+        if isinstance(configured, SecretStr):
             return Authorization(configured.get_secret_value())
         name = self.secret(request.required)
         token = None if name is None else await asyncio.to_thread(self._get_secret, name)

@@ -74,10 +74,6 @@ def test_a_client_loads_http_when_it_connects() -> None:
     assert loaded & {"aiohttp", "pydantic", "pluggy"} == set()
 
 
-def test_a_server_needs_pydantic_only_for_its_models() -> None:
-    assert "pydantic" not in loaded_by("import pegboard.cli.serving.serve, pegboard.catalogue.late_tools")
-
-
 def test_a_server_loads_no_secrets_and_no_json() -> None:
     loaded = loaded_by("""
 from pegboard.cli.parsing.parser import parse
@@ -91,22 +87,10 @@ digest_of({"a": [1.5]})
     assert loaded & {"secrets", "json"} == set()
 
 
-def test_settings_need_no_pydantic_and_no_host() -> None:
-    module = "from __future__ import annotations\nfrom pegboard import PluginConfig\nclass Settings(PluginConfig): ..."
-    loaded = loaded_by(f"exec({module!r})")
-    assert "pydantic" not in loaded
+def test_settings_need_no_host() -> None:
+    loaded = loaded_by("from pegboard import PluginConfig")
     assert of_pegboard(loaded) <= {"pegboard.config", "pegboard.errors", "pegboard.names"}
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
-
-
-def test_simple_values_build_no_validator() -> None:
-    code = "from pegboard.config import HostConfig"
-    section = (
-        "{'name': 'mine', 'page_size': 5, 'autoload': False, 'transports': ['stdio'], 'secret_stores': ['a', 'b']}"
-    )
-    plain = loaded_by(f"{code}; HostConfig.of({{'host': {section}}})")
-    assert "pydantic.plugin._loader" not in plain
-    assert "pydantic.plugin._loader" in loaded_by(code + "; HostConfig.of({'host': {'metadata': {'a': 'b'}}})")
 
 
 def test_a_host_without_a_configuration_file_reads_no_toml() -> None:

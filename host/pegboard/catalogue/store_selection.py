@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.config import ConfigProblem, HostConfig
-from pegboard.config.deferred_models import marked_fields
+from pegboard.config.models import marked_fields
 from pegboard.hookspecs import register_stores
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest

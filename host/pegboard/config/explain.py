@@ -14,7 +14,6 @@ from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from pegboard.config.deferred_models import is_model
 from pegboard.config.environment import literal
 from pegboard.config.problems import ABSENT, MISSING, ConfigProblem, KeyPath, dotted, step
 from pegboard.config.references import MIN_SECRET_CHARACTERS
@@ -180,11 +179,15 @@ def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
     return nearest(value, choices) if isinstance(value, str) else None
 
 
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
 def _types(annotation: Any, way: KeyPath) -> list[Any]:
     """Return all types that the value at a path may have. The keys of a container have the types of its items."""
     here = list(_flat(annotation))
     for part in way:
-        models = [one for one in here if is_model(one)]
+        models = [one for one in here if _is_model(one)]
         fields = [field for one in models for name, field in _fields(one) if name == part]
         if fields:  # otherwise the part is a key of a mapping or an index
             here = [inner for field in fields for inner in _flat(field.annotation)]
@@ -200,11 +203,11 @@ def _flat(annotation: Any) -> Iterator[Any]:
 
 
 def _keys(types: Iterable[Any]) -> list[str]:
-    return [name for one in types if is_model(one) for name, _ in _fields(one)]
+    return [name for one in types if _is_model(one) for name, _ in _fields(one)]
 
 
 def _required_keys(types: Iterable[Any]) -> list[str]:
-    return [name for one in types if is_model(one) for name, field in _fields(one) if field.is_required()]
+    return [name for one in types if _is_model(one) for name, field in _fields(one) if field.is_required()]
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:

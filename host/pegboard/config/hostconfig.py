@@ -249,7 +249,7 @@ class _Builder:
         for key, close in with_nearest(sections, environment.TOP_LEVEL_TABLES):
             self.wrong("unknown section", (key,), close)
         keys = unknown.keys() - sections
-        for key, close in with_nearest(keys, HostSection.model_fields if keys else ()):  # reading them loads pydantic
+        for key, close in with_nearest(keys, HostSection.model_fields):
             self.wrong("unknown key", (key,), f"host.{close}" if close else None)
         for key in [key for key, value in tree.items() if not isinstance(value, Mapping)]:
             self.wrong(f"expected a table, such as [{key}{'' if key == 'host' else '.NAME'}]", (key,))

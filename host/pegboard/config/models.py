@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pegboard.config.deferred_models import SettingsBase
-from pegboard.config.lazy_pydantic import pydantic
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
+
 from pegboard.records import NamedTuple
 
-if TYPE_CHECKING:
-    from pegboard.config.plugin_config import PluginConfig as PluginConfig  # noqa: PLC0414 - exported again
+_T = TypeVar("_T")
 
 
 def _never(value: Any) -> bool:
@@ -48,8 +49,55 @@ class FromEnvironment(NamedTuple):
     variable: str
 
 
-if not TYPE_CHECKING:
-    PluginConfig = SettingsBase()
+def marked_fields(
+    model: type[BaseModel], mark: type[_T], *, in_parts: bool = False
+) -> Iterator[tuple[str, FieldInfo, _T]]:
+    """Yield the name of each field that has a mark, the field and the mark.
+
+    Args:
+        model: the class of settings.
+        mark: the class of the mark.
+        in_parts: True to find also marks of parts of a type, such as that of `Marked` in `Marked | None`, and
+            of types that aliases name (PEP 695).
+    """
+    for name, field in model.model_fields.items():
+        for one in (*field.metadata, *(_metadata_of_parts(field.annotation) if in_parts else ())):
+            if isinstance(one, mark):
+                yield name, field, one
+
+
+def _metadata_of_parts(annotation: Any, outer: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """Yield the metadata of the parts of a type.
+
+    Args:
+        annotation: the type.
+        outer: the aliases in which it is. An alias may contain itself.
+    """
+    alias = get_origin(annotation) or annotation
+    parts = get_args(annotation)
+    if type(alias).__name__ == "TypeAliasType" and alias not in outer:  # of `typing` or `typing_extensions`
+        parts, outer = (*parts, alias.__value__), (*outer, alias)
+    for part in parts:
+        yield from getattr(part, "__metadata__", ())
+        yield from _metadata_of_parts(part, outer)
+
+
+class PluginConfig(BaseModel):
+    """The base class for settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
+
+    # type checkers reject `frozen` as a keyword of the class: subclasses would have to repeat it
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @staticmethod
+    def folder_of(info: ValidationInfo) -> Path:
+        """Return the base folder of relative paths in a field. For use in a field validator.
+
+        The base is the folder of the configuration file. If the value comes from the environment or the command line,
+        or if no file was read, the base is the working directory.
+        """
+        context = info.context or {}
+        folder: Path = context.get("folders", {}).get(info.field_name, context.get("directory", Path()))
+        return folder
 
 
 class ToolkitRights(PluginConfig):
@@ -133,8 +181,8 @@ class HostSection(PluginConfig):
             callers. Metadata in a request to the worker takes precedence.
     """
 
-    name: str = pydantic.Field("pegboard", min_length=1)
-    version: str | None = pydantic.Field(None, min_length=1)
+    name: str = Field("pegboard", min_length=1)
+    version: str | None = Field(None, min_length=1)
     title: str | None = None
     description: str | None = None
     instructions: str | None = None
@@ -144,7 +192,7 @@ class HostSection(PluginConfig):
     middleware: tuple[str, ...] = ()
     error_adapters: tuple[str, ...] = ()
     token_sources: tuple[str, ...] = ()
-    token_seconds: float = pydantic.Field(10, gt=0, le=600)
+    token_seconds: float = Field(10, gt=0, le=600)
     secret_stores: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     disabled_plugins: Annotated[tuple[str, ...], WidensAccess("removes checks that these plugins make")] = ()
@@ -152,32 +200,32 @@ class HostSection(PluginConfig):
     disabled_tools: tuple[str, ...] = ()
     disabled_tags: tuple[str, ...] = ()
     enabled_tags: tuple[str, ...] = ()
-    tools: dict[str, Any] = pydantic.Field({})
+    tools: dict[str, Any] = Field({})
     required: tuple[str, ...] = ()
-    toolkits: dict[str, ToolkitRights] = pydantic.Field({})
+    toolkits: dict[str, ToolkitRights] = Field({})
     autoload: bool = True
     missing_secrets: Literal["warn", "hide", "fail"] = "warn"
     tool_names: Literal["snake", "pascal"] = "snake"
     schema_references: Literal["inline", "keep"] = "inline"
-    page_size: int = pydantic.Field(1000, ge=1, le=10_000)
-    max_result_bytes: int = pydantic.Field(10 * 1024 * 1024, ge=0)
-    tool_timeout: float = pydantic.Field(600, ge=0, le=7 * 24 * 3600)
-    threads: int = pydantic.Field(40, ge=1, le=1000)
-    blocked_loop_seconds: float = pydantic.Field(1, ge=0, le=3600)
-    grace_seconds: float = pydantic.Field(10, ge=0, le=3600)
+    page_size: int = Field(1000, ge=1, le=10_000)
+    max_result_bytes: int = Field(10 * 1024 * 1024, ge=0)
+    tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)
+    threads: int = Field(40, ge=1, le=1000)
+    blocked_loop_seconds: float = Field(1, ge=0, le=3600)
+    grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     reload: bool = False
     user: str | None = None
-    metadata: dict[str, str] = pydantic.Field({})
+    metadata: dict[str, str] = Field({})
 
-    @pydantic.field_validator("website_url")
+    @field_validator("website_url")
     @classmethod
     def _is_web_address(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("https://", "http://")):
             raise ValueError("expected an address that begins with https:// or http://")
         return url
 
-    @pydantic.field_validator("icons")
+    @field_validator("icons")
     @classmethod
     def _are_pictures(cls, icons: tuple[Any, ...]) -> tuple[Any, ...]:
         for place, icon in enumerate(icons, 1):
@@ -185,7 +233,7 @@ class HostSection(PluginConfig):
                 raise ValueError(f"icon {place}: {complaint}")
         return icons
 
-    @pydantic.field_validator("transports", "middleware", "error_adapters", "token_sources", "secret_stores")
+    @field_validator("transports", "middleware", "error_adapters", "token_sources", "secret_stores")
     @classmethod
     def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for place, name in enumerate(names):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
+from typing import Any, TypeVar, get_args, overload
 
-from pegboard.config.deferred_models import marked_fields
+from pydantic import BaseModel
+
 from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig, Kind, ListName
-from pegboard.config.models import FromEnvironment
+from pegboard.config.models import FromEnvironment, marked_fields
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
 from pegboard.config.references import SecretRef, references, resolve
 from pegboard.config.sources import Layer
 from pegboard.config.validation import validate
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-_M = TypeVar("_M", bound="BaseModel")
+_M = TypeVar("_M", bound=BaseModel)
 
 
 @overload

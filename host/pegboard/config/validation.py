@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from pydantic_core import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from pegboard.config.deferred_models import model_of
-from pegboard.config.plain_values import plain_settings
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Source, Sources
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-_M = TypeVar("_M", bound="BaseModel")
+_M = TypeVar("_M", bound=BaseModel)
 
 _NOT_TEXT = {"string_type", "path_type", "url_type", "literal_error", "enum", "bytes_type"}
 """The pydantic errors of values that must be strings."""
@@ -34,9 +28,6 @@ def validate(
 
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
-    with suppress(ValueError, AssertionError):  # the model validates the data, and reports its problems
-        return plain_settings(model, data, context)
-    model = model_of(model)
     try:
         checked = model.model_validate(data, context=context)
     except ValidationError as error:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pegboard.config.deferred_models import marked_fields
+from pydantic import BaseModel, PlainSerializer
+
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import HostSection, WidensAccess
+from pegboard.config.models import HostSection, WidensAccess, marked_fields
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.references import SecretRef, references
 from pegboard.records import NamedTuple
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-Models: TypeAlias = "Mapping[str, Mapping[str, type[BaseModel] | None]]"
+Models: TypeAlias = Mapping[str, Mapping[str, type[BaseModel] | None]]
 """The models of sections: `{"plugins": {name: model}, "toolkits": {name: model}}`. None means no settings."""
 
 
@@ -93,9 +91,10 @@ def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> 
 def _as_shown(metadata: Iterable[Any], value: Any) -> Any:
     """Return a value in the form of `config show`, such as a file mode in octal."""
     for mark in metadata:
-        if type(mark).__name__ == "PlainSerializer":  # most starts do not import its module
+        if isinstance(mark, PlainSerializer):
+            serialize: Any = mark.func
             try:
-                return mark.func(value)
+                return serialize(value)
             except Exception:  # noqa: BLE001 - code of a plugin, and the value is not validated yet
                 return value
     return value

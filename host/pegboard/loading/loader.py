@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from pydantic import BaseModel
+
 from pegboard import hookspecs
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
-from pegboard.config.deferred_models import deferred_body, is_model
 from pegboard.errors import PluginError
 from pegboard.hookspecs import register_toolkit_loaders, register_toolkits
 from pegboard.loading.discovery import (
@@ -350,9 +351,9 @@ class _Attempt:
                 raise _SettingsError(found)
             return None
         model = getattr(target, "Config", None)
-        if model is not None and not is_model(model):
+        if model is not None and not (isinstance(model, type) and issubclass(model, BaseModel)):
             raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
-        if model is not None and deferred_body(model) is None and model.model_config.get("extra") != "forbid":
+        if model is not None and model.model_config.get("extra") != "forbid":
             raise PluginError("its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig")
         result = validate_section(self.config, SECTION_OF_KIND[self.origin.kind], self.origin.name, model)
         if isinstance(result, list):

@@ -35,7 +35,6 @@ _HOMES = {
     "middleware.gate": "Gate",
     "middleware.login_questions": "LoginQuestions PendingLogin",
     "config": "FromEnvironment HostConfig WidensAccess others_can_change",
-    "config.lazy_pydantic": "pydantic",
     "config.file_replacement": "replace_file",
     "config.state": "create_state state_directory state_lock",
     "loading.discovery": "Selection",

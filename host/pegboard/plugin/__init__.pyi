@@ -32,9 +32,6 @@ from pegboard.config import (
 from pegboard.config.file_replacement import (
     replace_file,
 )
-from pegboard.config.lazy_pydantic import (
-    pydantic,
-)
 from pegboard.config.state import (
     create_state,
     state_directory,
@@ -411,7 +408,6 @@ __all__ = [
     "others_can_change",
     "own_page",
     "owner_of_port",
-    "pydantic",
     "read_lock",
     "redact_logs",
     "redacted",

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from pegboard import PluginConfig
 from pegboard.plugin import (
     LOCK_FILE_NAME,
@@ -17,7 +19,6 @@ from pegboard.plugin import (
     PluginContext,
     ToolkitLoader,
     hookimpl,
-    pydantic,
     read_lock,
     unlocked_reason,
 )
@@ -44,7 +45,7 @@ class LockConfig(PluginConfig):
 
     locked: bool = True
     lazy: bool | tuple[str, ...] = False
-    import_seconds: float = pydantic.Field(60, gt=0, le=3600)
+    import_seconds: float = Field(60, gt=0, le=3600)
 
 
 class LockPlugin(Plugin):

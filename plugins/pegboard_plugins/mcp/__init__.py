@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
+
 from pegboard import PluginConfig
 from pegboard.plugin import (
     EventStore,
@@ -20,7 +22,6 @@ from pegboard.plugin import (
     StreamProtocol,
     WidensAccess,
     hookimpl,
-    pydantic,
 )
 
 if TYPE_CHECKING:
@@ -83,57 +84,57 @@ class McpConfig(PluginConfig):
         stream_profile: the profile that message streams such as stdio serve; the whole catalogue by default.
     """
 
-    list_ttl_ms: int = pydantic.Field(default=300_000, ge=0)
-    tools_ttl_ms: int | None = pydantic.Field(default=None, ge=0)
-    resources_ttl_ms: int | None = pydantic.Field(default=None, ge=0)
-    prompts_ttl_ms: int | None = pydantic.Field(default=None, ge=0)
-    max_batch: int = pydantic.Field(default=100, ge=1)
+    list_ttl_ms: int = Field(default=300_000, ge=0)
+    tools_ttl_ms: int | None = Field(default=None, ge=0)
+    resources_ttl_ms: int | None = Field(default=None, ge=0)
+    prompts_ttl_ms: int | None = Field(default=None, ge=0)
+    max_batch: int = Field(default=100, ge=1)
     http: bool = True
-    path: str = pydantic.Field(default="/mcp", pattern="^/")
+    path: str = Field(default="/mcp", pattern="^/")
     anonymous: Annotated[bool, WidensAccess("lets everybody use MCP beyond this machine")] = False
-    max_sessions: int = pydantic.Field(default=10_000, ge=1)
-    max_sessions_per_caller: int = pydantic.Field(default=1000, ge=1)
-    session_idle_seconds: float = pydantic.Field(default=3600, gt=0)
+    max_sessions: int = Field(default=10_000, ge=1)
+    max_sessions_per_caller: int = Field(default=1000, ge=1)
+    session_idle_seconds: float = Field(default=3600, gt=0)
     session_store: Annotated[str, StoreName(SessionStore)] = "memory"
     event_store: Annotated[str, StoreName(EventStore)] = "memory"
-    max_listening: int = pydantic.Field(default=10_000, ge=1)
-    change_delay_ms: Annotated[float, FromEnvironment("MCP_NOTIFICATION_DEFAULT_DEBOUNCE_MS")] = pydantic.Field(
+    max_listening: int = Field(default=10_000, ge=1)
+    change_delay_ms: Annotated[float, FromEnvironment("MCP_NOTIFICATION_DEFAULT_DEBOUNCE_MS")] = Field(
         default=50, ge=0, le=60_000
     )
-    changes_per_minute: Annotated[float, FromEnvironment("MCP_NOTIFICATION_RATE_LIMIT_PER_MINUTE")] = pydantic.Field(
+    changes_per_minute: Annotated[float, FromEnvironment("MCP_NOTIFICATION_RATE_LIMIT_PER_MINUTE")] = Field(
         default=0, ge=0
     )
-    progress_per_second: float = pydantic.Field(default=20, ge=0)
-    logs_per_second: float = pydantic.Field(default=0, ge=0)
-    events_bytes: int = pydantic.Field(default=64 * 1024 * 1024, ge=0)
-    session_events_bytes: int = pydantic.Field(default=1024 * 1024, ge=1)
-    events_seconds: float = pydantic.Field(default=300, gt=0)
-    retry_ms: int = pydantic.Field(default=1000, ge=0)
-    poll_after_seconds: float = pydantic.Field(default=0, ge=0)
-    state_keys: tuple[pydantic.SecretStr, ...] = ()
-    state_seconds: float = pydantic.Field(default=600, gt=0)
+    progress_per_second: float = Field(default=20, ge=0)
+    logs_per_second: float = Field(default=0, ge=0)
+    events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
+    session_events_bytes: int = Field(default=1024 * 1024, ge=1)
+    events_seconds: float = Field(default=300, gt=0)
+    retry_ms: int = Field(default=1000, ge=0)
+    poll_after_seconds: float = Field(default=0, ge=0)
+    state_keys: tuple[SecretStr, ...] = ()
+    state_seconds: float = Field(default=600, gt=0)
     profiles: Mapping[str, Any] = {}
     stream_profile: str | None = None
 
-    @pydantic.field_validator("state_keys")
+    @field_validator("state_keys")
     @classmethod
-    def _long_enough(cls, keys: tuple[pydantic.SecretStr, ...]) -> tuple[pydantic.SecretStr, ...]:
+    def _long_enough(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(key.get_secret_value()) < MIN_KEY_CHARACTERS for key in keys):
             raise ValueError(
                 f"a key is shorter than {MIN_KEY_CHARACTERS} characters: create one with `openssl rand -base64 32`"
             )
         return keys
 
-    @pydantic.field_validator("profiles")
+    @field_validator("profiles")
     @classmethod
     def _read_profiles(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
         from pegboard_plugins.mcp.profiles import read_profiles
 
         return read_profiles(given)
 
-    @pydantic.field_validator("stream_profile")
+    @field_validator("stream_profile")
     @classmethod
-    def _is_profile(cls, name: str | None, info: pydantic.ValidationInfo) -> str | None:
+    def _is_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is not None and name not in info.data.get("profiles", (name,)):  # absent if they are invalid
             raise ValueError(f"there is no profile {name!r}: add [plugins.mcp.profiles.{name}]")
         return name

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from pydantic import Field
+
 from pegboard import PluginConfig
-from pegboard.plugin import Middleware, Plugin, Transport, hookimpl, pydantic
+from pegboard.plugin import Middleware, Plugin, Transport, hookimpl
 from pegboard_plugins.stdio.running_tools import RunningTools
 from pegboard_plugins.stdio.stdio_transport import StdioTransport
 
@@ -23,7 +25,7 @@ class StdioConfig(PluginConfig):
             clients expect no output afterwards. "finish" answers them first, for input from a pipe or file.
     """
 
-    max_message_bytes: int = pydantic.Field(default=10 * 1024 * 1024, ge=1024)
+    max_message_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     after_eof: Literal["drop", "finish"] = "drop"
 
 

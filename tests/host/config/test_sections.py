@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from pegboard.config import PluginConfig, WidensAccess, validate_section
+from pegboard.config import PluginConfig, validate_section
 from tests.support.config import load
 
 
@@ -114,54 +114,9 @@ class CheckedDefault(PluginConfig):
     port: int = Field(default=0, ge=1, validate_default=True)
 
 
-def test_defaults_build_no_validator_unless_the_model_checks_them(tmp_path: Path) -> None:
-    """Building one takes milliseconds at every start."""
+def test_defaults_are_not_validated_unless_the_model_checks_them(tmp_path: Path) -> None:
     assert validate_section(load(tmp_path), "toolkits", "acme", Acme) == Acme()
-
-    class Bare(PluginConfig):
-        port: int = Field(default=80, ge=1)
-
-    assert validated(tmp_path, "", Bare).port == 80
-    assert not Bare.__pydantic_complete__
     assert all(isinstance(validated(tmp_path, "", one), list) for one in (Checked, CheckedDefault, Tls))
-
-
-@pytest.mark.parametrize(
-    ("line", "is_built"),
-    [
-        ('on = true\nnames = ["a", "b"]\ntext = "no"', False),
-        ("names = false", False),
-        ('on = "yes"', True),
-        ('names = "a"', True),
-        ("names = [1]", True),
-        ("unknown = 1", True),
-        ('short = "ab"', True),
-        ('upper = "ab"', True),
-        ("port = 8", False),
-        ("port = 8.0", True),
-    ],
-)
-def test_simple_values_build_no_validator_unless_the_model_checks_them(
-    line: str, is_built: bool, tmp_path: Path
-) -> None:
-    class Plain(PluginConfig):
-        on: Annotated[bool, WidensAccess("opens")] = False
-        names: bool | tuple[str, ...] = ()
-        text: str | None = None
-        short: Annotated[str, Field(max_length=1)] = ""
-        upper: str = ""
-        port: int = 0
-
-        @field_validator("upper")
-        @classmethod
-        def _raise(cls, text: str) -> str:
-            return text.upper()
-
-    validated(tmp_path, line, Plain)
-    assert Plain.__pydantic_complete__ is is_built
-    if not is_built:
-        plain = validated(tmp_path, line, Plain)
-        assert plain == Plain.model_validate(plain.model_dump(exclude_unset=True))
 
 
 def test_a_reference_becomes_the_value_of_its_variable(tmp_path: Path) -> None:

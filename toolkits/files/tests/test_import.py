@@ -5,13 +5,13 @@ import sys
 
 SCRIPT = """
 import sys, threading
-import annotated_types
+import pydantic.types
 from pegboard import Context, PluginConfig, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
-from pegboard.plugin import WidensAccess, pydantic
+from pegboard.plugin import WidensAccess
 before = set(sys.modules)
 import toolkit_files
 print(*sorted(name for name in set(sys.modules) - before if name.partition(".")[0] != "toolkit_files"))
-print(*sorted({"asyncio", "difflib", "ctypes", "pydantic", "subprocess"} & set(sys.modules)))
+print(*sorted({"asyncio", "difflib", "ctypes", "subprocess"} & set(sys.modules)))
 work = ("listing", "moving", "reading", "searching", "text", "walking", "watch", "writing")
 print(*(name for name in work if f"toolkit_files.{name}" in sys.modules))
 """

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess, pydantic
+from pegboard.plugin import WidensAccess
 from toolkit_files.broad import broadness, existing
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem
-
-if TYPE_CHECKING:
-    from pydantic import ValidationInfo
 
 __all__ = ["FilesConfig"]
 
@@ -38,7 +37,7 @@ class FilesConfig(PluginConfig):
 
     roots: Annotated[
         tuple[str, ...],
-        pydantic.Field(
+        Field(
             min_length=1,
             description="directories below which the tools work; a relative one in a file counts from that file's "
             "folder, one from the environment from the working directory, which is also called {cwd}",
@@ -47,51 +46,49 @@ class FilesConfig(PluginConfig):
     ] = (".",)
     allow_broad_roots: Annotated[
         bool,
-        pydantic.Field(description="lets a root be the home directory, a directory that holds it, or /"),
+        Field(description="lets a root be the home directory, a directory that holds it, or /"),
         WidensAccess("opens the home directory or the whole disk"),
     ] = False
     write: Annotated[
-        bool, pydantic.Field(description="offers the tools that write, move and delete"), WidensAccess("changes files")
+        bool, Field(description="offers the tools that write, move and delete"), WidensAccess("changes files")
     ] = False
     max_read_bytes: Annotated[
-        int, pydantic.Field(ge=1024, le=64 << 20, description="the maximum size of a result, in bytes")
+        int, Field(ge=1024, le=64 << 20, description="the maximum size of a result, in bytes")
     ] = 65_536
     max_entries: Annotated[
-        int, pydantic.Field(ge=1, le=100_000, description="the maximum number of entries in one list or find result")
+        int, Field(ge=1, le=100_000, description="the maximum number of entries in one list or find result")
     ] = 500
     max_matches: Annotated[
-        int, pydantic.Field(ge=1, le=100_000, description="the maximum number of matches in one search result")
+        int, Field(ge=1, le=100_000, description="the maximum number of matches in one search result")
     ] = 100
     max_search_seconds: Annotated[
         float,
-        pydantic.Field(gt=0, le=3600, description="the time limit of a search; it then returns the matches so far"),
+        Field(gt=0, le=3600, description="the time limit of a search; it then returns the matches so far"),
     ] = 20.0
-    ignore: Annotated[
-        tuple[str, ...], pydantic.Field(description="globs of entries that searches and deep listings skip")
-    ] = IGNORED
+    ignore: Annotated[tuple[str, ...], Field(description="globs of entries that searches and deep listings skip")] = (
+        IGNORED
+    )
     deny: Annotated[
         tuple[str, ...],
-        pydantic.Field(
-            description="globs of files and directories that no tool opens or changes, besides those of credentials"
-        ),
+        Field(description="globs of files and directories that no tool opens or changes, besides those of credentials"),
     ] = ()
     allow: Annotated[
         tuple[str, ...],
-        pydantic.Field(description="globs of files and directories that are open although they are closed by default"),
+        Field(description="globs of files and directories that are open although they are closed by default"),
         WidensAccess("opens files that may hold credentials"),
     ] = ()
     protect: Annotated[
         tuple[str, ...],
-        pydantic.Field(description="globs of entries that may be read but not changed"),
+        Field(description="globs of entries that may be read but not changed"),
         WidensAccess("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
     ] = PROTECTED
 
-    @pydantic.field_validator("roots")
+    @field_validator("roots")
     @classmethod
     def _resolve(cls, roots: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         return tuple(existing(root, str(cls.folder_of(info))) for root in roots)
 
-    @pydantic.model_validator(mode="after")
+    @model_validator(mode="after")
     def _no_broad_roots(self) -> Self:
         """Reject roots that contain the user's home directory. Many clients start the host in `/`."""
         if not self.allow_broad_roots:
@@ -101,7 +98,7 @@ class FilesConfig(PluginConfig):
                     raise ValueError(f"{place}; name directories below it in roots, or set allow_broad_roots = true")
         return self
 
-    @pydantic.field_validator("ignore", "deny", "allow", "protect")
+    @field_validator("ignore", "deny", "allow", "protect")
     @classmethod
     def _compile(cls, globs: tuple[str, ...]) -> tuple[str, ...]:
         try:
