@@ -10,8 +10,8 @@ import pytest
 
 from pegboard.plugin import HostConfig
 from pegboard.testing import connect
-from pegboard_plugins.mcp import McpConfig
-from pegboard_plugins.resource_server import ResourceServerConfig
+from pegboard_plugins.mcp.settings import McpConfig
+from pegboard_plugins.resource_server.settings import ResourceServerConfig
 from tests.docs.pages import Page
 
 PAGE = Page("docs/catalogue.md")

@@ -9,9 +9,8 @@ import tomllib
 from pathlib import Path
 
 from pegboard_plugins.auth_token import AuthTokenConfig
-from pegboard_plugins.resource_server import ResourceServerConfig
-from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
-from pegboard_plugins.resource_server.settings import with_implied
+from pegboard_plugins.resource_server.conversions import with_implied
+from pegboard_plugins.resource_server.settings import AuthorizationServer, Introspection, ResourceServerConfig
 from pegboard_plugins.scopes import ScopesConfig
 from tests.docs.pages import Page, serving
 from tests.support.environments import run

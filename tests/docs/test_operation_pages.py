@@ -14,10 +14,10 @@ from pegboard import Host, ToolResult
 from pegboard.cli.diagnosis.checks import CHECKS
 from pegboard.types import Call, ReloadResult
 from pegboard_plugins.local_files import LocalFilesConfig
-from pegboard_plugins.lock import LockConfig
-from pegboard_plugins.login.login_settings import LoginConfig
+from pegboard_plugins.lock.settings import LockConfig
+from pegboard_plugins.login.settings import LoginConfig
 from pegboard_plugins.tool_packages import ToolPackagesConfig
-from pegboard_plugins.vault.vault_settings import VaultConfig
+from pegboard_plugins.vault.settings import VaultConfig
 from tests.docs.pages import Page, pegboard
 
 DIAGNOSIS, DISCOVERY, RELOAD = (Page(f"docs/{name}.md") for name in ("diagnosis", "discovery", "reload"))

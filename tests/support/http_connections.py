@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from pegboard.types import Request, Response
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_server import HttpServer
 from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.settings import HttpConfig
 from tests.support.http import Line, request_bytes
 from tests.support.peer import WAIT
 

@@ -11,8 +11,8 @@ from pegboard.plugin import AuthorizationRequiredError, PendingLogin, TokenSourc
 from pegboard.types import TokenRequest, ToolAuthorization
 
 if TYPE_CHECKING:
-    from pegboard_plugins.arcade_cloud import ArcadeCloudConfig
     from pegboard_plugins.arcade_cloud.cloud_api import CloudApi, CloudAuthorization
+    from pegboard_plugins.arcade_cloud.settings import ArcadeCloudConfig
 
 MAX_PENDING_AUTHORIZATIONS = 1000
 """The limit of remembered authorizations that wait for a user. The oldest are forgotten first."""

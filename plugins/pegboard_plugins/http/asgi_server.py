@@ -15,7 +15,6 @@ from typing import Any
 
 from pegboard.plugin import AsgiCallable, AsgiReceive, AsgiScope, AsgiSend, TransportContext
 from pegboard.types import EventStream, Request, Response
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_access, log_refusal, wants_access_log
 from pegboard_plugins.http.asgi_exchange import AsgiExchange, BodyTooLargeError, DisconnectedError
 from pegboard_plugins.http.authority import parse_authority
@@ -32,6 +31,7 @@ from pegboard_plugins.http.refusal_responses import (
 )
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.sent_events import PING, close_messages, encode_event, next_message
+from pegboard_plugins.http.settings import HttpConfig
 
 ASGI_FINISH_SECONDS = 0.2
 """The time limit for the end of running requests after the host has stopped accepting calls."""

@@ -12,7 +12,6 @@ from aiohttp import HttpVersion11, hdrs, web
 
 from pegboard.plugin import TransportContext
 from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Headers, Request, Response
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import log_refusal, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import REQUEST_NOTES, notes_of
 from pegboard_plugins.http.aiohttp_internals import forget_facts, take_body
@@ -34,6 +33,7 @@ from pegboard_plugins.http.request_bodies import RequestBodies
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.sending import Pings, SendLimit, write_all
 from pegboard_plugins.http.sent_events import close_messages, encode_event
+from pegboard_plugins.http.settings import HttpConfig
 
 logger = logging.getLogger("pegboard.plugins.http")
 

@@ -8,9 +8,9 @@ from weakref import WeakSet
 from pegboard.plugin import AsgiContext, Gauge, Transport, TransportContext
 
 if TYPE_CHECKING:
-    from pegboard_plugins.http import HttpConfig
     from pegboard_plugins.http.asgi_server import AsgiServer
     from pegboard_plugins.http.handler import Handler
+    from pegboard_plugins.http.settings import HttpConfig
 
 
 class HttpTransport(Transport):

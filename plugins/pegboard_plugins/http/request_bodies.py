@@ -9,9 +9,9 @@ from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from pegboard.types import Response
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.large_bodies import LargeBodies
 from pegboard_plugins.http.refusal_responses import BROKEN, CODED, ENCODED, NO_ROOM, TOO_SLOW, too_large
+from pegboard_plugins.http.settings import HttpConfig
 
 
 class RequestBodies:

@@ -14,8 +14,8 @@ from functools import lru_cache
 from multidict import istr
 
 from pegboard.types import Headers, Response
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.authority import is_same_host, parse_authority, parse_origin
+from pegboard_plugins.http.settings import HttpConfig
 
 _HOST, _ORIGIN = istr("Host"), istr("Origin")  # a lookup by an istr is faster than by a string
 _FORWARDED_FOR, _FORWARDED_HOST = istr("X-Forwarded-For"), istr("X-Forwarded-Host")

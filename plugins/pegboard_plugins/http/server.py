@@ -15,7 +15,6 @@ from typing import Any
 from aiohttp import web
 
 from pegboard.plugin import TransportContext, TransportError, owner_of_port
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.access_log import access_logger, wants_access_log
 from pegboard_plugins.http.aiohttp_access_log import AccessLogger
 from pegboard_plugins.http.handler import Handler
@@ -24,6 +23,7 @@ from pegboard_plugins.http.http_server import HttpServer
 from pegboard_plugins.http.listener import Listener
 from pegboard_plugins.http.passed_sockets import address_of, is_of_this_machine, is_unix, passed_sockets
 from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.settings import HttpConfig
 from pegboard_plugins.http.staged_close import LINGER_SECONDS
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from pegboard.plugin import Authenticator, Command, Plugin, Route, hookimpl
-from pegboard_plugins.login.login_settings import LoginConfig
+from pegboard_plugins.login.settings import LoginConfig
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore

@@ -27,8 +27,8 @@ from pegboard_plugins.login.login_clients import ClientRefusedError, LoginClient
 from pegboard_plugins.login.login_signing import CODE_KIND, CONSENT_KIND, FLOW_KIND, LoginStateError
 
 if TYPE_CHECKING:
-    from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+    from pegboard_plugins.login.settings import LoginConfig
 
 logger = logging.getLogger("pegboard.plugins.login")
 

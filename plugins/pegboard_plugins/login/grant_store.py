@@ -20,8 +20,8 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pegboard.plugin import decode, encode, state_directory
-from pegboard_plugins.login.login_settings import Person
 from pegboard_plugins.login.login_signing import LoginStateError
+from pegboard_plugins.login.settings import Person
 
 MAX_FILE_WAIT_SECONDS = 10
 """The limit of the time in which another process may hold the file."""

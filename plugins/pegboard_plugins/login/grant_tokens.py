@@ -19,8 +19,8 @@ from pegboard_plugins.login.login_clients import LoginClients, client_label
 from pegboard_plugins.login.login_signing import ACCESS_KIND, CODE_KIND, REFRESH_KIND
 
 if TYPE_CHECKING:
-    from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+    from pegboard_plugins.login.settings import LoginConfig
 
 MAX_FORM_FIELDS = 20
 _NO_STORE = {"Cache-Control": "no-store"}

@@ -26,10 +26,10 @@ from pegboard.client import (
     received_code,
 )
 from pegboard_plugins.login.login_metadata import CALLBACK
-from pegboard_plugins.login.login_settings import GITHUB, Person
+from pegboard_plugins.login.settings import GITHUB, Person
 
 if TYPE_CHECKING:
-    from pegboard_plugins.login.login_settings import LoginConfig
+    from pegboard_plugins.login.settings import LoginConfig
 
 OPENID_SCOPES: tuple[str, ...] = ("openid", "email", "profile")
 GITHUB_SCOPES: tuple[str, ...] = ("read:org",)

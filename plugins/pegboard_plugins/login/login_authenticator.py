@@ -16,8 +16,8 @@ from pegboard_plugins.login.login_signing import ACCESS_KIND, LoginStateError
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore
-    from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+    from pegboard_plugins.login.settings import LoginConfig
 
 logger = logging.getLogger("pegboard.plugins.login")
 

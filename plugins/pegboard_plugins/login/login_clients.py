@@ -20,8 +20,8 @@ from pegboard_plugins.login.login_signing import CLIENT_KIND
 from pegboard_plugins.support.fair_limit import FairLimit, peer_network
 
 if TYPE_CHECKING:
-    from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+    from pegboard_plugins.login.settings import LoginConfig
 
 MAX_REDIRECT_URIS = 10
 MAX_REDIRECT_URI_CHARACTERS = 500

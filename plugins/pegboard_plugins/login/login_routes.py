@@ -31,8 +31,8 @@ from pegboard_plugins.login.program_pages import ProgramPages
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore
-    from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+    from pegboard_plugins.login.settings import LoginConfig
 
 Handler: TypeAlias = Callable[[Request, ProtocolContext], Awaitable[Response]]
 

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pegboard.plugin import SECRET_BYTES, ToolRuntimeError, create_state, is_weak_secret
 
 if TYPE_CHECKING:
-    from pegboard_plugins.login.login_settings import LoginConfig
+    from pegboard_plugins.login.settings import LoginConfig
 
 ACCESS_KIND = "at+jwt"
 REFRESH_KIND = "login-refresh+jwt"

@@ -24,8 +24,8 @@ from pegboard_plugins.login.login_metadata import PROGRAMS
 from pegboard_plugins.login.login_signing import PROGRAMS_KIND
 
 if TYPE_CHECKING:
-    from pegboard_plugins.login.login_settings import LoginConfig
     from pegboard_plugins.login.login_signing import LoginSigner
+    from pegboard_plugins.login.settings import LoginConfig
 
 logger = logging.getLogger("pegboard.plugins.login")
 

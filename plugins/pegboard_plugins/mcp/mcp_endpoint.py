@@ -9,10 +9,10 @@ from pegboard.plugin import EventStore, ProtocolContext, SessionStore, begin
 from pegboard.types import EventStream, Request, Response
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp import McpConfig
     from pegboard_plugins.mcp.profile_host import ProfileHost
     from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.round_trips import RoundTrips
+    from pegboard_plugins.mcp.settings import McpConfig
     from pegboard_plugins.mcp.streamable_http import StreamableHttp
 
 Answer: TypeAlias = Response | EventStream | Awaitable[Response | EventStream]

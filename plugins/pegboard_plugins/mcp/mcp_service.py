@@ -40,9 +40,9 @@ from pegboard_plugins.mcp.session import Session
 
 if TYPE_CHECKING:
     from pegboard.plugin import MessageQueues
-    from pegboard_plugins.mcp import McpConfig
     from pegboard_plugins.mcp.admitted_streams import AdmittedStreams
     from pegboard_plugins.mcp.round_trips import RoundTrips
+    from pegboard_plugins.mcp.settings import McpConfig
     from pegboard_plugins.mcp.subscriptions import ClientSubscription
 
 

@@ -38,10 +38,10 @@ from pegboard_plugins.mcp.session_methods import answer_at_once
 from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_served
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp import McpConfig
     from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.progress_reports import ProgressReports
     from pegboard_plugins.mcp.round_trips import RoundTrips
+    from pegboard_plugins.mcp.settings import McpConfig
 
 CLEANUP_SECONDS = 0.5
 """How long cancelled calls may take to clean up after the connection has ended."""

@@ -45,9 +45,9 @@ from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, StatelessCall, c
 from pegboard_plugins.mcp.subscriptions import ClientSubscription, SubscriptionStream
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp import McpConfig
     from pegboard_plugins.mcp.http.http_sessions import HttpSessions
     from pegboard_plugins.mcp.round_trips import RoundTrips
+    from pegboard_plugins.mcp.settings import McpConfig
 
 
 class StreamableHttp:

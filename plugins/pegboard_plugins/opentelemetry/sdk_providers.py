@@ -27,7 +27,7 @@ from pegboard_plugins.opentelemetry.log_export import LogExport
 from pegboard_plugins.opentelemetry.metric_export import MetricExport
 
 if TYPE_CHECKING:
-    from pegboard_plugins.opentelemetry import OpenTelemetryConfig
+    from pegboard_plugins.opentelemetry.settings import OpenTelemetryConfig
 
 logger = logging.getLogger("pegboard.plugins.opentelemetry")
 

@@ -17,7 +17,7 @@ from pegboard_plugins.opentelemetry.sdk_providers import SdkProviders
 from pegboard_plugins.opentelemetry.semantic_attributes import Attributes, transport_attributes
 
 if TYPE_CHECKING:
-    from pegboard_plugins.opentelemetry import OpenTelemetryConfig
+    from pegboard_plugins.opentelemetry.settings import OpenTelemetryConfig
 
 SCOPE = "pegboard"
 """The name of the instrumentation scope."""

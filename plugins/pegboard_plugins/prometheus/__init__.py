@@ -6,26 +6,10 @@ from collections.abc import Iterable
 from contextlib import asynccontextmanager
 from functools import cached_property
 from importlib.util import find_spec
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, SecretStr, field_validator
-
-from pegboard import PluginConfig
-from pegboard.plugin import (
-    SECRET_BYTES,
-    Authenticator,
-    Lifespan,
-    Middleware,
-    Observer,
-    Plugin,
-    PluginError,
-    Route,
-    WidensAccess,
-    hookimpl,
-    is_bearer_token,
-    is_weak_secret,
-)
+from pegboard.plugin import Authenticator, Lifespan, Middleware, Observer, Plugin, PluginError, Route, hookimpl
+from pegboard_plugins.prometheus.settings import PrometheusConfig
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,37 +18,6 @@ if TYPE_CHECKING:
 
 POLICY = "metrics"
 """The policy of the route on the port of the HTTP server."""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can connect to an address."""
-    return host == "localhost" or ip_address(host).is_loopback
-
-
-class PrometheusConfig(PluginConfig):
-    """`[plugins.prometheus]`.
-
-    Attributes:
-        host: the address of the port for metrics.
-        port: the port for metrics; 0 for any free port, which the log names.
-        token: the bearer token of Prometheus. With it, the HTTP server serves the metrics, and no other port is opened.
-        path: the path of the metrics on the HTTP server.
-    """
-
-    host: Annotated[str, WidensAccess("shows metrics beyond this machine", unless=is_loopback)] = "127.0.0.1"
-    port: int = Field(9464, ge=0, le=65535)
-    token: SecretStr | None = None
-    path: str = Field("/metrics", pattern="^/")
-
-    @field_validator("token")
-    @classmethod
-    def _check_token(cls, token: SecretStr | None) -> SecretStr | None:
-        text = None if token is None else token.get_secret_value()
-        if text is not None and (not is_bearer_token(text) or is_weak_secret(text)):
-            raise ValueError(
-                f"use {SECRET_BYTES} random letters and digits or more, for example from `openssl rand -hex 32`"
-            )
-        return token
 
 
 class PrometheusPlugin(Plugin):

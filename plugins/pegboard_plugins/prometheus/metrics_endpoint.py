@@ -15,12 +15,13 @@ from prometheus_client.registry import Collector
 
 from pegboard.plugin import Authenticator, BearerScheme, ProtocolContext, TransportError
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.prometheus import POLICY, is_loopback
+from pegboard_plugins.prometheus import POLICY
 from pegboard_plugins.prometheus.call_counts import BUCKETS, CallCounts, Durations
 from pegboard_plugins.prometheus.host_state import HostState
+from pegboard_plugins.prometheus.settings import is_loopback
 
 if TYPE_CHECKING:
-    from pegboard_plugins.prometheus import PrometheusConfig
+    from pegboard_plugins.prometheus.settings import PrometheusConfig
 
 _HOST_OF_LOOPBACK = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.ASCII)
 _CALLS = ("method", "name")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.plugin import is_scope
 from pegboard.types import Caller
-from pegboard_plugins.resource_server.settings import canonical_url, with_implied
+from pegboard_plugins.resource_server.conversions import canonical_url, with_implied
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server import ResourceServerConfig
+    from pegboard_plugins.resource_server.settings import ResourceServerConfig
 
 MAX_TIMESTAMP_SECONDS = 1e12
 """The latest time that a token may contain, in seconds since 1970."""

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pegboard_plugins.resource_server.settings import is_loopback, url_problem
+from pegboard_plugins.resource_server.conversions import is_loopback, url_problem
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server.servers import AuthorizationServer
+    from pegboard_plugins.resource_server.settings import AuthorizationServer
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_DOCUMENT_BYTES = 256 * 1024

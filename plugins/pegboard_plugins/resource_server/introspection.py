@@ -22,13 +22,12 @@ from pegboard_plugins.resource_server.claims import (
     check_audience,
     check_unbound,
 )
+from pegboard_plugins.resource_server.conversions import canonical_url
 from pegboard_plugins.resource_server.documents import FetchError, discover, fetch
-from pegboard_plugins.resource_server.settings import canonical_url
 from pegboard_plugins.support.fair_limit import FairLimit
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server import ResourceServerConfig
-    from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
+    from pegboard_plugins.resource_server.settings import AuthorizationServer, Introspection, ResourceServerConfig
 
 MAX_CONCURRENT = 10
 """The number of concurrent requests to one server about unknown tokens, and the number about known tokens."""

@@ -17,13 +17,12 @@ from pegboard_plugins.resource_server.claims import (
     check_audience,
     check_unbound,
 )
+from pegboard_plugins.resource_server.conversions import canonical_url
 from pegboard_plugins.resource_server.documents import fetch_keys
 from pegboard_plugins.resource_server.keys import KeySet
-from pegboard_plugins.resource_server.settings import canonical_url
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server import ResourceServerConfig
-    from pegboard_plugins.resource_server.servers import AuthorizationServer
+    from pegboard_plugins.resource_server.settings import AuthorizationServer, ResourceServerConfig
 
 
 def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:

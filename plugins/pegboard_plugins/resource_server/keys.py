@@ -15,7 +15,7 @@ from pegboard_plugins.resource_server.documents import FetchError
 if TYPE_CHECKING:
     from jwt import PyJWK
 
-    from pegboard_plugins.resource_server import ResourceServerConfig
+    from pegboard_plugins.resource_server.settings import ResourceServerConfig
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
 

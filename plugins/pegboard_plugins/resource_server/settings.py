@@ -1,137 +1,204 @@
-"""Conversion of the settings of operators and of arcade-mcp to the plugin's settings."""
+"""The settings of `[plugins.resource_server]` and of its authorization servers."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from ipaddress import ip_address
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
 
-from pegboard.plugin import checked_scopes
+from pydantic import Field, SecretStr, field_validator, model_validator
 
-_VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
+from pegboard import PluginConfig
+from pegboard.client import SignatureKeys
+from pegboard.plugin import FromEnvironment, WidensAccess, checked_scopes
+from pegboard_plugins.resource_server.conversions import (
+    as_list,
+    as_server,
+    as_servers,
+    checked_implied,
+    checked_url,
+    path_of,
+)
 
 
-def as_list(given: Any) -> Any:
-    """Return names as a list. A string has names separated by spaces."""
-    return [one for one in given.split(" ") if one] if isinstance(given, str) else given
+class Introspection(PluginConfig):
+    """`introspection` of an authorization server: the server is asked whether a token is active (RFC 7662).
 
-
-def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    """Return implied scopes unchanged.
-
-    Raises:
-        ValueError: a scope is invalid (RFC 6749, section 3.3).
+    Attributes:
+        client_id: the client id of this resource server.
+        client_secret: the client secret; `{ env = "NAME" }` takes it from a variable.
+        url: the introspection endpoint; by default found in the server's metadata.
+        proves_audience: True if the server calls a token active only if it is for this resource. Then responses
+            need no audience.
     """
-    checked_scopes((*implied, *(scope for scopes in implied.values() for scope in scopes)))
-    return implied
+
+    client_id: str = Field(min_length=1)
+    client_secret: SecretStr = Field(min_length=1)
+    url: str | None = None
+    proves_audience: bool = False
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str | None) -> str | None:
+        return None if url is None else checked_url(url)
 
 
-def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    """Return scopes with all scopes that they imply, directly or indirectly."""
-    found: set[str] = set()
-    following = list(scopes)
-    while following:
-        scope = following.pop()
-        if scope not in found:
-            found.add(scope)
-            following += implied.get(scope, ())
-    return frozenset(found)
+class AuthorizationServer(PluginConfig):
+    """One of `[[plugins.resource_server.authorization_servers]]`.
 
+    Attributes:
+        issuer: the exact claim `iss` of its tokens.
+        url: the URL that clients are sent to; the issuer by default.
+        jwks_uri: the URL of its keys; by default found in its metadata (RFC 8414, OpenID Connect Discovery).
+        introspection: ask the server about tokens instead of using keys; a table.
+        audiences: the accepted audiences of its tokens; the resource by default.
+        algorithms: the accepted signature algorithms.
+        leeway_seconds: the tolerated difference of its clock; that of the plugin by default.
+    """
 
-def as_servers(given: Any) -> Any:
-    """Return a list of servers, parsed from JSON if it is a string."""
-    if not isinstance(given, str):
+    issuer: str
+    url: str | None = None
+    jwks_uri: str | None = None
+    introspection: Introspection | None = None
+    audiences: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ("RS256", "PS256", "ES256", "EdDSA")
+    leeway_seconds: float | None = Field(None, ge=0, le=300)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _translate(cls, given: Any) -> Any:
+        return as_server(given)
+
+    @field_validator("issuer", "url", "jwks_uri")
+    @classmethod
+    def _check_url(cls, url: str | None) -> str | None:
+        return None if url is None else checked_url(url)
+
+    @field_validator("algorithms")
+    @classmethod
+    def _check_algorithms(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        if not given or (wrong := set(given) - set(SignatureKeys.ALGORITHMS)):
+            problem = f"unsupported algorithm {min(wrong)}" if given else "no algorithm"
+            raise ValueError(f"{problem}: choose from {', '.join(SignatureKeys.ALGORITHMS)}")
         return given
-    try:
-        servers = json.loads(given)
-    except (ValueError, RecursionError):
-        raise ValueError("must be a list of tables, or a JSON list") from None
-    if isinstance(servers, list) and any(isinstance(one, Mapping) and "introspection" in one for one in servers):
-        raise ValueError(
-            "introspection has a secret, which must not be in this variable: use a table in hostconfig.toml"
-        )
-    return servers
+
+    @model_validator(mode="after")
+    def _check_introspection(self) -> Self:
+        if self.introspection is not None and (unused := {"jwks_uri", "algorithms"} & self.model_fields_set):
+            raise ValueError(f"introspection uses no keys: remove {' and '.join(sorted(unused))}")
+        return self
 
 
-def as_server(given: Any) -> Any:
-    """Return the settings of a server with the names of the existing system translated.
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
-    Raises:
-        ValueError: a check is switched off, which is not supported.
+
+POLICY = "mcp"
+"""The policy of the MCP endpoint."""
+
+
+class ResourceServerConfig(PluginConfig):
+    """`[plugins.resource_server]`.
+
+    Attributes:
+        resource: the public URL of the MCP endpoint. Tokens must have this URL as audience. The variable
+            MCP_RESOURCE_SERVER_CANONICAL_URL sets the same value.
+        authorization_servers: the accepted authorization servers, each a table with `issuer` and optionally `url`,
+            `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`. The variable
+            MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS sets the same list as JSON.
+        scopes_supported: the scopes that the metadata lists. Name the few that clients need at first; a challenge names
+            others when they are needed. The default is `challenge_scopes` and `required_scopes`. The
+            variable MCP_RESOURCE_SERVER_SCOPES_SUPPORTED sets the same list.
+        challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`. The
+            variable MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES sets the same list.
+        required_scopes: scopes that every token must have.
+        implied_scopes: scopes that another scope includes, such as `{ admin = ["write"], write = ["read"] }`.
+        token_types: the accepted values of `typ`; "" accepts tokens without it.
+        leeway_seconds: the tolerated difference between the clocks of host and authorization servers.
+        fetch_seconds: the time limit for fetching keys and for an introspection request.
+        refresh_seconds: the age from which keys are fetched again. The old keys are used meanwhile.
+        refresh_interval_seconds: the minimum time between two attempts to fetch keys.
+        max_age_seconds: the maximum age of keys during an outage of their server.
+        verified_seconds: the maximum time for which a token with a valid signature is not checked again.
+        introspected_seconds: the maximum time for which an active token is not introspected again.
+        max_verified: the number of remembered tokens.
+        other_resources: the public URLs of other endpoints, by their policies, such as profiles of MCP. Each
+            accepts only tokens with its own URL as audience, and has its own metadata.
     """
-    if not isinstance(given, Mapping):
+
+    resource: Annotated[str, FromEnvironment("MCP_RESOURCE_SERVER_CANONICAL_URL")]
+    authorization_servers: Annotated[
+        tuple[AuthorizationServer, ...],
+        Field(min_length=1),
+        WidensAccess("admits callers with tokens of these servers"),
+        FromEnvironment("MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS"),
+    ]
+    scopes_supported: Annotated[tuple[str, ...], FromEnvironment("MCP_RESOURCE_SERVER_SCOPES_SUPPORTED")] = ()
+    challenge_scopes: Annotated[tuple[str, ...], FromEnvironment("MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES")] = ()
+    required_scopes: tuple[str, ...] = ()
+    implied_scopes: Annotated[Mapping[str, tuple[str, ...]], WidensAccess("scopes allow more")] = {}
+    token_types: tuple[str, ...] = ("at+jwt", "JWT", "")
+    leeway_seconds: float = Field(30, ge=0, le=300)
+    fetch_seconds: float = Field(5, gt=0)
+    refresh_seconds: float = Field(300, gt=0)
+    refresh_interval_seconds: float = Field(10, gt=0)
+    max_age_seconds: float = Field(24 * 3600, gt=0)
+    verified_seconds: float = Field(300, ge=0)
+    introspected_seconds: float = Field(30, ge=0, le=300)
+    max_verified: int = Field(10_000, ge=0)
+    other_resources: Annotated[Mapping[str, str], WidensAccess("admits callers to other endpoints")] = {}
+
+    @field_validator("authorization_servers", mode="before")
+    @classmethod
+    def _parse_servers(cls, given: Any) -> Any:
+        return as_servers(given)
+
+    @field_validator("scopes_supported", "challenge_scopes", "required_scopes", mode="before")
+    @classmethod
+    def _parse_names(cls, given: Any) -> Any:
+        return as_list(given)
+
+    @field_validator("scopes_supported", "challenge_scopes", "required_scopes")
+    @classmethod
+    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(given)
+
+    @field_validator("implied_scopes")
+    @classmethod
+    def _check_implied(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        return checked_implied(given)
+
+    @field_validator("resource")
+    @classmethod
+    def _check_url(cls, url: str) -> str:
+        return checked_url(url)
+
+    @field_validator("other_resources")
+    @classmethod
+    def _check_others(cls, given: Mapping[str, str]) -> Mapping[str, str]:
+        for policy, url in given.items():
+            checked_url(url)
+            if policy in (POLICY, "public"):
+                raise ValueError(f"{policy!r} cannot be the policy of another resource: use another name")
         return given
-    server = dict(given)
-    for existing, own in (("authorization_server_url", "url"), ("expected_audiences", "audiences")):
-        if existing in server:
-            value = server.pop(existing)
-            server.setdefault(own, value if value is not None else ())
-    if "algorithm" in server:
-        server.setdefault("algorithms", [server.pop("algorithm")])
-    if isinstance(algorithms := server.get("algorithms"), list | tuple):
-        server["algorithms"] = ["EdDSA" if one == "Ed25519" else one for one in algorithms]
-    options = server.pop("validation_options", None) or {}
-    for name in _VERIFIED:
-        if options.get(name) is False:
-            raise ValueError(f"{name} = false is not supported: tokens are always checked")
-    if "leeway" in options:
-        server.setdefault("leeway_seconds", options["leeway"])
-    return server
 
+    @model_validator(mode="after")
+    def _check_issuers(self) -> Self:
+        issuers = [server.issuer for server in self.authorization_servers]
+        if len(set(issuers)) < len(issuers):
+            raise ValueError("two authorization servers have the same issuer: list each issuer once")
+        return self
 
-def checked_url(url: str) -> str:
-    """Return a URL unchanged if tokens and keys may be sent to it.
+    def of_other(self, url: str) -> ResourceServerConfig:
+        """Return the settings for another resource, without `audiences`, which apply to the first resource only."""
+        servers = tuple(server.model_copy(update={"audiences": ()}) for server in self.authorization_servers)
+        return self.model_copy(update={"resource": url, "authorization_servers": servers})
 
-    Raises:
-        ValueError: the URL is invalid, or neither https nor on this machine.
-    """
-    problem = url_problem(url)
-    if problem is not None:
-        raise ValueError(problem)
-    return url
+    @property
+    def initial_scopes(self) -> Sequence[str]:
+        """The scopes that clients need at first."""
+        return tuple(dict.fromkeys((*self.challenge_scopes, *self.required_scopes)))
 
-
-def url_problem(url: str) -> str | None:
-    """Return the problem of a URL for tokens or keys, or None if there is none."""
-    try:
-        parts = urlsplit(url)
-        name = parts.hostname
-        _ = parts.port
-    except ValueError:
-        return "invalid URL"
-    if not name or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>'):
-        return "invalid URL: use one such as https://tools.example.com/mcp"
-    if "@" in parts.netloc or "#" in url or "?" in url:
-        return "the URL must not have a user, a query or a fragment"
-    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url)):
-        return None
-    return "the URL must be https: only servers on this machine may use http"
-
-
-def is_loopback(url: str) -> bool:
-    """Return True if a URL names this machine."""
-    name = urlsplit(url).hostname or ""
-    try:
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def path_of(url: str) -> str:
-    """Return the path of a URL, or "" for none."""
-    return urlsplit(url).path
-
-
-def host_of(url: str) -> str:
-    """Return the host of a URL, without its port."""
-    name = urlsplit(url).hostname or ""
-    return f"[{name}]" if ":" in name else name
-
-
-def canonical_url(url: str) -> str:
-    """Return a URL with scheme and host in small letters (RFC 3986, section 6.2.2.1)."""
-    scheme, separator, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme.lower()}://{host.lower()}{slash}{path}" if separator else url
+    @property
+    def metadata_url(self) -> str:
+        """The URL of the protected resource metadata (RFC 9728, section 3.1)."""
+        path = path_of(self.resource)
+        return self.resource.removesuffix(path) + WELL_KNOWN + path.rstrip("/")

@@ -12,7 +12,7 @@ from pegboard import Authorization
 from pegboard.client import LoginFailedError
 from pegboard.plugin import AuthorizationRequiredError, TokenSource, is_bearer_token
 from pegboard.types import Call, TokenRequest
-from pegboard_plugins.token_exchange import ExchangeSettings
+from pegboard_plugins.token_exchange.settings import ExchangeSettings
 
 if TYPE_CHECKING:
     from pegboard.client import AiohttpExchange

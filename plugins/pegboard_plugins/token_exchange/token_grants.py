@@ -20,7 +20,7 @@ from pegboard.client import (
     refusal,
     renewal_time,
 )
-from pegboard_plugins.token_exchange import ExchangeSettings
+from pegboard_plugins.token_exchange.settings import ExchangeSettings
 
 EXCHANGE_GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
 ASSERTION_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"

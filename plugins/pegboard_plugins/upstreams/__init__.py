@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import Command, Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
-from pegboard_plugins.upstreams.server_config import UpstreamsConfig
+from pegboard_plugins.upstreams.settings import UpstreamsConfig
 
 if TYPE_CHECKING:
     from pegboard_plugins.upstreams.mounted_servers import MountedServers

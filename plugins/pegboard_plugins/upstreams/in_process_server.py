@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.plugin import AsgiCallable, TransportError
 from pegboard_plugins.upstreams.in_process_request import InProcessRequest
 from pegboard_plugins.upstreams.mounted_objects import application_of, path_of
-from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
     from pegboard.client import Endpoint

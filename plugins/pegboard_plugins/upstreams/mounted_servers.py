@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pegboard.plugin import Gauge, Middleware, PluginContext, TransportError
 from pegboard.types import ItemKind
 from pegboard_plugins.upstreams.link import NotConnectedError
-from pegboard_plugins.upstreams.server_config import UpstreamsConfig
+from pegboard_plugins.upstreams.settings import UpstreamsConfig
 from pegboard_plugins.upstreams.upstream_requests import UpstreamRequests, UserItems
 from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pegboard import Context
 from pegboard.plugin import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError, text_problems
 from pegboard.types import Question
-from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.settings import ServerConfig
 
 CAPABILITIES: Mapping[str, Any] = {
     "elicitation": {"form": {}, "url": {}},

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pegboard.plugin import TransportError
 from pegboard_plugins.upstreams.hops import mounted_by
-from pegboard_plugins.upstreams.server_config import ServerConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
+from pegboard_plugins.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
     from pegboard.client import Endpoint, Program

@@ -14,8 +14,8 @@ from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.link import LOGIN_ADVICE
 from pegboard_plugins.upstreams.mounted import wire_form
 from pegboard_plugins.upstreams.server_address import server_address
-from pegboard_plugins.upstreams.server_config import UpstreamsConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
+from pegboard_plugins.upstreams.settings import UpstreamsConfig
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pegboard.plugin import METHOD_NOT_FOUND, ProtocolError, encode
 from pegboard_plugins.upstreams.hops import LOOP, LoopError
-from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.settings import ServerConfig
 
 if TYPE_CHECKING:
     from pegboard.client import Client

@@ -20,8 +20,8 @@ from pegboard_plugins.upstreams.mounted import Mounted
 from pegboard_plugins.upstreams.questions import QuestionRules
 from pegboard_plugins.upstreams.served_items import FindOwner, ServedItems
 from pegboard_plugins.upstreams.server_address import server_address
-from pegboard_plugins.upstreams.server_config import ServerConfig
 from pegboard_plugins.upstreams.server_log import ServerLog
+from pegboard_plugins.upstreams.settings import ServerConfig
 from pegboard_plugins.upstreams.upstream_errors import no_response, not_connected
 from pegboard_plugins.upstreams.upstream_lists import ListReader, UpstreamLists
 from pegboard_plugins.upstreams.user_links import ConnectionKey, UserKey, UserLink, UserLinks, user_of

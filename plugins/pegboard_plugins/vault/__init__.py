@@ -20,7 +20,7 @@ from pegboard.plugin import (
     TokenSource,
     hookimpl,
 )
-from pegboard_plugins.vault.vault_settings import VaultConfig
+from pegboard_plugins.vault.settings import VaultConfig
 
 if TYPE_CHECKING:
     from pegboard_plugins.vault.login_flows import LoginFlows

@@ -33,7 +33,7 @@ from pegboard.client import (
 from pegboard.plugin import PAGE_HEADERS, ProtocolContext, Route, message_page, own_page
 from pegboard.types import Request, Response
 from pegboard_plugins.vault.login_flows import LoginFlow, outcome_page
-from pegboard_plugins.vault.vault_settings import CallerSettings
+from pegboard_plugins.vault.settings import CallerSettings
 
 logger = logging.getLogger("pegboard.plugins.vault")
 

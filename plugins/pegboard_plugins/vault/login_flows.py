@@ -17,8 +17,8 @@ from pegboard.plugin import AuthorizationRequiredError, PendingLogin, message_pa
 from pegboard.types import Response
 from pegboard_plugins.vault.kept_tokens import KeptTokens, covers
 from pegboard_plugins.vault.provider_client import ProviderClient, ProviderRefusedError
+from pegboard_plugins.vault.settings import VaultConfig
 from pegboard_plugins.vault.vault_keys import vault_keys
-from pegboard_plugins.vault.vault_settings import VaultConfig
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError, VaultStore, VaultToken
 
 if TYPE_CHECKING:

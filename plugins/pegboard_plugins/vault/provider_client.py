@@ -30,7 +30,7 @@ from pegboard.client import (
 )
 from pegboard.plugin import decode
 from pegboard_plugins.vault.named_providers import NAMED_PROVIDERS, NamedProvider
-from pegboard_plugins.vault.vault_settings import ADDRESSES, ProviderSettings
+from pegboard_plugins.vault.settings import ADDRESSES, ProviderSettings
 from pegboard_plugins.vault.vault_store import VaultToken
 
 MIN_SECRET_CHARACTERS = 6

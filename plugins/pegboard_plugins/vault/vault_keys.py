@@ -6,7 +6,7 @@ import os
 from secrets import token_hex
 
 from pegboard.plugin import create_state, is_weak_secret, state_directory
-from pegboard_plugins.vault.vault_settings import VaultConfig
+from pegboard_plugins.vault.settings import VaultConfig
 from pegboard_plugins.vault.vault_store import VaultError
 
 KEY_BYTES = 32

@@ -8,8 +8,8 @@ from typing import Any
 from pegboard import ErrorKind, TextContent, ToolError, ToolResult
 from pegboard.plugin import AuthorizationRequiredError, as_tool_result, encode, redacted
 from pegboard.types import Failure, Outcome, RawResult, Tool
-from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.contents import content_value
+from pegboard_plugins.worker.settings import WorkerConfig
 from pegboard_plugins.worker.tool_definitions import own_name, result_schema, return_type
 
 NO_DETAILS = "(no details provided)"

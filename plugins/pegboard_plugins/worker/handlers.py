@@ -15,7 +15,6 @@ from pegboard.plugin import (
     encode,
 )
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
-from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.call_log import CallLog
 from pegboard_plugins.worker.call_responses import CallResponses
 from pegboard_plugins.worker.contents import listed_resource, resource_contents
@@ -27,6 +26,7 @@ from pegboard_plugins.worker.request_bodies import (
     ToolCallRequest,
     read_body,
 )
+from pegboard_plugins.worker.settings import WorkerConfig
 from pegboard_plugins.worker.tool_definitions import tool_definition
 
 _CLIENT = Client("worker")

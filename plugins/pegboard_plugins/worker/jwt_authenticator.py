@@ -11,7 +11,7 @@ from typing import Any
 
 from pegboard.plugin import SECRET_BYTES, Authenticator, BearerScheme, is_weak_secret
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.settings import WorkerConfig
 
 logger = logging.getLogger("pegboard.plugins.worker")
 

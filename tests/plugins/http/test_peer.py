@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from multidict import CIMultiDict
 
-from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.settings import HttpConfig
 
 
 @pytest.mark.parametrize(

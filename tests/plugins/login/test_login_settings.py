@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard_plugins.login.login_settings import LoginConfig
+from pegboard_plugins.login.settings import LoginConfig
 
 PROVIDER = {"issuer": "https://login.example.com", "client_id": "x"}
 VALID = {"resource": "https://tools.example.com/mcp", "provider": PROVIDER, "allowed_users": ["7"]}

@@ -13,8 +13,8 @@ import pytest
 from pegboard.client import Client, Endpoint, HttpReply, OAuth
 from pegboard_plugins.login import login_clients
 from pegboard_plugins.login.login_clients import ClientRefusedError, LoginClients
-from pegboard_plugins.login.login_settings import LoginConfig
 from pegboard_plugins.login.login_signing import LoginSigner
+from pegboard_plugins.login.settings import LoginConfig
 from tests.plugins.login.front import KEY, Front
 from tests.support.person import Person
 

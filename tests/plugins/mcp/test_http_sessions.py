@@ -14,11 +14,11 @@ import pytest
 from pegboard import Host, Toolkit
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
-from pegboard_plugins.mcp import McpConfig
 from pegboard_plugins.mcp.http.http_session import HttpSession
 from pegboard_plugins.mcp.http.http_sessions import HttpSessions
 from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 from pegboard_plugins.mcp.http.session_call import SessionCall
+from pegboard_plugins.mcp.settings import McpConfig
 from tests.support.asgi import send
 from tests.support.http_mcp import JSON_FIELDS, call, message
 

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.resource_server import ResourceServerConfig
+from pegboard_plugins.resource_server.settings import ResourceServerConfig
 from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 from tests.plugins.auth_token import door_kit
 from tests.support.fields import Fields

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from pegboard import Host
 from pegboard.types import Request, Response
-from pegboard_plugins.resource_server import WELL_KNOWN
+from pegboard_plugins.resource_server.settings import WELL_KNOWN
 from tests.plugins.resource_server.conftest import make_config
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer

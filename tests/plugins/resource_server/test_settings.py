@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard_plugins.resource_server import WELL_KNOWN, metadata
+from pegboard_plugins.resource_server import metadata
 from pegboard_plugins.resource_server.documents import _may_point_to
+from pegboard_plugins.resource_server.settings import WELL_KNOWN
 from tests.plugins.resource_server.conftest import listed, make_config
 from tests.support.http import Served, http_config
 from tests.support.issuer import Issuer

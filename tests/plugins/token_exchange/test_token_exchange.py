@@ -19,8 +19,9 @@ from pegboard.plugin import AuthorizationRequiredError, TokenSource
 from pegboard.testing import TokenSourceContract
 from pegboard.types import Call, Caller, Supplied, TokenRequest, ToolAuthorization
 from pegboard_plugins.auth_providers import OAuth2
-from pegboard_plugins.token_exchange import ExchangeSettings, exchanged_tokens
+from pegboard_plugins.token_exchange import exchanged_tokens
 from pegboard_plugins.token_exchange.exchanged_tokens import ExchangedTokens
+from pegboard_plugins.token_exchange.settings import ExchangeSettings
 from pegboard_plugins.token_exchange.token_grants import TokenGrants
 from tests.plugins.resource_server.conftest import serve
 from tests.plugins.token_exchange import exchanging_kit

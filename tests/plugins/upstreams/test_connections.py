@@ -15,7 +15,7 @@ import pytest
 
 from pegboard.plugin import LifespanError, ProtocolError
 from pegboard_plugins.upstreams import link, server_log, upstream_lists
-from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.settings import ServerConfig
 from pegboard_plugins.upstreams.upstream_lists import ALL_KINDS, ListReader, UpstreamLists
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounts import ERAS, HERE, mounting, names, peer, scripted, tools

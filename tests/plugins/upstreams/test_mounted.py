@@ -14,10 +14,10 @@ from pegboard.plugin import ProtocolError, TransportError
 from pegboard.testing import TestClient, connect
 from pegboard.types import Caller
 from pegboard_plugins.upstreams.mounted import wire_form
-from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.settings import ServerConfig
 from pegboard_plugins.upstreams.upstream_calls import UpstreamCalls, UpstreamRequest
-from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.call_responses import CallResponses
+from pegboard_plugins.worker.settings import WorkerConfig
 from pegboard_plugins.worker.tool_definitions import tool_definition
 from tests.host.hosting import call, until
 from tests.plugins.upstreams.mounted_hosts import OneServer, mounting_host

@@ -17,7 +17,7 @@ from pegboard.testing import connect, decline
 from pegboard.types import LOCAL, Caller
 from pegboard_plugins.upstreams import parked_calls
 from pegboard_plugins.upstreams.questions import QuestionRules
-from pegboard_plugins.upstreams.server_config import ServerConfig
+from pegboard_plugins.upstreams.settings import ServerConfig
 from tests.host.hosting import until
 from tests.plugins.upstreams.mounted_hosts import mounting_host
 from tests.plugins.upstreams.test_mounted import both, far

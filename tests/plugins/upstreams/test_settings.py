@@ -13,7 +13,7 @@ from pegboard import Host
 from pegboard.client.handshake import SESSIONS, STATELESS
 from pegboard.loading.discovery import defaults
 from pegboard_plugins.upstreams.mounted import wire_form
-from pegboard_plugins.upstreams.server_config import ServerConfig, UpstreamsConfig
+from pegboard_plugins.upstreams.settings import ServerConfig, UpstreamsConfig
 from tests.host.hosting import WAIT
 from tests.plugins.upstreams.mounts import mounting, names, scripted, tool, tools
 from tests.support.config import load

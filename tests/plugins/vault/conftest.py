@@ -10,7 +10,7 @@ import pytest
 from pegboard import Context, Host, Toolkit
 from pegboard_plugins.auth_providers import OAuth2
 from pegboard_plugins.vault.login_flows import LoginFlows, login_flows
-from pegboard_plugins.vault.vault_settings import VaultConfig
+from pegboard_plugins.vault.settings import VaultConfig
 from pegboard_plugins.vault.vault_store import TokenKey
 
 KEY = TokenKey("", "", "acme")

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from pydantic import ValidationError
 
-from pegboard_plugins.vault.vault_settings import CallerSettings
+from pegboard_plugins.vault.settings import CallerSettings
 from tests.plugins.vault import network_kit
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, ask, call

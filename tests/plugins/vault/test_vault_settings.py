@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard_plugins.vault.provider_client import ProviderClient
-from pegboard_plugins.vault.vault_settings import ProviderSettings, VaultConfig
+from pegboard_plugins.vault.settings import ProviderSettings, VaultConfig
 
 OWN = {"authorization_endpoint": "https://a.example/a", "token_endpoint": "https://a.example/t"}
 

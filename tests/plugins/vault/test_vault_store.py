@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pegboard_plugins.vault.settings import VaultConfig
 from pegboard_plugins.vault.vault_keys import vault_keys
-from pegboard_plugins.vault.vault_settings import VaultConfig
 from pegboard_plugins.vault.vault_store import TokenKey, VaultError, VaultStore, VaultToken
 from tests.plugins.vault.conftest import logins
 

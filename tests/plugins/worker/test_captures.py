@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.settings import WorkerConfig
 from tests.plugins.worker.conftest import Engine, reference, serve, token
 from tests.support.http import Served
 from tools.install import ROOT

@@ -9,8 +9,8 @@ from pegboard import Host, Toolkit
 from pegboard.plugin import Middleware, ToolDefinition
 from pegboard.types import Call, Caller, CallNext, Outcome
 from pegboard_plugins.rate_limit import RateLimitPlugin
-from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.handlers import WorkerHandlers
+from pegboard_plugins.worker.settings import WorkerConfig
 from tests.host.hosting import make_host, plugin_of
 from tests.plugins.worker.conftest import handle
 

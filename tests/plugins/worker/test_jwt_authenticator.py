@@ -16,8 +16,9 @@ from pydantic import SecretStr, ValidationError
 
 from pegboard.plugin import fingerprint
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.worker import WorkerConfig, jwt_authenticator
+from pegboard_plugins.worker import jwt_authenticator
 from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator, create_token
+from pegboard_plugins.worker.settings import WorkerConfig
 from tests.plugins.worker.conftest import METHODS, SECRET, Engine, claims, reference, serve, token
 from tests.support.fields import Fields
 from tests.support.http import Served

@@ -18,8 +18,8 @@ from pegboard_plugins.mcp.revisions import since
 from pegboard_plugins.mcp.session import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp import McpConfig
     from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster
+    from pegboard_plugins.mcp.settings import McpConfig
 
 STORE_INTERVAL_SECONDS = 1.0
 """The interval for storing an unchanged record of a session in constant use."""

@@ -51,7 +51,7 @@ from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, cut_response
 from pegboard_plugins.mcp.token_lifetime import seconds_left
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.settings import McpConfig
 
 MAX_RUNNING_CALLS = 1000
 """The largest number of running calls of one session. Calls continue when their client disconnects."""

@@ -21,7 +21,8 @@ from pegboard_plugins.rate_limit import RateLimitConfig, RateLimitPlugin
 from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugin
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.timing import TimingConfig, TimingPlugin
-from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
+from pegboard_plugins.worker import WorkerPlugin
+from pegboard_plugins.worker.settings import WorkerConfig
 from tests.host.testing.contracts.faulty import Faults, Mutants, broken, then, variant
 
 BUILT_IN: list[tuple[type[Any], type[Any], dict[str, Any]]] = [

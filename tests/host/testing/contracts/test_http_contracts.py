@@ -16,8 +16,10 @@ from pegboard.plugin import Authenticator, Route
 from pegboard.testing import AuthenticatorContract, RouteContract, http_request
 from pegboard.types import LOCAL, Call, Caller, EventStream, Failure, Request, Response
 from pegboard_plugins.auth_token import AuthTokenConfig, AuthTokenPlugin
-from pegboard_plugins.http import HttpConfig, HttpPlugin
-from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
+from pegboard_plugins.http import HttpPlugin
+from pegboard_plugins.http.settings import HttpConfig
+from pegboard_plugins.worker import WorkerPlugin
+from pegboard_plugins.worker.settings import WorkerConfig
 from tests.host.testing import kits
 from tests.host.testing.contracts.faulty import Faults, Mutants, debug, then, variant
 
