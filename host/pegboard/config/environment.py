@@ -10,6 +10,7 @@ from typing import Any
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
+from pegboard.names import nearest
 from pegboard.records import NamedTuple
 
 PREFIX = "PEGBOARD__"
@@ -101,8 +102,6 @@ class _Reader:
                 self.put(name, undotted(key), items, environ[name])
 
     def unknown(self, name: str, parts: list[str]) -> None:
-        from pegboard.names import nearest
-
         close = nearest(parts[0], TOP_LEVEL_TABLES)
         meant = PREFIX + "__".join([close.upper(), *parts[1:]]) if close else None
         self.problem(name, f"after {PREFIX} comes HOST, PLUGINS or TOOLKITS, not {parts[0]}", meant)

@@ -14,6 +14,7 @@ from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
 from pegboard.config.references import SecretRef, references, resolve
 from pegboard.config.sources import Layer
 from pegboard.config.validation import validate
+from pegboard.names import with_nearest
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -87,8 +88,6 @@ def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> M
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
     """Return a problem for each section of the operator's configuration with an unknown name."""
-    from pegboard.names import with_nearest
-
     known = set(known)
     sections = config.plugins if kind == "plugins" else config.toolkits
     unknown = [name for name in sections if name not in known and config.source((kind, name)).by_operator]
@@ -109,8 +108,6 @@ def unmatched_patterns(
         unmatched: the patterns, from `Patterns.unmatched` or `Patterns.unmatched_plugins`.
         forms: the names that exist, for suggestions.
     """
-    from pegboard.names import with_nearest
-
     places = {text: place for place, text in reversed(tuple(enumerate(getattr(config.host, key))))}
     return [
         config.problem(f'"{text}" matches nothing', ("host", key, places[text]), close)

@@ -9,10 +9,12 @@ from functools import partial
 from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from pydantic.fields import FieldInfo
+
 from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
 from pegboard.records import NamedTuple
-from pegboard.schemas.plain_types import Parameter, is_field
+from pegboard.schemas.plain_types import Parameter
 from pegboard.types.callers import EMPTY
 from pegboard.types.depends import Depends
 
@@ -228,7 +230,7 @@ def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
 
 
 def _is_described(parameter: Parameter) -> bool:
-    fields = (one for one in (*parameter.extras, parameter.default) if is_field(one))
+    fields = (one for one in (*parameter.extras, parameter.default) if isinstance(one, FieldInfo))
     return parameter.description is not None or any(one.description is not None for one in fields)
 
 

@@ -11,20 +11,17 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin
 
 import typing_extensions
+from pydantic import Field
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
 from pegboard.records import NamedTuple
 from pegboard.schemas.plain_objects import with_quick_objects
 from pegboard.wire.plain_json import PLAIN_JSON, with_plain_json
-
-if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
-    from typing_extensions import TypeIs
 
 JsonObject = dict[str, Any]
 
@@ -51,31 +48,15 @@ _LIMITS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "list": {"MinLen": ("min_length", "minItems"), "MaxLen": ("max_length", "maxItems")},
 }
 """The limits by the type of the core schema: classes of `annotated_types`, each with its names in both schemas."""
-
-
-def is_field(extra: object) -> TypeIs[FieldInfo]:
-    """Return True for the result of `pydantic.Field`. Other values do not import pydantic."""
-    if all(base.__module__ != "pydantic.fields" for base in type(extra).__mro__):
-        return False
-    from pydantic.fields import FieldInfo
-
-    return isinstance(extra, FieldInfo)
+_BLANK_FIELD: FieldInfo = Field()
 
 
 def _is_unusual(field: FieldInfo) -> bool:
     """Return True if a field has more than a description and limits."""
-    blank = _blank_field()
+    blank = _BLANK_FIELD
     usual = ("annotation", "description", "metadata")
     names = [name for name in type(blank).__slots__ if not name.startswith("_") and name not in usual]
     return any(getattr(field, name) is not getattr(blank, name) for name in names)
-
-
-@cache
-def _blank_field() -> FieldInfo:
-    from pydantic import Field
-
-    field: FieldInfo = Field()
-    return field
 
 
 class NotPlainError(Exception):
@@ -142,7 +123,7 @@ def strict_names(given: Mapping[str, Parameter]) -> list[str]:
     """Return the argument names of the parameters with `Field(strict=True)`."""
     found = []
     for name, one in given.items():
-        fields = [extra for extra in (*one.extras, one.default) if is_field(extra)]
+        fields = [extra for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
         extras = (*one.extras, *(extra for field in fields for extra in field.metadata))
         if any(getattr(extra, "strict", False) is True for extra in extras):
             found += [name, *(field.validation_alias for field in fields if isinstance(field.validation_alias, str))]
@@ -207,7 +188,7 @@ def _described(plain: Plain, extras: Sequence[Any], description: str | None = No
     limits = []
     said = None
     for extra in extras:
-        if not is_field(extra):
+        if not isinstance(extra, FieldInfo):
             limits.append(extra)
             continue
         if _is_unusual(extra):
