@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.plugin.origin import Origin
@@ -108,7 +106,7 @@ def _hidden(settings: Any) -> Iterator[str]:
     """Yield the secret values in settings: the fields of type `pydantic.SecretStr`."""
     if hasattr(settings, "get_secret_value"):
         yield str(settings.get_secret_value())
-    elif isinstance(settings, BaseModel):
+    elif hasattr(type(settings), "__pydantic_fields__"):
         for value in vars(settings).values():
             yield from _hidden(value)
     elif isinstance(settings, dict | list | tuple | set | frozenset):
