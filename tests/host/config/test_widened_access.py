@@ -47,11 +47,11 @@ def test_marks_are_found_in_parts_of_types_and_in_aliases() -> None:
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 695 needs Python 3.12")
 def test_marks_are_found_in_statements_of_types() -> None:
     names = {"Annotated": Annotated, "WidensAccess": WidensAccess, "PluginConfig": PluginConfig, "__name__": __name__}
-    exec(
+    code = (
         "type Named = Annotated[str, WidensAccess('opens')]\ntype Tree = int | list[Tree]\n"
-        "class Other(PluginConfig):\n    tree: Tree = 0\n    named: Named | None = None",
-        names,
+        "class Other(PluginConfig):\n    tree: Tree = 0\n    named: Named | None = None"
     )
+    exec(compile(code, "settings", "exec", dont_inherit=True), names)
     assert marked(HostConfig.of({"plugins": {"mine": {"tree": 1, "named": "a"}}}), names["Other"]) == ["named"]  # type: ignore[arg-type]  # of the code
 
 
