@@ -30,7 +30,7 @@ from pegboard.errors import MCPError, ProtocolError, RepeatCallError, ServerErro
 from pegboard.loading.discovery import ProgramPlugins, Selection, config_of
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, log_problems, refuse_fatal, without_secrets
-from pegboard.middleware.gate import Gate, hides
+from pegboard.middleware.gate import Gate, hides, require_served
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.plugin.base import Catalogue
 from pegboard.plugin.methods import Contributions
@@ -385,6 +385,8 @@ class Host:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
         epoch = self._in_flight.begin()
         try:
+            if call.serves is not None:
+                require_served(call)
             outcome = await handler(call)
             return check_result(call, outcome, self.contributed) if type(outcome) is MethodResult else outcome
         except BaseException as error:

@@ -63,7 +63,7 @@ class FilteredList:
     async def page(self, call: Call) -> Outcome:
         """Return the requested page."""
         key = self._key(call)
-        return (self._made.get(key) or await self._make(key, call)).page(call.params)
+        return (self._made.get(key) or await self._make(key, call)).page(call)
 
     def forget(self) -> None:
         """Discard the cached list. The next request creates it again."""

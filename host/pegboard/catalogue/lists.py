@@ -156,7 +156,7 @@ class _Plain:
 
     async def page(self, call: Call) -> Outcome:
         """Return the requested page."""
-        return (self._offered if has_only_host_values(call) else self._pages).page(call.params)
+        return (self._offered if has_only_host_values(call) else self._pages).page(call)
 
 
 def _is_of(kind: ListKind, item: Any) -> bool:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import base64
 import binascii
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 from pegboard.calls.execute import BoundTool
 from pegboard.errors import ProtocolError
 from pegboard.middleware.gate import listed_name
 from pegboard.types.callers import Caller
 from pegboard.types.calls import Call, Listing
-from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
+from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate, Tool
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 _SEPARATOR = "\0"
@@ -89,18 +90,30 @@ class Pages:
         self._items = items
         self._size = size
         self._private = private
+        self._parts: WeakKeyDictionary[Callable[[ItemKind, str], bool], Pages] = WeakKeyDictionary()
         known: Mapping[int, Listing] = {} if before is None else before._whole_pages
         self._whole_pages: Mapping[int, Listing] = {
             start: self._kept(start, known) for start in range(0, max(len(items), 1), size)
         }
 
-    def page(self, params: Mapping[str, Any]) -> Listing:
-        """Return the requested page.
+    def page(self, call: Call) -> Listing:
+        """Return the requested page of the items that the client of the call can use (`Call.serves`).
 
         Raises:
             ProtocolError: the cursor is invalid, or belongs to another list.
         """
-        cursor = params.get("cursor")
+        return (self if call.serves is None else self._part(call.serves))._at(call.params.get("cursor"))
+
+    def _part(self, serves: Callable[[ItemKind, str], bool]) -> Pages:
+        """Return the pages of the items that a function selects. They are kept for the next call."""
+        part = self._parts.get(serves)
+        if part is None:
+            kind: ItemKind = "resources" if self._kind == "templates" else self._kind
+            items = [item for item in self._items if serves(kind, listed_name(item))]
+            part = self._parts[serves] = Pages(self._kind, items, self._size, private=self._private)
+        return part
+
+    def _at(self, cursor: object) -> Listing:
         start = 0 if cursor is None or cursor == "" else bisect_right(self._places, _decoded(self._kind, cursor))
         return self._whole_pages.get(start) or self._page(start)
 

@@ -55,7 +55,13 @@ class HostCalls:
         path = asking.rounds.nested(call.path, name) if asking.rounds else (*call.path, name)
         supplied = call.supplied and call.supplied._replace(authorization=None)  # that token is for this tool alone
         nested = call._replace(
-            method=method, params=params, round=None, rounds=asking.rounds, path=path, supplied=supplied
+            method=method,
+            params=params,
+            round=None,
+            rounds=asking.rounds,
+            path=path,
+            supplied=supplied,
+            serves=None,  # what a tool calls is part of its code
         )
         return await self._dispatch(nested)
 

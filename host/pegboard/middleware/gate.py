@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pegboard.errors import MCPError, NotFoundError
 from pegboard.plugin.middleware import Middleware
@@ -49,31 +50,27 @@ class Gate(Middleware):
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse a hidden tool."""
-        self._refuse_hidden("tools", call.params.get("name"), call)
+        self._refuse_hidden(call)
         return await call_next(call)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse a hidden resource."""
-        self._refuse_hidden("resources", call.params.get("uri"), call)
+        self._refuse_hidden(call)
         return await call_next(call)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse a hidden prompt."""
-        self._refuse_hidden("prompts", call.params.get("name"), call)
+        self._refuse_hidden(call)
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse completion for a hidden prompt or template."""
-        reference = call.params.get("ref")
-        if isinstance(reference, dict):
-            if reference.get("type") == "ref/prompt":
-                self._refuse_hidden("prompts", reference.get("name"), call)
-            else:
-                self._refuse_hidden("resources", reference.get("uri"), call)
+        self._refuse_hidden(call)
         return await call_next(call)
 
-    def _refuse_hidden(self, kind: ItemKind, name: object, call: Call) -> None:
+    def _refuse_hidden(self, call: Call) -> None:
         """Refuse a hidden item."""
+        kind, name = named_item(call)
         if isinstance(name, str) and not self.allows(kind, name, call.caller):
             raise self.refusal(kind, name, call)
 
@@ -99,6 +96,37 @@ class Gate(Middleware):
         return Listing(listing.kind, tuple(items))
 
 
+_NAMED: dict[str, tuple[ItemKind, str]] = {
+    "tools/call": ("tools", "name"),
+    "resources/read": ("resources", "uri"),
+    "prompts/get": ("prompts", "name"),
+}
+"""The methods that use an item: its kind, and the parameter that names it. Completion has a reference."""
+
+
+def named_item(call: Call) -> tuple[ItemKind, Any]:
+    """Return the kind and the name, URI or URI template of the item that a call uses. The name may be invalid."""
+    if (found := _NAMED.get(call.method)) is not None:
+        return found[0], call.params.get(found[1])
+    reference = call.params.get("ref") if call.method == "completion/complete" else None
+    if not isinstance(reference, dict):
+        return "prompts", None
+    if reference.get("type") == "ref/prompt":
+        return "prompts", reference.get("name")
+    return "resources", reference.get("uri")
+
+
+def require_served(call: Call) -> None:
+    """Refuse a call of an item that its client cannot use, as if the item did not exist (`Call.serves`).
+
+    Raises:
+        NotFoundError: the client cannot use the item.
+    """
+    kind, name = named_item(call)
+    if call.serves is not None and isinstance(name, str) and not call.serves(kind, name):
+        raise Gate().refusal(kind, name, call)
+
+
 def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
     """Return True if a gate hides a tool from a caller, or fails. A call then returns the gate's error."""
     try:
@@ -108,7 +136,12 @@ def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
 
 
 def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
-    """Return the error for a resource that a gate hides, else None. A gate that fails hides the resource."""
+    """Return the error for a resource that the client cannot use, or that a gate hides, else None.
+
+    A gate that fails hides the resource.
+    """
+    if call.serves is not None and not call.serves("resources", uri):
+        return Gate().refusal("resources", uri, call)
     for gate in gates:
         try:
             if gate.wants(call) and not gate.allows("resources", uri, call.caller):

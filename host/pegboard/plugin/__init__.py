@@ -30,7 +30,6 @@ _HOMES = {
         TransportContext
     """,
     "catalogue.extensions": "require_declared",
-    "catalogue.similar_tools": "with_similar_tool",
     "middleware.around": "around",
     "middleware.gate": "Gate",
     "middleware.login_questions": "LoginQuestions PendingLogin",

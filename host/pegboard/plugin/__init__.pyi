@@ -20,9 +20,6 @@ from pegboard.calls.failures import (
 from pegboard.catalogue.extensions import (
     require_declared,
 )
-from pegboard.catalogue.similar_tools import (
-    with_similar_tool,
-)
 from pegboard.config import (
     FromEnvironment,
     HostConfig,
@@ -420,5 +417,4 @@ __all__ = [
     "subschemas",
     "text_problems",
     "unlocked_reason",
-    "with_similar_tool",
 ]

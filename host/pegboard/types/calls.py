@@ -123,7 +123,8 @@ class Call(NamedTuple):
         supplied: secrets, metadata and a token that the request brings for its tool; None for none.
         peer: the address of the client, for logs; "" if unknown.
         serves: a function that returns True if the client of the call can use an item: its kind, and its name, URI or
-            URI template; None if the client can use all items.
+            URI template; None if the client can use all items. Lists have only these items, and calls of others are
+            refused. The host keeps the lists of each function: its answers depend on the catalogue alone.
         transport: the transport of the request, such as "stdio" or "http"; "" for a call inside the process.
     """
 

@@ -42,12 +42,8 @@ class McpPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the selector of the profiles' items, if there are profiles."""
-        if not self._profiles:
-            return []
-        from pegboard_plugins.mcp.profiles import ProfileSelector
-
-        return [ProfileSelector(self._profiles.values())]
+        """Return the profiles, which learn of changes of the catalogue."""
+        return self._profiles.values()
 
     @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import Protocol
 from weakref import WeakKeyDictionary, ref
 
-from pegboard.plugin import ProtocolContext, RefusalLog
-from pegboard.types import Caller, Request
+from pegboard.plugin import RefusalLog
+from pegboard.types import Caller, Request, Response
 
 CHECK_SECONDS = 15.0
 """The interval in seconds after which the caller of each open stream is authenticated again."""
@@ -35,11 +36,11 @@ class AdmittedStreams:
     operator are not checked.
 
     Args:
-        host: the host, which authenticates callers.
+        authenticate: authenticates a request again with the policy of the endpoint.
     """
 
-    def __init__(self, host: ProtocolContext) -> None:
-        self._host = host
+    def __init__(self, authenticate: Callable[[Request], Awaitable[Caller | Response]]) -> None:
+        self._authenticate = authenticate
         self._requests: WeakKeyDictionary[AdmittedStream, Request] = WeakKeyDictionary()  # without ended streams
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
@@ -91,7 +92,7 @@ class AdmittedStreams:
         limit = asyncio.timeout(MAX_SECONDS)
         try:
             async with limit:
-                now = await self._host.authenticate(request._replace(caller=request.channel))
+                now = await self._authenticate(request._replace(caller=request.channel))
         except Exception:
             if limit.expired():
                 return True

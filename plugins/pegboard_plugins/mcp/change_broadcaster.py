@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from pegboard.plugin import ProtocolContext, jsonrpc_notification
 from pegboard.types import Change
@@ -17,6 +17,9 @@ _RESOLUTION_SECONDS = 0.001
 """How early the timer of the event loop may fire."""
 
 _METHODS = {kind: f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")}
+
+
+Watch: TypeAlias = Callable[[Callable[[Change], None]], Callable[[], None]]
 
 
 class ChangeListener(Protocol):
@@ -49,10 +52,12 @@ class ChangeBroadcaster:
         delay: how many seconds a change waits for further changes, so that they are sent together.
         interval: the least number of seconds between two notifications of one list or resource. A change in between
             waits.
+        watch: calls a listener after each change; see `ProtocolContext.watch`, the default.
     """
 
-    def __init__(self, host: ProtocolContext, delay: float, interval: float = 0) -> None:
+    def __init__(self, host: ProtocolContext, delay: float, interval: float = 0, watch: Watch | None = None) -> None:
         self._host = host
+        self._watch = watch or host.watch
         self._delay = delay
         self._interval = interval
         self._listeners: dict[ChangeListener, None] = {}
@@ -74,7 +79,7 @@ class ChangeBroadcaster:
         """Add a listener."""
         self._listeners[listener] = None
         if self._unwatch is None:
-            self._unwatch = self._host.watch(self._gather)
+            self._unwatch = self._watch(self._gather)
             self._stop = asyncio.create_task(self._wait_for_the_end())
 
     def remove(self, listener: ChangeListener) -> None:

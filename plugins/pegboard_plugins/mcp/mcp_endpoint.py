@@ -9,7 +9,6 @@ from pegboard.plugin import EventStore, ProtocolContext, SessionStore, begin
 from pegboard.types import EventStream, Request, Response
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp.profile_host import ProfileHost
     from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.settings import McpConfig
@@ -25,7 +24,6 @@ class McpEndpoint:
         self._config = config
         self._round_trips = round_trips
         self._profile = profile
-        self._view: ProfileHost | None = None
         self._http: StreamableHttp | None = None
 
     def answer(self, request: Request, host: ProtocolContext) -> Answer:
@@ -33,18 +31,9 @@ class McpEndpoint:
         http = self._http
         if http is None:
             return self._open_and_answer(request, host)
-        if self._profile is not None:
-            host = self._restricted(host, self._profile)
         if request.method == "POST":
             return begin(http.post(request, host))
         return (http.delete if request.method == "DELETE" else http.get)(request, host)
-
-    def _restricted(self, host: ProtocolContext, profile: Profile) -> ProtocolContext:
-        if self._view is None or self._view.host is not host:
-            from pegboard_plugins.mcp.profile_host import ProfileHost
-
-            self._view = ProfileHost(host, profile)
-        return self._view
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Answer a request before the handlers exist. Open the stores if needed.
@@ -61,7 +50,7 @@ class McpEndpoint:
         if config.events_bytes or config.event_store != "memory":
             events = await host.store(EventStore, config.event_store)
         if self._http is None:  # unless another request was faster
-            sessions = HttpSessions(store, events, config, self._profile.name if self._profile else "")
-            self._http = StreamableHttp(config, self._round_trips, sessions)
+            sessions = HttpSessions(store, events, config, self._profile.key if self._profile else "")
+            self._http = StreamableHttp(config, self._round_trips, sessions, self._profile)
         answer = self.answer(request, host)
         return answer if isinstance(answer, Response | EventStream) else await answer

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeGuard
 
 from pegboard import MCPError, ToolResult
-from pegboard.plugin import METHOD_NOT_FOUND, EncodedResult, ProtocolContext, ProtocolError, Subscription, as_failure
+from pegboard.plugin import (
+    METHOD_NOT_FOUND,
+    Contributions,
+    EncodedResult,
+    ProtocolContext,
+    ProtocolError,
+    Subscription,
+    as_failure,
+)
 from pegboard.types import (
     Ask,
     Call,
@@ -16,10 +24,12 @@ from pegboard.types import (
     Failure,
     Headers,
     InputRequired,
+    ItemKind,
     Notify,
     Outcome,
     RawResult,
     RequestId,
+    Tool,
 )
 from pegboard_plugins.mcp.call_notifications import log_limit, progress_token, session_notify, stateless_notify
 from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster
@@ -41,6 +51,7 @@ from pegboard_plugins.mcp.session import Session
 if TYPE_CHECKING:
     from pegboard.plugin import MessageQueues
     from pegboard_plugins.mcp.admitted_streams import AdmittedStreams
+    from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.settings import McpConfig
     from pegboard_plugins.mcp.subscriptions import ClientSubscription
@@ -58,22 +69,34 @@ LIST_CHANGED_CAPABILITIES: Final = {
 
 
 class McpService:
-    """MCP for one host.
+    """MCP for one host, with its whole catalogue or one profile.
+
+    Additions of plugins to the protocol are not restricted to a profile. A profile has those that are metadata only.
 
     Args:
         host: the host.
         config: the settings of the plugin.
         round_trips: the rounds of calls that require input.
         transport: the transport of the requests; see `pegboard.types.Call`.
+        profile: the profile; None for the whole catalogue.
     """
 
-    def __init__(self, host: ProtocolContext, config: McpConfig, round_trips: RoundTrips, transport: str = "") -> None:
+    def __init__(
+        self,
+        host: ProtocolContext,
+        config: McpConfig,
+        round_trips: RoundTrips,
+        transport: str = "",
+        profile: Profile | None = None,
+    ) -> None:
         self.host = host
+        self._profile = profile
+        self._serves = None if profile is None else profile.serves
         self._transport = transport
         self._round_trips = round_trips
-        self.changes = ChangeBroadcaster(
-            host, config.change_delay_ms / 1000, 60 / config.changes_per_minute if config.changes_per_minute else 0
-        )
+        interval = 60 / config.changes_per_minute if config.changes_per_minute else 0
+        watch = host.watch if profile is None else lambda listener: host.watch(profile.watching(listener))
+        self.changes = ChangeBroadcaster(host, config.change_delay_ms / 1000, interval, watch)
         self.count_queues(self.changes)
         self._progress_interval = 1 / config.progress_per_second if config.progress_per_second else 0
         self.log_limit = partial(log_limit, config.logs_per_second)
@@ -84,25 +107,43 @@ class McpService:
             revision: ResultEncoder(revision, host.identity, config.ttl_ms()) for revision in SUPPORTED_REVISIONS
         }
 
+    def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
+        """Return True if the host lists items of a kind, and the profile may have them."""
+        return self.host.offers(kind) and (self._profile is None or self._profile.may_have(kind))
+
+    @property
+    def contributed(self) -> Contributions:
+        """The additions of plugins to the protocol."""
+        if self._profile is None:
+            return self.host.contributed
+        from pegboard_plugins.mcp.profiles import inert
+
+        return inert(self.host.contributed)
+
+    def tool(self, name: str, caller: Caller) -> Tool | None:
+        """Return a tool that clients can use. Return None if the caller has no access to such a tool."""
+        return self.host.tool(name, caller) if self._serves is None or self._serves("tools", name) else None
+
     def capabilities(self, revision: str) -> dict[str, Any]:
         """Return the server's capabilities in a revision (MCP ServerCapabilities)."""
         capabilities: dict[str, Any] = {
-            kind: dict(LIST_CHANGED_CAPABILITIES.get(kind, {})) for kind in CAPABILITY_KINDS if self.host.offers(kind)
+            kind: dict(LIST_CHANGED_CAPABILITIES.get(kind, {})) for kind in CAPABILITY_KINDS if self.offers(kind)
         }
         if not since(revision, "2025-03-26"):
             capabilities.pop("completions", None)
         capabilities["logging"] = {}
-        return capabilities | contributed_capabilities(self.host.contributed, revision)
+        return capabilities | contributed_capabilities(self.contributed, revision)
 
     def dispatch_notification(self, name: str, params: Any, caller: Caller, session: Session | None = None) -> None:
         """Dispatch a client's notification to plugins."""
-        self._dispatcher.dispatch_notification(name, params, caller, session)
+        if self._profile is None or name not in self.host.contributed.notifications:
+            self._dispatcher.dispatch_notification(name, params, caller, session)
 
     def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
         """Begin the plugins' part of a `subscriptions/listen` request; see `subscribe_topics`."""
         encoder = self._encoders[call.client.revision]
         return subscribe_topics(
-            self.host.contributed, call, wanted, lambda method, params: notify(method, encoder.inlined(params))
+            self.contributed, call, wanted, lambda method, params: notify(method, encoder.inlined(params))
         )
 
     @cached_property
@@ -110,7 +151,10 @@ class McpService:
         """The open streams of the endpoint."""
         from pegboard_plugins.mcp.admitted_streams import AdmittedStreams
 
-        return AdmittedStreams(self.host)
+        authenticate = self.host.authenticate
+        return AdmittedStreams(
+            authenticate if self._profile is None else partial(authenticate, policy=self._profile.policy)
+        )
 
     def end(self) -> None:
         """Stop handling notifications."""
@@ -118,7 +162,7 @@ class McpService:
 
     def handshake(self, request_id: RequestId, session: Session) -> bytes:
         """Return the response to `initialize`. Store its capabilities in the session."""
-        offered = frozenset(kind for kind in CAPABILITY_KINDS if self.host.offers(kind))
+        offered = frozenset(filter(self.offers, CAPABILITY_KINDS))
         if offered != self._offered:
             self._offered = offered  # sessions share one object
         session.offered = self._offered
@@ -176,7 +220,7 @@ class McpService:
     def _has_wrapped_results(self, call: Call) -> bool:
         from pegboard_plugins.mcp.wrapped_results import is_wrapped  # most tools return text
 
-        tool = self.host.tool(str(call.params.get("name")), call.caller)
+        tool = self.tool(str(call.params.get("name")), call.caller)
         return tool is not None and is_wrapped(tool)
 
     def listen(
@@ -213,7 +257,7 @@ class McpService:
         self, method: str, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
     ) -> Call:
         """Return the call of a request that asks for notifications of changes."""
-        return Call(method, params, caller, client, request_id, transport=self._transport)
+        return Call(method, params, caller, client, request_id, serves=self._serves, transport=self._transport)
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
         """Reject unknown methods, methods without advertised capability, and methods closed to this client.
@@ -225,13 +269,13 @@ class McpService:
         """
         capability = METHOD_CAPABILITIES.get(method)
         if capability is None:
-            require_method(self.host.contributed, method, client)
-        elif not (self.host.offers(capability) if session is None else capability in session.offered):
+            require_method(self.contributed, method, client)
+        elif not (self.offers(capability) if session is None else capability in session.offered):
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def name_parameter(self, method: str) -> str | None:
         """Return the parameter of a plugin's method that `Mcp-Name` mirrors. Return None if there is none."""
-        added = None if method in METHOD_CAPABILITIES else self.host.contributed.methods.get(method)
+        added = None if method in METHOD_CAPABILITIES else self.contributed.methods.get(method)
         return None if added is None else added.name_parameter
 
     def call(
@@ -280,7 +324,7 @@ class McpService:
         # one for each request: keywords would cost 2 % of a call
         return Call(
             method, params, caller, client, request_id, session_id, notify, ask, begun, session,
-            None, headers, (), None, peer, None, self._transport,
+            None, headers, (), None, peer, self._serves, self._transport,
         )  # fmt: skip
 
 

@@ -80,11 +80,7 @@ class McpProtocol(StreamProtocol):
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int:
         """Answer every message until the connection ends. Then finish running requests, or cancel them."""
-        if self._profile is not None:
-            from pegboard_plugins.mcp.profile_host import ProfileHost
-
-            host = ProfileHost(host, self._profile)
-        service = McpService(host, self._config, self._round_trips, connection.transport)
+        service = McpService(host, self._config, self._round_trips, connection.transport, self._profile)
         conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:
             async for message in messages:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from hmac import compare_digest
 from typing import Any
 
-from pegboard.plugin import ProtocolContext
-from pegboard.types import EMPTY, Call, Headers
+from pegboard.types import EMPTY, Call, Caller, Headers, Tool
 from pegboard_plugins.mcp.headers import decode_header_value, header_mismatch, header_value
 from pegboard_plugins.mcp.mirrored_arguments import MAX_EXACT_INTEGER, MirroredArguments
 
@@ -19,7 +18,9 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _MAX_NUMBER_CHARACTERS = 64
 
 
-def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirrored: MirroredArguments) -> None:
+def check_parameters(
+    headers: Headers, call: Call, find: Callable[[str, Caller], Tool | None], mirrored: MirroredArguments
+) -> None:
     """Reject a call whose headers differ from its arguments: an intermediary may have acted on the headers.
 
     Raises:
@@ -28,7 +29,7 @@ def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirror
     name = call.params.get("name")
     if call.method != "tools/call" or type(name) is not str:
         return
-    tool = host.tool(name, call.caller)
+    tool = find(name, call.caller)
     found = () if tool is None else mirrored.of(tool)
     arguments = call.params.get("arguments")
     for argument in found:

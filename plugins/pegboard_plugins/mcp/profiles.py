@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails, InitErrorDetails
 
 from pegboard import PluginConfig
-from pegboard.plugin import Middleware
-from pegboard.types import Inventory, ItemKind
+from pegboard.plugin import Contributions, Middleware
+from pegboard.types import Change, Inventory, ItemKind
 
 KINDS: tuple[ItemKind, ...] = ("tools", "resources", "prompts")
 
@@ -86,26 +86,29 @@ def _with_suggestion(detail: ErrorDetails) -> InitErrorDetails:
     return InitErrorDetails(type=kind, loc=detail["loc"], input=detail["input"], ctx=context)
 
 
-class Profile:
-    """The items of one profile. A change of the catalogue changes these items.
+class Profile(Middleware):
+    """The items of one profile. As middleware, it learns of changes of the catalogue; it has no hooks for calls.
 
     Args:
         name: the name of the profile.
         config: its settings.
 
     Attributes:
+        key: the name of the profile.
         policy: the policy of its endpoint.
+        serves: returns True for the items of the profile; see `Call.serves`.
     """
 
     def __init__(self, name: str, config: ProfileConfig) -> None:
-        self.name = name
+        self.key = name
         self.policy = config.auth
+        self.serves = self._has
         self._config = config
         self._known: Mapping[ItemKind, Mapping[str, Any]] = {kind: {} for kind in KINDS}
         self._items: Mapping[ItemKind, Mapping[str, Any]] = self._known
         self._answering: Callable[[str], Sequence[str]] = lambda uri: ()
 
-    def receive(self, inventory: Inventory) -> Iterable[str]:
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Select the items of a changed catalogue. Return the settings that match nothing."""
         known = {kind: getattr(inventory, kind) for kind in KINDS}
         self._items = {
@@ -135,17 +138,30 @@ class Profile:
         for key, names in existing.items():
             for pattern in getattr(self._config, key) or ():
                 if not any(fnmatchcase(name, pattern) for name in names):
-                    yield f"profiles.{self.name}.{key}: {pattern!r} matches nothing"
+                    yield f"profiles.{self.key}.{key}: {pattern!r} matches nothing"
 
-    def snapshot(self, kind: ItemKind) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return all items of a kind, and the profile's items of that kind."""
-        return self._known[kind], self._items[kind]
+    def may_have(self, kind: ItemKind | Literal["completions"]) -> bool:
+        """Return True if the profile may list items of a kind. It always lists tools."""
+        return kind == "tools" or kind == "completions" or self._config.names[kind] != ()
 
-    def may_have(self, kind: ItemKind) -> bool:
-        """Return True if the profile may have items of a kind."""
-        return self._config.names[kind] != ()
+    def watching(self, listener: Callable[[Change], None]) -> Callable[[Change], None]:
+        """Return a listener that leaves out changes of lists and resources outside the profile."""
+        known, items = self._known, self._items
 
-    def has(self, kind: ItemKind, name: str) -> bool:
+        def notify(change: Change) -> None:
+            nonlocal known, items
+            if change.kind == "resource":
+                if self.serves("resources", change.uri or ""):
+                    listener(change)
+                return
+            kind, before, own_before = change.kind, known, items
+            known, items = {**known, kind: self._known[kind]}, {**items, kind: self._items[kind]}
+            if _same(before[kind], known[kind]) or not _same(own_before[kind], items[kind]):
+                listener(change)
+
+        return notify
+
+    def _has(self, kind: ItemKind, name: str) -> bool:
         """Return True if the profile has an item: a name, a URI, or a URI template.
 
         A URI belongs to the profile if every template that may answer for it does.
@@ -156,15 +172,17 @@ class Profile:
         return bool(answering) and all(one in self._items[kind] for one in answering)
 
 
-class ProfileSelector(Middleware):
-    """Keeps the items of all profiles up to date. This middleware has no hooks for calls."""
+def inert(contributed: Contributions) -> Contributions:
+    """Return the extensions of plugins that consist of metadata only. Others are not restricted to a profile."""
+    active = {method.extension for method in contributed.methods.values()}
+    active |= {handler.extension for handler in contributed.notifications.values()}
+    active |= {topic.extension for topic in contributed.topics.values()}
+    return Contributions({name: one for name, one in contributed.extensions.items() if name not in active})
 
-    def __init__(self, profiles: Iterable[Profile]) -> None:
-        self._profiles = tuple(profiles)
 
-    def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Select the items of each profile."""
-        return [problem for profile in self._profiles for problem in profile.receive(inventory)]
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if two mappings have the same items."""
+    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
 
 
 def _matches(patterns: Iterable[str], name: str) -> bool:

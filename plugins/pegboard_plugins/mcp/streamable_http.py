@@ -46,16 +46,20 @@ from pegboard_plugins.mcp.subscriptions import ClientSubscription, SubscriptionS
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.http.http_sessions import HttpSessions
+    from pegboard_plugins.mcp.profiles import Profile
     from pegboard_plugins.mcp.round_trips import RoundTrips
     from pegboard_plugins.mcp.settings import McpConfig
 
 
 class StreamableHttp:
-    """The handlers of the MCP endpoint."""
+    """The handlers of one MCP endpoint: of the whole catalogue, or of a profile."""
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips, sessions: HttpSessions) -> None:
+    def __init__(
+        self, config: McpConfig, round_trips: RoundTrips, sessions: HttpSessions, profile: Profile | None = None
+    ) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._profile = profile
         self._sessions = sessions
         self._session_endpoint = SessionEndpoint(sessions, config)
         self._mirrored = MirroredArguments()
@@ -63,7 +67,7 @@ class StreamableHttp:
 
     def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:
-            self._made = McpService(host, self._config, self._round_trips, "http")
+            self._made = McpService(host, self._config, self._round_trips, "http", self._profile)
             self._sessions.on_expired(self._made.session_ended)
             self._sessions.end_with(host)
         return self._made
@@ -150,7 +154,7 @@ class StreamableHttp:
         stateless_call = StatelessCall(request_id) if takes.events and (tells or not takes.json) else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
-        check_parameters(request.headers, call, service.host, self._mirrored)
+        check_parameters(request.headers, call, service.tool, self._mirrored)
         if stateless_call is None:
             if not service.host.is_immediate(call):
                 await in_task()

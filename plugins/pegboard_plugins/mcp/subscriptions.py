@@ -104,7 +104,7 @@ class ClientSubscription:
         self._service = service
         host = service.host
         self._filter = ListenFilter(
-            call.params.get("notifications"), host.offers, lambda uri: host.subscribe(uri, call)
+            call.params.get("notifications"), service.offers, lambda uri: host.subscribe(uri, call)
         )
         self._close: Callable[[], None] | None = None
         left = seconds_left(call.caller)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from multidict import CIMultiDict
 
-from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, tool
+from pegboard import Context, Host, NotFoundError, ToolAnnotations, Toolkit, ToolResult, tool
 from pegboard.plugin import Gate, HostConfig, Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.testing import TestClient, connect
-from pegboard.types import LOCAL, Caller, ItemKind, Request, Response
+from pegboard.types import LOCAL, Call, Caller, CallNext, ItemKind, Outcome, Request, Response
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.schemas import LEGACY, MODERN
 
@@ -114,6 +114,28 @@ async def test_other_items_do_not_exist(revision: str) -> None:
         for method, params, text in wrong:
             with pytest.raises((ProtocolError, NotFoundError), match=text):
                 await client.request(method, params)
+
+
+class Answers(Plugin):
+    """Answers every call of a tool in its place, as a cache does."""
+
+    @hookimpl
+    def register_middleware(self) -> list[Middleware]:
+        return [Answering()]
+
+
+class Answering(Middleware):
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        return ToolResult("cached")
+
+
+async def test_middleware_does_not_answer_for_a_tool_outside_the_profile() -> None:
+    settings = {"profiles": {"part": {"tags": ["a"]}}, "stream_profile": "part"}
+    config = {"plugins": {"mcp": settings}}
+    async with connect(make_kit(), plugins={"answers": Answers}, hostconfig=config) as client:
+        assert (await client.call("kit_read")).text == "cached"
+        with pytest.raises(ProtocolError, match="Unknown tool: kit_change"):
+            await client.call("kit_change")
 
 
 @pytest.mark.parametrize("revision", ERAS)

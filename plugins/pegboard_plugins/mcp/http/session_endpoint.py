@@ -320,7 +320,7 @@ def _is_repeatable(message: dict[str, Any], service: McpService, request: Reques
     if message["method"] != "tools/call":
         return message["method"] in METHOD_CAPABILITIES
     name = params_of(message).get("name")
-    tool = service.host.tool(name, request.caller) if isinstance(name, str) else None
+    tool = service.tool(name, request.caller) if isinstance(name, str) else None
     hints = None if tool is None else tool.annotations
     return hints is not None and bool(hints.read_only or hints.idempotent)
 
