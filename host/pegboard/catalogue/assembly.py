@@ -33,7 +33,7 @@ from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.records import NamedTuple
 from pegboard.routing.router import Routes, protect
-from pegboard.types.callers import EMPTY
+from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Assembly(NamedTuple):
         contested: the names that several plugins use, by kind.
         is_complete: see `Inventory`.
         refused: the reasons why tools with invalid definitions are not served, by name on the wire.
-        missing: where each secret that is not set may be set, by its name.
+        secrets: the secret stores.
     """
 
     tools: Mapping[str, BoundTool]
@@ -84,8 +84,8 @@ class Assembly(NamedTuple):
     origins: Mapping[ItemKind, Mapping[str, Origin]]
     contested: Mapping[ItemKind, frozenset[str]]
     is_complete: bool
-    refused: Mapping[str, str] = EMPTY
-    missing: Mapping[str, Sequence[str]] = EMPTY
+    refused: Mapping[str, str]
+    secrets: SecretStores
 
 
 def assemble(
@@ -137,7 +137,7 @@ def assemble(
         },
         is_complete=assembler.is_complete,
         refused=assembler.refused,
-        missing=assembler.missing,
+        secrets=binder.secrets,
     )
 
 
@@ -159,7 +159,6 @@ class _Assembler:
         self.resources: dict[str, Resource] = {}
         self.is_complete = True
         self.refused: dict[str, str] = {}
-        self.missing: dict[str, Sequence[str]] = {}
 
     def problem(self, origin: Origin, message: str) -> None:
         self.problems.append(LoadProblem("assemble", message, origin))
@@ -235,7 +234,6 @@ class _Assembler:
                 tokens.setdefault((tool.origin.name, token), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
-            self.missing[secret] = self.binder.secrets.ways(secret)
             message = f"{needing(secret, names)}; {self.binder.secrets.missing(secret)}"
             level: Literal["error", "warning"] = "error" if fatal else "warning"
             self.problems.append(LoadProblem(NEEDS_SETTING, message, origin, fatal=fatal, level=level))

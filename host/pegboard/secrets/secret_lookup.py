@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -85,21 +86,23 @@ class SecretStores:
 
     def missing(self, name: str) -> str:
         """Return a message for the operator about a secret that is not set, with the ways to set it."""
-        ways = self.ways(name)
-        if not ways:
-            return f"the secret {name} is not set, and no secret store runs: enable one"
+        advice = self.advice(name, "it")
+        return f"the secret {name} is not set{':' if self._stores else ', and'} {advice}"
+
+    def advice(self, name: str, what: str, options: Sequence[str] = ()) -> str:
+        """Return how to set a secret, such as "set it in the environment or with `pegboard secret set KEY`".
+
+        Args:
+            name: the secret.
+            what: the secret in the sentence.
+            options: further arguments of the command that sets it.
+        """
+        if not self._stores:
+            return "no secret store runs: enable one"
+        ways = [_way(store, name) for _, store in self._stores]
         if any(hasattr(store, "set") for _, store in self._stores):
-            ways.append(f"with `pegboard secret set {name}`")
-        return f"the secret {name} is not set: set it {alternatives(ways)}"
-
-    def ways(self, name: str) -> list[str]:
-        """Return where each store has a secret, such as "in the environment"."""
-        return [_way(store, name) for _, store in self._stores]
-
-
-def alternatives(ways: Sequence[str]) -> str:
-    """Return "a, b or c"."""
-    return " or ".join([part for part in (", ".join(ways[:-1]), *ways[-1:]) if part])
+            ways.append(f"with `{shlex.join(['pegboard', 'secret', 'set', name, *options])}`")
+        return f"set {what} " + " or ".join([part for part in (", ".join(ways[:-1]), ways[-1]) if part])
 
 
 def _hidden(settings: Any) -> Iterator[str]:

@@ -156,6 +156,20 @@ def test_the_advice_on_a_missing_secret_or_token_fits_a_command(bare: Command) -
     assert second == "pegboard: Call the tool again afterwards."
 
 
+@pytest.mark.parametrize(
+    ("disabled", "advice"),
+    [
+        (["secrets_dotenv", "secrets_files"], "Set PIN in the environment."),
+        (["secrets_*"], "No secret store runs: enable one."),
+    ],
+)
+def test_only_a_store_that_can_set_a_secret_is_advised(bare: Command, disabled: list[str], advice: str) -> None:
+    bare.write("from pegboard import tool\n@tool(requires_secrets=['PIN'])\ndef pay() -> str:\n    'Pay.'\n", "bank.py")
+    bare.configure(f"disabled_plugins = {disabled}")
+    unset = bare("call", "--file", "bank.py", "bank_pay").err
+    assert unset == f"pegboard: This tool needs a secret that is not set: PIN. {advice}\n"
+
+
 def test_control_characters_are_escaped_at_a_terminal_only(pegboard: Command) -> None:
     assert pegboard("call", "demo_evil").out == f"{EVIL}\n"
     shown = pegboard("call", "demo_evil", terminal=(1,)).err

@@ -8,11 +8,10 @@ import logging
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK
-from pegboard.cli.commands.call_failures import CallLog, print_failure
+from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
 from pegboard.cli.output import (
@@ -53,19 +52,19 @@ def run_call(options: Namespace) -> int:
         clear_progress()
         told = [] if log is None else log.release(is_told=isinstance(outcome, Failure))
     if isinstance(outcome, Failure):
-        print_failure(outcome, options, told, _missing_secrets(host, options.tool))
+        print_failure(outcome, options, told, _missing_secrets(host, options))
         return FAILED
     return _print(outcome, options)
 
 
-def _missing_secrets(host: Host, name: str) -> dict[str, Sequence[str]]:
-    """Return the secrets that a tool requires and no store has, each with the places where it may be set."""
+def _missing_secrets(host: Host, options: Namespace) -> dict[str, str]:
+    """Return the secrets that a tool requires and no store has, each with advice to set it."""
     try:
-        required = find_tool(host.assembly, name).requirements
+        required = find_tool(host.assembly, options.tool).requirements
     except NotFoundError:
         return {}
     names = [] if required is None else missing_secrets(required, None)
-    return {name: host.assembly.missing.get(name, ()) for name in names}
+    return {name: host.assembly.secrets.advice(name, name, config_options(options)) for name in names}
 
 
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:

@@ -23,7 +23,6 @@ from pegboard.errors import (
 )
 from pegboard.errors.tracebacks import traceback_text
 from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
-from pegboard.secrets.secret_lookup import alternatives
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Failure
 
@@ -63,11 +62,16 @@ class CallLog(logging.Filter):
         return []
 
 
+def config_options(options: Namespace) -> list[str]:
+    """Return the option that makes another command read the configuration file of this one."""
+    return ["--config", str(options.config)] if options.config else []
+
+
 def print_failure(
     outcome: Failure,
     options: Namespace,
     told: Sequence[logging.LogRecord],
-    missing: Mapping[str, Sequence[str]] = EMPTY,
+    missing: Mapping[str, str] = EMPTY,
 ) -> None:
     """Print the error of a call.
 
@@ -75,10 +79,10 @@ def print_failure(
         outcome: the failure.
         options: the options of the command line.
         told: the log records of the call that were not logged.
-        missing: the secrets that the tool requires and that are not set, each with the places where it may be set.
+        missing: the secrets that the tool requires and that are not set, each with advice to set it.
     """
-    config = ["--config", str(options.config)] if options.config else []
-    error = _for_command(outcome.error, config) if not missing else _missing_secrets(missing, config)
+    config = config_options(options)
+    error = _missing_secrets(missing) if missing else _for_command(outcome.error, config)
     if options.json:
         _print_fields(error, outcome.error_id)
         return
@@ -123,9 +127,6 @@ def _for_command(error: MCPError, config: Sequence[str]) -> MCPError:
     return error
 
 
-def _missing_secrets(missing: Mapping[str, Sequence[str]], config: Sequence[str]) -> FatalToolError:
-    sentences = [f"This tool needs a secret that is not set: {', '.join(missing)}."]
-    for name, places in missing.items():
-        command = shlex.join(["pegboard", "secret", "set", name, *config])
-        sentences.append(f"Set {name} {alternatives([*places, f'with `{command}`'])}.")
-    return FatalToolError(" ".join(sentences))
+def _missing_secrets(missing: Mapping[str, str]) -> FatalToolError:
+    advice = dict.fromkeys(f"{text[0].upper()}{text[1:]}." for text in missing.values())
+    return FatalToolError(" ".join([f"This tool needs a secret that is not set: {', '.join(missing)}.", *advice]))
