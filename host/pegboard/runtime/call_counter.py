@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from types import CodeType
 
-from pegboard.calls.failures import name_of
+from pegboard.calls.logged_failures import name_of
 from pegboard.runtime.watchdog import Watchdog
 from pegboard.types.calls import Call
 

@@ -7,7 +7,7 @@ import logging
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from pegboard.calls.failures import told_traceback
+from pegboard.calls.logged_failures import told_traceback
 from pegboard.plugin.base import Lifespan
 
 logger = logging.getLogger("pegboard")

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pegboard.calls.failures import told_traceback
+from pegboard.calls.logged_failures import told_traceback
 from pegboard.catalogue.assembly import Assembly
 from pegboard.context import Context
 from pegboard.context.bound_function import HostAccess
