@@ -15,11 +15,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from pegboard.config.environment import literal
-from pegboard.config.problems import ABSENT, MISSING, ConfigProblem, KeyPath, dotted, step
+from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
 from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
-from pegboard.messages.error_words import AUTHORS_TYPES, words
+from pegboard.messages.error_words import AUTHORS_TYPES, WORDS, words
 from pegboard.names import MAX_CORRECTED_NAMES, nearest
 
 _WRONG_KIND = re.compile(
@@ -85,7 +85,7 @@ class _Explainer:
             close = nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))) if is_compared else None
             return self.sources.problem("unknown key", path, close)
         if first["type"] == "missing":
-            return self.sources.problem(MISSING, path)
+            return self.sources.problem(WORDS["setting_missing"], path)
         found = list(dict.fromkeys(map(self.words, details)))
         expected = [word.removeprefix("expected ") for word in found if word.startswith("expected ")]
         if len(expected) < len(found):
@@ -105,9 +105,9 @@ class _Explainer:
         if kind in AUTHORS_TYPES:
             return self.masked(str(context["error"])) or "is not valid"
         if kind.endswith("too_short") and context.get("min_length") == 1:
-            return "must not be empty"
+            return WORDS["setting_empty"]
         if kind == "string_pattern_mismatch" and context.get("pattern") == "^/":
-            return 'must begin with "/"'
+            return WORDS["setting_path"]
         text = self.masked(words(detail)).replace("an object", "a table").replace("'", '"')  # as in TOML
         return re.sub(r"^must be ", "expected ", text)
 

@@ -11,8 +11,6 @@ from pegboard.records import NamedTuple
 KeyPath = tuple[str | int, ...]
 """The path of a value: names of tables and keys, and list indexes."""
 
-MISSING: Final = "is required and missing"
-"""The message about a key that must be set."""
 ABSENT: Final = object()
 """The result of `step` for an absent value."""
 

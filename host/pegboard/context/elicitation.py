@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
 from pegboard.errors import InteractionError
 from pegboard.messages.argument_errors import input_error
+from pegboard.messages.error_words import WORDS
 
 T = TypeVar("T")
 
@@ -291,28 +292,28 @@ def form_problem(schema: Mapping[str, Any], content: Any) -> str | None:
 def _value_problem(field: Mapping[str, Any], value: Any) -> str | None:
     kind = field["type"]
     if kind == "boolean":
-        return None if type(value) is bool else "must be true or false"
+        return None if type(value) is bool else WORDS["bool_type"]
     if kind in ("integer", "number"):
         return _number_problem(field, value)
     if kind == "array":
         return _array_problem(field, value)
     if type(value) is not str:
-        return "must be a string"
+        return WORDS["string_type"]
     allowed = choices(field)
     if allowed is not None:
-        return None if value in allowed else f"must be one of {', '.join(allowed)}"
+        return None if value in allowed else WORDS["Enum"].format(options=", ".join(allowed))
     if not field.get("minLength", 0) <= len(value) <= field.get("maxLength", len(value)):
-        return "is too short or too long"
-    return None if has_format(field.get("format"), value) else f"must be a {field['format']}"
+        return WORDS["answer_length"]
+    return None if has_format(field.get("format"), value) else WORDS["answer_format"].format_map(field)
 
 
 def _number_problem(field: Mapping[str, Any], value: Any) -> str | None:
     if not _is_number(value):
-        return "must be a number"
+        return WORDS["float_type"]
     if field["type"] == "integer" and value != int(value):
-        return "must be an integer"
+        return WORDS["int_type"]
     if not field.get("minimum", value) <= value <= field.get("maximum", value):
-        return "is out of range"
+        return WORDS["answer_range"]
     return None
 
 
@@ -323,9 +324,9 @@ def _is_number(value: Any) -> bool:
 def _array_problem(field: Mapping[str, Any], value: Any) -> str | None:
     allowed = choices(field) or []
     if type(value) is not list or any(type(one) is not str or one not in allowed for one in value):
-        return f"must be a list of {', '.join(allowed)}"
+        return WORDS["answer_list"].format(options=", ".join(allowed))
     if not field.get("minItems", 0) <= len(value) <= field.get("maxItems", len(value)):
-        return "has too few or too many entries"
+        return WORDS["answer_count"]
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic_core import ValidationError
 
 from pegboard.errors import ToolInputError
+from pegboard.messages.error_words import CHOICE_TYPES, is_type_error, words
 from pegboard.messages.field_lines import (
     MAX_LINE_CHARACTERS,
     NOT_ALLOWED,
@@ -143,8 +144,6 @@ def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
 
 
 def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Problem]:
-    from pegboard.messages.error_words import CHOICE_TYPES, is_type_error, words  # most calls fit
-
     for detail in details:
         kind, text = detail["type"], words(detail)
         path: list[int | str] = []

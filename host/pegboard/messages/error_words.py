@@ -1,7 +1,8 @@
-"""The wording of each type of validation error. A message states the required value, never the actual value.
+"""The one table of messages about invalid values. A message states the required value, never the actual value.
 
-The table has every error type of pydantic, and a few more for JSON Schema. Arguments, results and settings use the same
-words. The errors of an author's own validators keep the author's words.
+The table has every error type of pydantic, every kind of jsonschema-rs, and the few errors that the host finds itself.
+Arguments, results, answers of users and settings use the same words. The errors of an author's own validators keep the
+author's words.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MIN_REMOVED_CHARACTERS = 3
 """The minimum length of a value that is removed from an author's message."""
 AUTHORS_TYPES = ("assertion_error", "value_error")
 """The error types whose message is the author's."""
-CHOICE_TYPES = ("literal_error", "enum", "const")
+CHOICE_TYPES = ("literal_error", "enum")
 """The error types of values that are none of the choices."""
 TYPES = {
     "string": "string_type",
@@ -49,7 +50,7 @@ _PATTERN = "must be a regular expression"
 _NO_JSON = "must be a value that JSON cannot express"
 _FROZEN = "cannot be changed"
 
-_WORDS: Mapping[str, str] = {
+WORDS: Mapping[str, str] = {
     "arguments_type": "must be a list or an object of arguments",
     "assertion_error": "is not valid",
     "bool_parsing": "must be true or false",
@@ -186,20 +187,55 @@ _WORDS: Mapping[str, str] = {
     "sequence_str": _LIST,
     "zoneinfo_str": "must be the name of a time zone such as Europe/Lisbon",
     "zoneinfo_type": "must be the name of a time zone such as Europe/Lisbon",
-    # JSON Schema
-    "const": "must be {expected}",
-    "form_excluded": "is of a form that is excluded",
-    "item_missing": "must contain an item of the required form",
-    "items_not_allowed": "has items that are not allowed",
-    "items_not_unique": "must not contain the same item twice",
-    "no_form": "fits none of the forms that are allowed",
-    "one_of": "must be one of {options}",
-    "pattern_too_slow": "cannot be checked against its pattern",
-    "several_forms": "must fit only one of the forms that are allowed",
-    "too_few_members": "must have at least {min_length} {min_length:members}",
-    "too_many_members": "must have at most {max_length} {max_length:members}",
+    # kinds of jsonschema-rs
+    "AdditionalItems": "must have at most {limit} {limit:items}",
+    "AnyOf": "fits none of the forms that are allowed",
+    "BacktrackLimitExceeded": "cannot be checked against its pattern",
+    "Constant": "must be {expected_value}",
+    "Contains": "must contain an item of the required form",
+    "Enum": "must be one of {options}",
+    "ExclusiveMaximum": "must be less than {limit}",
+    "ExclusiveMinimum": "must be greater than {limit}",
+    "FalseSchema": NOT_ALLOWED,
+    "MaxItems": "must have at most {limit} {limit:items}",
+    "MaxLength": "must have at most {limit} {limit:characters}",
+    "MaxProperties": "must have at most {limit} {limit:members}",
+    "Maximum": "must be at most {limit}",
+    "MinItems": "must have at least {limit} {limit:items}",
+    "MinLength": "must have at least {limit} {limit:characters}",
+    "MinProperties": "must have at least {limit} {limit:members}",
+    "Minimum": "must be at least {limit}",
+    "MultipleOf": "must be a multiple of {multiple_of}",
+    "Not": "is of a form that is excluded",
+    "OneOfMultipleValid": "must fit only one of the forms that are allowed",
+    "Pattern": "must match the regular expression {pattern}",
+    "UnevaluatedItems": "has items that are not allowed",
+    "UniqueItems": "must not contain the same item twice",
+    # booleans in place of numbers
+    "boolean_excluded": "must not be {value}",
+    "boolean_as_integer": "must be an integer, not true or false",
+    "boolean_as_number": "must be a number, not true or false",
+    # answers of users
+    "answer_count": "has too few or too many entries",
+    "answer_format": "must be a {format}",
+    "answer_length": "is too short or too long",
+    "answer_list": "must be a list of {options}",
+    "answer_range": "is out of range",
+    # settings
+    "setting_empty": "must not be empty",
+    "setting_missing": "is required and missing",
+    "setting_path": 'must begin with "/"',
 }
 """The wording by the type of the error."""
+
+KINDS: Mapping[type[Any], str] = {
+    kind: WORDS[name].removeprefix("must be ")
+    for kind, name in (
+        (type(None), "none_required"), (int, "int_type"), (float, "float_type"), (str, "string_type"),
+        (list, "list_type"), (dict, "dict_type"),
+    )
+} | {bool: "a boolean"}  # fmt: skip
+"""The kind of a JSON value in words, by its type in Python."""
 
 _CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | or )")
 """Constants as pydantic writes them among choices."""
@@ -222,11 +258,11 @@ def words(detail: Mapping[str, Any]) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in AUTHORS_TYPES and (message := str(context.get("error", ""))):
         return _without(message, detail.get("input"))
-    known = _WORDS.get(kind)
+    known = WORDS.get(kind)
     if known is None:
         return _without(detail["msg"], detail.get("input"))
     try:
-        return known.format_map({name: _Counted(_legible(kind, name, value)) for name, value in context.items()})
+        return known.format_map({name: _Counted(_legible(name, value)) for name, value in context.items()})
     except KeyError:  # an author may raise pydantic's errors without their context
         return "is not valid"
 
@@ -240,11 +276,11 @@ class _Counted(str):
         return noun.removesuffix("s") if noun and self == "1" else noun or str(self)
 
 
-def _legible(kind: str, name: str, value: Any) -> str:
+def _legible(name: str, value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     text = str(value)
-    if name != "expected" or kind == "const":
+    if name != "expected":
         return text
     text = _CONSTANTS.sub(lambda found: {"True": "true", "False": "false", "None": "null"}[found[1]], text)
     text = _MEMBERS.sub(r"\1", text)

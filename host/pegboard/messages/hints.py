@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from pegboard.messages.error_words import KINDS
 from pegboard.messages.field_lines import NOT_ALLOWED, UNKNOWN, FieldPath
 
 MAX_NAME_CHARACTERS = 80
@@ -20,23 +21,13 @@ MAX_COMPARED_NAMES = 300
 SAME_START_CHARACTERS = 3
 """The number of characters at the start of an unknown name that select the compared names, if there are too many."""
 
-_KINDS: Mapping[type[Any], str] = {
-    type(None): "null",
-    bool: "a boolean",
-    int: "an integer",
-    float: "a number",
-    str: "a string",
-    list: "a list",
-    dict: "an object",
-}
-"""The kinds of JSON values, in the words of messages."""
 SUGGESTION = "; did you mean "
 _GOT_NULL = ", got null"
 
 
 def got(value: Any) -> str:
     """Return the kind of a JSON value, such as ", got a string". Return "" for values that are not JSON."""
-    kind = _KINDS.get(type(value))
+    kind = KINDS.get(type(value))
     return f", got {kind}" if kind else ""
 
 

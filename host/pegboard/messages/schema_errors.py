@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from pegboard.messages.error_words import TYPES, words
+from pegboard.messages.error_words import TYPES, WORDS, words
 from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED, UNKNOWN, FieldPath, alternatives, hinted, line
 from pegboard.messages.hints import choice_hint, common_hint, got
 
@@ -26,36 +26,23 @@ def _json(value: Any) -> str:
     return text if len(text) <= MAX_NAMED_VALUE_CHARACTERS else text[:MAX_NAMED_VALUE_CHARACTERS] + "..."
 
 
-def _options(kind: Any) -> str:
-    more = f" and {len(kind.options) - MAX_OPTIONS} more" if len(kind.options) > MAX_OPTIONS else ""
-    return ", ".join(map(_json, kind.options[:MAX_OPTIONS])) + more
+def _options(options: list[Any]) -> str:
+    more = f" and {len(options) - MAX_OPTIONS} more" if len(options) > MAX_OPTIONS else ""
+    return ", ".join(map(_json, options[:MAX_OPTIONS])) + more
 
 
-_TYPES: Mapping[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
-    "AdditionalItems": ("too_long", lambda kind: {"max_length": kind.limit}),
-    "Constant": ("const", lambda kind: {"expected": _json(kind.expected_value)}),
-    "Enum": ("one_of", lambda kind: {"options": _options(kind)}),
-    "ExclusiveMaximum": ("less_than", lambda kind: {"lt": kind.limit}),
-    "ExclusiveMinimum": ("greater_than", lambda kind: {"gt": kind.limit}),
-    "FalseSchema": ("extra_forbidden", lambda kind: {}),
-    "MaxItems": ("too_long", lambda kind: {"max_length": kind.limit}),
-    "MaxLength": ("string_too_long", lambda kind: {"max_length": kind.limit}),
-    "MaxProperties": ("too_many_members", lambda kind: {"max_length": kind.limit}),
-    "Maximum": ("less_than_equal", lambda kind: {"le": kind.limit}),
-    "MinItems": ("too_short", lambda kind: {"min_length": kind.limit}),
-    "MinLength": ("string_too_short", lambda kind: {"min_length": kind.limit}),
-    "MinProperties": ("too_few_members", lambda kind: {"min_length": kind.limit}),
-    "Minimum": ("greater_than_equal", lambda kind: {"ge": kind.limit}),
-    "MultipleOf": ("multiple_of", lambda kind: {"multiple_of": kind.multiple_of}),
-    "Pattern": ("string_pattern_mismatch", lambda kind: {"pattern": kind.pattern[:MAX_NAMED_VALUE_CHARACTERS]}),
-    "BacktrackLimitExceeded": ("pattern_too_slow", lambda kind: {}),
-    "Contains": ("item_missing", lambda kind: {}),
-    "Not": ("form_excluded", lambda kind: {}),
-    "OneOfMultipleValid": ("several_forms", lambda kind: {}),
-    "UnevaluatedItems": ("items_not_allowed", lambda kind: {}),
-    "UniqueItems": ("items_not_unique", lambda kind: {}),
+def _same(value: Any) -> Any:
+    return value
+
+
+_SHOWN: Mapping[str, Callable[[Any], Any]] = {
+    "expected_value": _json,
+    "limit": _same,
+    "multiple_of": _same,
+    "options": _options,
+    "pattern": lambda pattern: pattern[:MAX_NAMED_VALUE_CHARACTERS],
 }
-"""The type of `words` and its context, by the kind of jsonschema-rs."""
+"""The members of an error's kind that messages name, each with a function that shows its value."""
 
 
 def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
@@ -95,11 +82,11 @@ def _hint(name: str, kind: Any, value: Any) -> str:
 
 def _words(name: str, kind: Any) -> str:
     if name == "Type":
-        return "must be " + " or ".join(words({"type": TYPES[one]}).removeprefix("must be ") for one in kind.types)
-    if name not in _TYPES:
+        return "must be " + " or ".join(WORDS[TYPES[one]].removeprefix("must be ") for one in kind.types)
+    if name not in WORDS:
         return f"does not fit {kind.name}"
-    error_type, context = _TYPES[name]
-    return words({"type": error_type, "ctx": context(kind)})
+    context = {member: show(getattr(kind, member)) for member, show in _SHOWN.items() if hasattr(kind, member)}
+    return words({"type": name, "ctx": context})
 
 
 def _at(value: Any, path: FieldPath) -> Any:
@@ -121,4 +108,4 @@ def _forms(branches: list[list[Any]], depth: int, value: Any) -> str:
     for branch in branches:
         found = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]
         lines += filter(None, [" and ".join(sorted(found)[:3])])
-    return alternatives(lines) or words({"type": "no_form"})
+    return alternatives(lines) or WORDS["AnyOf"]

@@ -45,10 +45,10 @@ class _Search:
         if isinstance(value, bool):
             kind = schema.get("type")
             if kind in _NUMBERS:
-                return [(path, "must be " + _WORDS[kind])]
+                return [(path, _problem(f"boolean_as_{kind}", value))]
             if any(one is value for one in schema.get("enum", (value,))):
                 return []
-            return [(path, f"must not be {str(value).lower()}")]
+            return [(path, _problem("boolean_excluded", value))]
         if isinstance(value, _OBJECTS):
             named, others = schema.get("properties", {}), schema.get("additionalProperties")
             inner = [
@@ -106,4 +106,7 @@ class _Search:
         return kind in (None, "object" if isinstance(value, Mapping) else "array")
 
 
-_WORDS = {kind: f"{article} {kind}, not true or false" for kind, article in (("integer", "an"), ("number", "a"))}
+def _problem(kind: str, value: bool) -> str:
+    from pegboard.messages.error_words import WORDS  # most calls have no such boolean
+
+    return WORDS[kind].format(value=str(value).lower())

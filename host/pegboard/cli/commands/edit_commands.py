@@ -17,10 +17,11 @@ from pegboard.cli.commands.edited_config import EditedConfig
 from pegboard.cli.output import print_json, print_lines, say
 from pegboard.config import ConfigProblem
 from pegboard.config.environment import literal
-from pegboard.config.problems import MISSING, KeyPath, dotted
+from pegboard.config.problems import KeyPath, dotted
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import find_plugins, names_origin
 from pegboard.loading.plugins import LoadProblem
+from pegboard.messages.error_words import WORDS
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 
@@ -112,10 +113,10 @@ def _switch(options: Namespace, *, on: bool) -> int:
 def _with_next_step(problem: ConfigProblem | LoadProblem) -> ConfigProblem | LoadProblem:
     """Return the problem of a missing key, with the command that sets the key. Setting it enables the plugin."""
     origin = problem.cause if isinstance(problem, LoadProblem) else problem
-    if origin is None or origin.message != MISSING:
+    if origin is None or origin.message != WORDS["setting_missing"]:
         return problem
     command = f"pegboard config set {origin.key} VALUE"
-    return origin._replace(message=f"{MISSING}; set it with `{command}`", line=None)
+    return origin._replace(message=f"{origin.message}; set it with `{command}`", line=None)
 
 
 def _installed(name: str, origins: tuple[Origin, ...]) -> Origin:
