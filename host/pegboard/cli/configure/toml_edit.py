@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tomli
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
 from pegboard.cli.configure.client_file import ClientFileError
 from pegboard.cli.output.toml_values import toml_key, toml_value
-
-_TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\\n])*"'  # strings with escapes
-    r"|'''.*?'{3,5}|'[^'\n]*'"  # literal strings
-    r"|#[^\n]*|\n|[\[\]{}]|[ \t\r]+|[\w.-]+|.",
-    re.S,
-)
 
 
 def read_toml(text: str, path: Sequence[str]) -> dict[str, Any]:
@@ -47,10 +42,9 @@ def set_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
         return text
     newline = "\r\n" if "\r\n" in text else "\n"
     block = newline.join([*table_lines(path, table), ""])
-    ranges = list(_ranges(text, path))
-    if ranges:
-        changed = _without(text, ranges[1:])
-        changed = changed[: ranges[0][0]] + block + changed[ranges[0][1] :]
+    if path[-1] in tables:
+        before, after = _around(text, path)
+        changed = before + block + after
     else:
         gap = "" if not text.strip("\ufeff") else newline if text.endswith("\n") else 2 * newline
         changed = text + gap + block
@@ -72,7 +66,12 @@ def delete_toml(text: str, path: Sequence[str]) -> str:
     """
     if path[-1] not in read_toml(text, path[:-1]):
         return text
-    changed = _without(text, list(_ranges(text, path)))
+    before, after = _around(text, path)
+    for blank in ("\r\n\r\n", "\n\n"):
+        if before.endswith(blank):
+            before = before[: -len(blank) // 2]
+            break
+    changed = before + after
     _check(text, changed, path, None)
     return changed
 
@@ -96,7 +95,12 @@ def _check(text: str, changed: str, path: Sequence[str], table: dict[str, Any] |
             return
     except ClientFileError:
         pass
-    raise ClientFileError(f"{'.'.join(path)} must be written as a table [{'.'.join(path)}]: change it by hand")
+    raise _unchangeable(path)
+
+
+def _unchangeable(path: Sequence[str]) -> ClientFileError:
+    name = ".".join(path)
+    return ClientFileError(f"{name} must be written as a table [{name}]: change it by hand")
 
 
 def _without_empty(document: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
@@ -104,59 +108,44 @@ def _without_empty(document: dict[str, Any], path: Sequence[str]) -> dict[str, A
     return {key: value for key, value in document.items() if key != path[0] or value != {}}
 
 
-def _without(text: str, ranges: Sequence[tuple[int, int]]) -> str:
-    for start, end in reversed(ranges):
-        before = text[:start]
-        for blank in ("\r\n\r\n", "\n\n"):
-            if before.endswith(blank):
-                before = before[: -len(blank) // 2]
-                break
-        text = before + text[end:]
-    return text
+def _around(text: str, path: Sequence[str]) -> tuple[str, str]:
+    """Return the text before a table and after it. Comments after its last value are not part of it.
+
+    Raises:
+        ClientFileError: the table is not written as `[path]`, its parts are not together, or the rest would change.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
+    try:
+        document = tomlkit.parse(text)
+    except (TOMLKitError, RecursionError) as error:
+        raise _unchangeable(path) from error
+    tables: Any = document
+    for name in path[:-1]:
+        tables = tables[name]
+    table = tables[path[-1]]
+    if not isinstance(table, Table):
+        raise _unchangeable(path)
+    following = "".join(item.as_string() for item in _following(table))
+    del tables[path[-1]]
+    left = tomlkit.dumps(document)
+    same = next((place for place, (old, new) in enumerate(zip(text, left, strict=False)) if old != new), len(left))
+    start = left.rfind("\n", 0, same) + 1
+    before, cut, after = text[:start], text[start : start + len(text) - len(left)], left[start:]
+    header = cut.partition("\n")[0].strip()
+    if before + cut + after != text or not header.startswith("[") or path[-1] not in read_toml(header, path[:-1]):
+        raise _unchangeable(path)  # tomlkit would also change other lines: it brings parts of tables together
+    return mark + before, following + after
 
 
-def _ranges(text: str, path: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a table and of the tables below it: from each header to the last value under it."""
-    start, end = None, 0
-    for line_start, line_end, header in _statements(text):
-        if header is not None and start is not None:
-            yield start, end
-            start = None
-        if header is not None and header[: len(path)] == list(path):
-            start = line_start
-        end = line_end
-    if start is not None:
-        yield start, end
-
-
-def _statements(text: str) -> Iterator[tuple[int, int, list[str] | None]]:
-    """Yield the positions of each header and each key with its value, and the keys of a header."""
-    depth, start = 0, None
-    line = 0
-    for token in _TOKEN.finditer(text):
-        word = token.group()
-        if word == "\n" and depth == 0:
-            if start is not None:
-                yield line, token.end(), _header(text[start : token.start()])
-            start, line = None, token.end()
-        elif word[0] not in " \t\r\n#\ufeff":
-            start = token.start() if start is None else start
-            depth += (word in "[{") - (word in "]}")
-    if start is not None:
-        yield line, len(text), _header(text[start:])
-
-
-def _header(statement: str) -> list[str] | None:
-    """Return the keys of `[a.b]` or `[[a.b]]`, or None for another statement."""
-    if not statement.startswith("["):
-        return None
-    found: Any = tomli.loads(statement.rstrip())
-    keys: list[str] = []
-    while found:
-        if isinstance(found, list):
-            found = found[0]
-            continue
-        (key,) = found
-        keys.append(key)
-        found = found[key]
-    return keys
+def _following(table: Table) -> list[Item]:
+    """Return the comments and empty lines after the last value of a table and of the tables below it."""
+    items: list[Item] = []
+    for _, item in reversed(table.value.body):
+        below = item.body[-1] if isinstance(item, AoT) else item
+        if isinstance(below, Table):
+            return [*_following(below), *items]
+        if not isinstance(item, Comment | Whitespace):
+            break
+        items.insert(0, item)
+    return items
