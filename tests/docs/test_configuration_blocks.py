@@ -15,8 +15,8 @@ from pegboard.cli.serving.access_settings import known_models
 from pegboard.config import HostConfig, validate_section
 from pegboard.config.file_schema import file_schema
 from pegboard.config.hostconfig import Kind
-from pegboard.config.problems import MISSING
 from pegboard.loading.discovery import defaults
+from pegboard.messages.error_words import WORDS
 from tools.install import ROOT
 
 KINDS: tuple[Kind, ...] = ("plugins", "toolkits")
@@ -62,5 +62,5 @@ def test_a_block_passes_the_schema_and_the_check(words: str, text: str) -> None:
         for name in tree[kind]:
             checked = validate_section(config, kind, name, models()[kind][name])
             problems = map(str, checked) if isinstance(checked, list) else ()
-            excused = re.compile(MISSING) if PARTS & set(words.split()) else ELSEWHERE
+            excused = re.compile(WORDS["setting_missing"]) if PARTS & set(words.split()) else ELSEWHERE
             assert [one for one in problems if not excused.search(one)] == []

@@ -57,6 +57,6 @@ class OutputSchemas:
 
 
 def _problem_lines(found: list[tuple[tuple[str | int, ...], str]]) -> str:
-    from pegboard.messages.field_lines import line
+    from pegboard.messages.error_words import line
 
     return "; ".join(line(path, text) for path, text in found[:3])

@@ -11,15 +11,17 @@ from typing import Any
 from pydantic_core import ValidationError
 
 from pegboard.errors import ToolInputError
-from pegboard.messages.error_words import CHOICE_TYPES, is_type_error, words
-from pegboard.messages.field_lines import (
+from pegboard.messages.error_words import (
+    CHOICE_TYPES,
     MAX_LINE_CHARACTERS,
     NOT_ALLOWED,
     UNKNOWN,
     FieldPath,
     alternatives,
     hinted,
+    is_type_error,
     line,
+    words,
 )
 from pegboard.messages.hints import choice_hint, choices, common_hint, got, shown, with_hint
 from pegboard.records import NamedTuple

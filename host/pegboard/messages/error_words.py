@@ -8,11 +8,20 @@ author's words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
-from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED
+FieldPath: TypeAlias = tuple[str | int, ...]
+"""The members and indexes from the root of a JSON value to a field."""
+
+REQUIRED = "is required"
+UNKNOWN = "is not a parameter of this tool"
+NOT_ALLOWED = "is not allowed"
+MAX_LINE_CHARACTERS = 300
+"""The length above which the problem of a field is cut off."""
+MAX_FORMS = 5
+"""The number of forms of a union that a message describes."""
 
 MAX_CHOICES = 20
 """The number of choices that a message lists."""
@@ -242,6 +251,26 @@ _CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | 
 _MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
 """The members of an enum, as pydantic writes them among choices: `<Unit.FOOT: 'ft'>`."""
 _OTHER_TYPE_ERRORS = frozenset(("bool_parsing", "float_parsing", "int_parsing", "none_required", "sequence_str"))
+
+
+def line(path: Sequence[str | int], text: str) -> str:
+    """Return a problem as one line."""
+    where = ".".join(map(str, path))
+    if not where:
+        return text
+    return f"{where} {text}" if text.startswith((REQUIRED, UNKNOWN, NOT_ALLOWED)) else f"{where}: {text}"
+
+
+def hinted(text: str, hint: str) -> str:
+    """Return a problem with a hint. A long problem is cut off before the hint."""
+    return text[: MAX_LINE_CHARACTERS - len(hint)] + hint if hint else text
+
+
+def alternatives(forms: Iterable[str]) -> str:
+    """Return the problems of all forms of a union as one string. Equal problems are listed once."""
+    texts = list(dict.fromkeys(forms))
+    more = f", or {len(texts) - MAX_FORMS} other forms" if len(texts) > MAX_FORMS else ""
+    return ", or: ".join(texts[:MAX_FORMS]) + more
 
 
 def is_type_error(kind: str) -> bool:

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from pegboard.messages.error_words import KINDS
-from pegboard.messages.field_lines import NOT_ALLOWED, UNKNOWN, FieldPath
+from pegboard.messages.error_words import KINDS, NOT_ALLOWED, UNKNOWN, FieldPath
 
 MAX_NAME_CHARACTERS = 80
 """The length above which a name in a message is cut off."""

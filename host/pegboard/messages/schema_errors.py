@@ -11,8 +11,18 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from pegboard.messages.error_words import TYPES, WORDS, words
-from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED, UNKNOWN, FieldPath, alternatives, hinted, line
+from pegboard.messages.error_words import (
+    NOT_ALLOWED,
+    REQUIRED,
+    TYPES,
+    UNKNOWN,
+    WORDS,
+    FieldPath,
+    alternatives,
+    hinted,
+    line,
+    words,
+)
 from pegboard.messages.hints import choice_hint, common_hint, got
 
 MAX_NAMED_VALUE_CHARACTERS = 100
@@ -31,14 +41,10 @@ def _options(options: list[Any]) -> str:
     return ", ".join(map(_json, options[:MAX_OPTIONS])) + more
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 _SHOWN: Mapping[str, Callable[[Any], Any]] = {
     "expected_value": _json,
-    "limit": _same,
-    "multiple_of": _same,
+    "limit": lambda limit: limit,
+    "multiple_of": lambda factor: factor,
     "options": _options,
     "pattern": lambda pattern: pattern[:MAX_NAMED_VALUE_CHARACTERS],
 }

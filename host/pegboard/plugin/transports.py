@@ -228,7 +228,7 @@ class ProtocolContext(Protocol):
     def subscribe(self, uri: str, call: Call) -> MCPError | None:
         """Notify a resource that a client subscribes to it (`ResourceDefinition.subscribed`).
 
-        Return the error if a `Gate` rejects the subscription, or None if the caller may subscribe.
+        Return the error if a `Gate` or the filter of the call (`Call.serves`) rejects the subscription, else None.
         """
         ...
 

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from pegboard.errors import ToolInputError, ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.messages.argument_errors import schema_error
-from pegboard.messages.field_lines import line
+from pegboard.messages.error_words import line
 from pegboard.records import NamedTuple
 from pegboard.schemas.json_schema import JsonSchema, compile_schema
 from pegboard.wire.codec import is_finite, with_base64

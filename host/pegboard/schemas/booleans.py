@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any
 
-from pegboard.messages.field_lines import FieldPath
+from pegboard.messages.error_words import WORDS, FieldPath
 from pegboard.wire.codec import encode
 
 _NUMBERS = ("integer", "number")
@@ -45,10 +45,10 @@ class _Search:
         if isinstance(value, bool):
             kind = schema.get("type")
             if kind in _NUMBERS:
-                return [(path, _problem(f"boolean_as_{kind}", value))]
+                return [(path, WORDS[f"boolean_as_{kind}"])]
             if any(one is value for one in schema.get("enum", (value,))):
                 return []
-            return [(path, _problem("boolean_excluded", value))]
+            return [(path, WORDS["boolean_excluded"].format(value=str(value).lower()))]
         if isinstance(value, _OBJECTS):
             named, others = schema.get("properties", {}), schema.get("additionalProperties")
             inner = [
@@ -104,9 +104,3 @@ class _Search:
         if isinstance(value, bool):
             return kind in (None, "boolean", *_NUMBERS)
         return kind in (None, "object" if isinstance(value, Mapping) else "array")
-
-
-def _problem(kind: str, value: bool) -> str:
-    from pegboard.messages.error_words import WORDS  # most calls have no such boolean
-
-    return WORDS[kind].format(value=str(value).lower())

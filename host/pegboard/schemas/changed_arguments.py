@@ -16,7 +16,7 @@ from pydantic_core import ValidationError
 from pegboard.authoring.argument_changes import Changes, unknown_argument
 from pegboard.errors import ToolDefinitionError, ToolInputError
 from pegboard.messages.argument_errors import input_error, schema_error
-from pegboard.messages.field_lines import UNKNOWN
+from pegboard.messages.error_words import UNKNOWN
 from pegboard.schemas.authored_schemas import Arguments
 from pegboard.schemas.functions import Parts
 from pegboard.schemas.json_schema import compile_schema

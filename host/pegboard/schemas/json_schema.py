@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import ToolDefinitionError
-from pegboard.messages.field_lines import FieldPath, line
+from pegboard.messages.error_words import FieldPath, line
 from pegboard.messages.schema_errors import problems
 from pegboard.schemas.subschemas import Effort, Subschema, effort, subschemas
 

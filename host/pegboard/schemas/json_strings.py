@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import ValidationError
 
-from pegboard.messages.field_lines import FieldPath
+from pegboard.messages.error_words import FieldPath
 from pegboard.messages.hints import subschemas_at
 from pegboard.wire.codec import decode
 

@@ -30,7 +30,7 @@ from pydantic_core import (
 from typing_extensions import TypedDict
 
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
-from pegboard.messages.field_lines import FieldPath
+from pegboard.messages.error_words import FieldPath
 from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
 from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite, with_base64

@@ -9,7 +9,7 @@ from typing import Any
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.plugin.origin import Origin
-from pegboard.plugin.secrets import SecretStore
+from pegboard.plugin.secrets import SecretStore, WritableSecretStore
 from pegboard.secrets.redaction import Redactor
 
 RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
@@ -100,7 +100,7 @@ class SecretStores:
         if not self._stores:
             return "no secret store runs: enable one"
         ways = [_way(store, name) for _, store in self._stores]
-        if any(hasattr(store, "set") for _, store in self._stores):
+        if any(isinstance(store, WritableSecretStore) for _, store in self._stores):
             ways.append(f"with `{shlex.join(['pegboard', 'secret', 'set', name, *options])}`")
         return f"set {what} " + " or ".join([part for part in (", ".join(ways[:-1]), ways[-1]) if part])
 
