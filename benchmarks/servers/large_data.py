@@ -34,16 +34,31 @@ CLIENT = {
 Part: TypeAlias = Callable[[], None]
 
 
+class Place(TypedDict):
+    """A nested object as a TypedDict."""
+
+    city: str
+    latitude: float
+
+
 class Row(TypedDict):
     """A row as a TypedDict."""
 
     id: int
     name: str
-    city: str
     score: float
     active: bool
     note: str | None
     mail: str
+    tags: list[str]
+    place: Place
+
+
+class PlaceModel(BaseModel):
+    """A nested object as a model."""
+
+    city: str
+    latitude: float
 
 
 class Model(BaseModel):
@@ -51,24 +66,26 @@ class Model(BaseModel):
 
     id: int
     name: str
-    city: str
     score: float
     active: bool
     note: str | None
     mail: str
+    tags: list[str]
+    place: PlaceModel
 
 
 def rows(scheme: str = "") -> list[Any]:
-    """Return the rows as JSON data. A scheme such as "mailto:" brings colons into strings."""
+    """Return rows with a nested list and object as JSON data. A scheme such as "mailto:" brings colons into strings."""
     return [
         {
             "id": number,
             "name": f"name {number} of the list",
-            "city": f"Berlin number {number % 97}",
             "score": number * 1.5,
             "active": bool(number % 2),
             "note": None if number % 3 else "a note",
             "mail": f"{scheme}user{number}@example.org",
+            "tags": ["red", f"number {number % 7}"],
+            "place": {"city": f"Berlin number {number % 97}", "latitude": number / 4},
         }
         for number in range(ROWS)
     ]
@@ -122,7 +139,7 @@ async def result(host: Host, tool: str, value: list[Any]) -> dict[str, Part]:
         to_json(to_json(value))
 
     def encode() -> None:
-        to_json(PLAIN)
+        to_json(value)
 
     return {"pegboard": await call(host, tool, {}, PLAIN), "floor": floor, "pydantic_core": encode}
 
