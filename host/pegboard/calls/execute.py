@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
-from math import inf
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.exception_mapping import mapped
 from pegboard.calls.failures import is_cancelled
 from pegboard.calls.function import Function
-from pegboard.calls.result_size import built_within, exceeds, log_too_large, within
+from pegboard.calls.result_size import TooLarge, built_within, exceeds, log_too_large, within
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
@@ -29,8 +28,6 @@ from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
 from pegboard.types.catalogue import Tool
-from pegboard.wire.encoded_result import EncodedResult
-from pegboard.wire.limited_json import TooLarge
 
 if TYPE_CHECKING:
     from pegboard.middleware.time_limit import MiddlewareTime
@@ -291,12 +288,7 @@ def _result(bound: BoundTool, value: Any) -> Any:
         ResultTooLargeError: the result exceeds the size limit.
     """
     limit = bound.max_result_bytes
-    output = bound.signature.output
     try:
-        if output is not None and output.encode_long is not None:
-            written = output.encode_long(value, limit or inf)
-            if written is not None:
-                return EncodedResult.of(written, structured=True)
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
         log_too_large(bound.name, error, limit)

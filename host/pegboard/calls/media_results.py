@@ -6,14 +6,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from pegboard.calls.result_size import log_too_large
+from pegboard.calls.result_size import TooLarge, log_too_large
 from pegboard.content.rules import ContentError
 from pegboard.context.bound_function import BoundFunction, InThread
 from pegboard.errors import ResultTooLargeError, ToolOutputError
 from pegboard.media import Media, MediaTooLarge
 from pegboard.types.calls import PromptMessage, PromptResult, ToolResult
 from pegboard.types.content import Content
-from pegboard.wire.limited_json import TooLarge
 
 _HOLDERS = (Media, ToolResult, PromptMessage, PromptResult)
 """The types of items that are or contain `Media`."""

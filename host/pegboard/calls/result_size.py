@@ -11,23 +11,34 @@ from typing import Any
 
 from pegboard.errors import ToolOutputError, ToolRuntimeError
 from pegboard.wire.codec import encode
-from pegboard.wire.columns import MANY, columns, items_of, kinds_of, of_types
 from pegboard.wire.encoded_result import EncodedResult
-from pegboard.wire.limited_json import TooLarge
 
 logger = logging.getLogger("pegboard")
 
 _SCALARS = frozenset((int, float, bool, type(None)))
-_CONTAINERS = frozenset((dict, list))
-_JSON = _SCALARS | _CONTAINERS | {str}
+_JSON = _SCALARS | {str, dict, list}
 _MEMBERS = attrgetter("__dict__")
 _EXTRA_MEMBERS = attrgetter("__pydantic_extra__")
 _BUFFERS = (str, bytes, bytearray, memoryview)
 
 _MAX_CHARACTER_BYTES = 6
 """The largest size of a character: control characters are escaped (`\\u0000`)."""
+_MANY = 100
+"""The number of dicts from which columns save time."""
 _MAX_DEPTH = 512
 """The depth at which the examination stops. It protects against lists that contain themselves."""
+
+
+class TooLarge(Exception):
+    """A result exceeds its size limit.
+
+    Args:
+        size: the size of the result in bytes, or a lower bound of the size.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
 
 
 def log_too_large(name: str, error: TooLarge, limit: int) -> None:
@@ -99,56 +110,61 @@ def _is_json(value: Any, limit: float) -> bool:
         ToolOutputError: the value contains an iterator.
     """
     is_json = True
-    level = _first_level(value, limit)
-    size = 2 * len(level) - 1  # items, and the commas between them
-    width = 1
+    columns: list[list[Any]] = [[value]]
+    size = 0
     for _ in range(_MAX_DEPTH):
-        containers: list[Any] = []
-        following: list[Iterable[Any]] = []
-        for column in columns(level, width) if width > 1 else (level,):
-            kinds = kinds_of(column)
+        dicts: list[dict[Any, Any]] = []
+        iterables: list[Iterable[Any]] = []
+        for column in columns:
+            kinds = _kinds_of(column)
             if kinds <= _SCALARS:
                 continue
             if not kinds <= _JSON:
                 if limit == inf:
                     return False
                 is_json = False
-                size += sum(_unpack(of_types({kind}, column, kinds), containers, following) for kind in kinds - _JSON)
-                column = of_types(kinds & _JSON, column, kinds)
+                size += sum(_unpack(_of_type(kind, column), dicts, iterables) for kind in kinds - _JSON)
+                column = [item for item in column if type(item) in _JSON]
             size += sum(map(len if len(kinds) == 1 else length_hint, column))
-            if dict in kinds or list in kinds:
-                containers += column
-                size += _names_size(column, kinds, limit)
+            if dict in kinds:
+                found = column if len(kinds) == 1 else _of_type(dict, column)
+                dicts += found
+                size += _names_size(found, limit)
+            if list in kinds:
+                iterables += column if len(kinds) == 1 else _of_type(list, column)
         if size > limit:
             raise TooLarge(size)
-        level = items_of(containers)
-        if following:
-            level += chain.from_iterable(following)
-        if not level:
+        columns = [*_columns(dicts), [*chain.from_iterable(iterables)]]
+        items = sum(map(len, columns))  # an item has a comma
+        if not items:
             break
-        size += len(level)  # an item has a comma
-        width = len(containers[0]) if len(containers) > 1 and type(containers[0]) is dict else 1
+        size += items
     return is_json
 
 
-def _first_level(value: Any, limit: float) -> list[Any]:
-    """Return the items of a dict or list that is not too large, or a list of another value."""
-    if type(value) not in _CONTAINERS:
-        return [value]
-    if (size := 2 * len(value) - 1) > limit:
-        raise TooLarge(size)
-    return items_of([value])
+def _kinds_of(column: list[Any]) -> set[type[Any]]:
+    """Return the types of values. Most columns have one type, which is counted in half the time of a set."""
+    kinds = list(map(type, column))
+    return {kinds[0]} if kinds and kinds.count(kinds[0]) == len(kinds) else set(kinds)
 
 
-def _names_size(values: list[Any], kinds: set[type[Any]], limit: float) -> int:
-    """Return a lower bound of the size of the names in many dicts. It is 0 if the names of the first dict are short.
+def _of_type(kind: type[Any], values: list[Any]) -> list[Any]:
+    return [value for value in values if type(value) is kind]
+
+
+def _columns(dicts: list[dict[Any, Any]]) -> list[list[Any]]:
+    """Return the values of dicts, grouped by their position if there are many dicts."""
+    values = [*chain.from_iterable(map(dict.values, dicts))]
+    width = len(dicts[0]) if len(dicts) >= _MANY else 1
+    return [values[start::width] for start in range(width)] if width > 1 else [values]
+
+
+def _names_size(dicts: list[dict[Any, Any]], limit: float) -> int:
+    """Return a lower bound of the size of the names in several dicts. It is 0 if the names of the first dict are short.
 
     Dicts that share one long name take little memory, but their JSON is very large. They usually share all names.
     """
-    if len(values) < MANY or dict not in kinds:
-        return 0
-    dicts = of_types({dict}, values, kinds)
-    if len(dicts) * _length_of_names(dicts[0]) <= limit:
+    if len(dicts) < 2 or len(dicts) * _length_of_names(dicts[0]) <= limit:
         return 0
     return _length_of_names(chain.from_iterable(dicts))
 
@@ -157,8 +173,8 @@ def _length_of_names(names: Iterable[Any]) -> int:
     return sum(len(name) for name in names if type(name) is str)
 
 
-def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any]]) -> int:
-    """Append the dicts of models to `containers`, and the items of other values of one type to `following`.
+def _unpack(ones: list[Any], dicts: list[dict[Any, Any]], iterables: list[Iterable[Any]]) -> int:
+    """Append the dicts of models to `dicts`, and collections of the items of other values of one type to `iterables`.
 
     Return a lower bound of the size of the values without their items.
     """
@@ -168,19 +184,19 @@ def _unpack(ones: list[Any], containers: list[Any], following: list[Iterable[Any
     if issubclass(kind, (Iterator, AsyncIterator)):
         raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
     if hasattr(kind, "__pydantic_extra__"):
-        count = _unpack_models(kind, ones, containers)
+        count = _unpack_models(kind, ones, dicts)
         return -len(ones) if kind.__pydantic_root_model__ else count  # a root takes the place of its model
     contents: list[Collection[Any]] = []
     if issubclass(kind, Collection):
         contents = [one.values() for one in ones] if issubclass(kind, Mapping) else ones
     elif hasattr(kind, "__dataclass_fields__"):
         contents = [[getattr(one, name, None) for name in kind.__dataclass_fields__] for one in ones]
-    following += contents
+    iterables += contents
     return 2 * sum(map(len, contents))  # an item and a comma
 
 
-def _unpack_models(kind: Any, ones: list[Any], containers: list[Any]) -> int:
-    """Append the dicts of models of one class to `containers`, and return the number of their members.
+def _unpack_models(kind: Any, ones: list[Any], dicts: list[dict[Any, Any]]) -> int:
+    """Append the dicts of models of one class to `dicts`, and return the number of their members.
 
     Excluded and cached members are not in the JSON. They do not count.
     """
@@ -191,9 +207,9 @@ def _unpack_models(kind: Any, ones: list[Any], containers: list[Any]) -> int:
     if count > len(names) * len(models):
         models = [{name: one[name] for name in names if name in one} for one in models]
         count = sum(map(len, models))
-    containers += models
+    dicts += models
     if kind.model_config.get("extra") == "allow":
         extras = list(filter(None, map(_EXTRA_MEMBERS, ones)))
-        containers += extras
+        dicts += extras
         count += sum(map(len, extras))
     return count

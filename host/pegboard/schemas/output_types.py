@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidator, ValidationError, core_schema
+from pydantic_core import PydanticSerializationError, SchemaError, SchemaValidator, ValidationError
 
 from pegboard.records import NamedTuple
 from pegboard.schemas import plain_types
+from pegboard.schemas.column_checks import surely_fits
 from pegboard.schemas.functions import MISSING
-from pegboard.schemas.long_lists import long_list_encoder
-from pegboard.schemas.plain_objects import are_objects
 from pegboard.schemas.plain_types import NotPlainError
 from pegboard.types.calls import MEDIA_TYPES, ToolResult
 from pegboard.wire.codec import encode_finite, finite_json
@@ -32,10 +31,6 @@ _NONE = (None, type(None), Any, object, typing.Never, typing.NoReturn, MISSING)
 _LISTS = (list, tuple, Sequence)
 """The types of results that are lists."""
 _AWAITED = (Awaitable, Coroutine)
-
-
-_OBJECTS = core_schema.list_schema(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
-"""The core schema of `list[dict[str, Any]]`."""
 
 
 class Conversion(NamedTuple):
@@ -60,15 +55,13 @@ class Output(NamedTuple):
         plain: the strict validator of JSON-ready values; None if the type has none.
         conversion: returns the conversion of all other values.
         sound: values of exactly this type are valid without validation.
-        fits: returns True for JSON-ready values that are valid. It takes less time than `plain`, which copies values.
-        encode_long: encodes results with long lists of simple types. See `long_list_encoder`.
+        fits: returns True for JSON-ready values that are surely valid; None if `plain` decides. See `surely_fits`.
     """
 
     plain: SchemaValidator | None
     conversion: Callable[[], Conversion]
     sound: type | None = None
     fits: Callable[[Any], bool] | None = None
-    encode_long: Callable[[Any, float], bytes | None] | None = None
 
     def encoded(self, value: Any, is_json: bool) -> bytes:
         """Validate a result and return it as JSON.
@@ -106,9 +99,9 @@ def compile_output(annotation: Any) -> tuple[Output | None, dict[str, Any] | Non
     try:
         core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
-        fits = are_objects if core == _OBJECTS else None
+        fits = partial(surely_fits, core) if core["type"] == "list" else None
         convert = cache(lambda: _compile(annotation)[0])
-        output = Output(SchemaValidator(core), convert, sound, fits, long_list_encoder(core))
+        output = Output(SchemaValidator(core), convert, sound, fits)
     except (NotPlainError, SchemaError):
         conversion, schema = _compile(annotation)
         output = Output(None, lambda: conversion)

@@ -20,7 +20,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
 from pegboard.records import NamedTuple
-from pegboard.schemas.plain_objects import with_quick_objects
 from pegboard.wire.plain_json import PLAIN_JSON, with_plain_json
 
 JsonObject = dict[str, Any]
@@ -98,7 +97,6 @@ def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
     properties: dict[str, JsonObject] = {}
     for one in parameters:
         core, json = _described(_plain(one.type, _no_class), one.extras, one.description)
-        core = with_quick_objects(core)
         required = one.default is inspect.Parameter.empty
         if not required:
             is_empty = type(one.default) in (list, dict) and not one.default

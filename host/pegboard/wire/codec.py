@@ -14,8 +14,6 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 
 MAX_DEPTH = 200
 """The limit of the nesting depth. It equals the limit of pydantic_core, and a test compares the two."""
-LARGE_BYTES = 65_536
-"""The size of a message from which `is_faithful` is faster than encoding the message again."""
 REPEATED_MEMBERS: Final = object()
 """A placeholder for `params` that contain a repeated member."""
 
@@ -61,11 +59,6 @@ def decode_message(data: bytes) -> tuple[Any, bool]:
         ValueError: as for `decode`.
     """
     message = from_json(data, allow_inf_nan=False)
-    if len(data) >= LARGE_BYTES:
-        from pegboard.wire.large_messages import is_faithful
-
-        if is_faithful(data, message):
-            return message, False
     written = to_json(message, inf_nan_mode="constants")
     if _contains(written, b"Infinity") and not _has_only_finite_numbers(message):
         raise _out_of_range()
