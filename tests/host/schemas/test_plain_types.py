@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, Generic, Literal, NotRequired, Optional, Required, TypeVar
 from unittest.mock import patch
 
@@ -16,9 +16,10 @@ from pydantic import ConfigDict, Field, with_config
 from pydantic_core import to_json
 from typing_extensions import TypedDict
 
-from pegboard.errors import ToolInputError, ToolInputSchemaError, ToolOutputError
+from pegboard.errors import ToolDefinitionError, ToolInputError, ToolInputSchemaError, ToolOutputError
 from pegboard.schemas import plain_types
 from pegboard.schemas.signature import Signature, compile_signature
+from tests.host.schemas.test_generics import GENERICS, WRAPPERS
 
 T = TypeVar("T")
 MISSING = object()
@@ -157,6 +158,26 @@ def test_results_are_the_same_as_with_pydantic(annotation: Any, values: list[Any
     assert to_json(plain.output_schema) == to_json(full.output_schema)
     for value in values:
         assert given_back(plain, value) == given_back(full, value)
+
+
+def observed(compiled: Callable[[Any], Signature], function: Any, values: list[Any]) -> list[Any]:
+    """Return the schemas of a function, and what it makes of values; or the message that refuses its types."""
+    try:
+        signature = compiled(function)
+    except ToolDefinitionError as error:
+        return [str(error)]
+    outcomes = [(bound(signature, {"a": value}), given_back(signature, value)) for value in values]
+    return [to_json(signature.input_schema), to_json(signature.output_schema), *outcomes]
+
+
+@settings(max_examples=100)
+@given(ATOMS | st.sampled_from(GENERICS), st.lists(st.sampled_from(WRAPPERS), max_size=3), st.lists(VALUES, max_size=4))
+def test_every_generic_is_the_same_as_with_pydantic(generic: Any, wrappers: list[Any], values: list[Any]) -> None:
+    for wrap in wrappers:
+        with suppress(TypeError):  # not a type for `typing`
+            generic = wrap(generic)
+    for function in (one(generic), one(int, result=generic)):
+        assert observed(compile_signature, function, values) == observed(by_pydantic, function, values)
 
 
 LINE = {"number": 1, "text": "abc", "more": 1}
