@@ -47,6 +47,7 @@ from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
 from pegboard.runtime.subscribing import subscribe
 from pegboard.runtime.supervisor import chosen_transports, note_opened, run_all
+from pegboard.runtime.watchdog import variable_of
 from pegboard.secrets.redaction import Redactor
 from pegboard.types.callers import ANONYMOUS, Caller
 from pegboard.types.calls import Call, CallNext, Failure, MethodResult, Outcome
@@ -109,7 +110,7 @@ class Host:
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
         self._added_later: frozenset[str] = frozenset()
-        self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
+        self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, _CALL)
         self._stores = OpenStores()
         self.started, self.stopping, self.restarting = False, False, set[str]()
         self._asgi: AsgiApplication | None = None
@@ -400,3 +401,6 @@ class Host:
             return as_failure(call, error)
         finally:
             self._in_flight.end(epoch)
+
+
+_CALL = variable_of(Host.dispatch, "call")

@@ -7,8 +7,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from pegboard.catalogue.pages import ListKind, Pages, place_in_list
-from pegboard.middleware.chain import LIST_HOOKS, MiddlewareFault, MiddlewareLink, wrap
+from pegboard.middleware.chain import LIST_HOOKS, LinkMethod, MiddlewareLink
 from pegboard.middleware.gate import listed_name
+from pegboard.middleware.running_link import MiddlewareFault
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.types.callers import Supplied
 from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
@@ -79,8 +80,9 @@ class FilteredList:
         for link in reversed(self._links):
             hook = LIST_HOOKS[method]
             if link.overrides(hook):
-                around = wrap(link.blame(hook), getattr(link.middleware, hook), handler, method, None, self._time)
-                handler = _checked(link.blame(hook), around, whole)
+                blame, handle = link.blame(hook), getattr(link.middleware, hook)
+                around = LinkMethod(blame, handle, handler, method, None, self._time).run
+                handler = _checked(blame, around, whole)
         listing = await handler(call)
         assert isinstance(listing, Listing)
         pages = self._pages(listing, self._before.get(key))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 from asyncio import CancelledError, current_task
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import CodeType
 from typing import Any, NoReturn, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
 from pegboard.errors import MCPError
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.around import Around
+from pegboard.middleware.running_link import MiddlewareFault, RunningLink
 from pegboard.middleware.time_limit import MiddlewareTime, took_too_long
 from pegboard.plugin.middleware import Middleware, MiddlewareFunction
 from pegboard.records import NamedTuple
@@ -107,18 +107,6 @@ class MiddlewareLink(NamedTuple):
                 yield hook, getattr(self.middleware, hook)
 
 
-class MiddlewareFault(Exception):
-    """A middleware broke a rule or raised an untyped exception. The error is masked.
-
-    Args:
-        developer_message: the name of the middleware, and its fault.
-    """
-
-    def __init__(self, developer_message: str) -> None:
-        super().__init__(developer_message)
-        self.developer_message = developer_message
-
-
 def chain(
     method: str,
     handler: CallNext,
@@ -139,7 +127,7 @@ def chain(
         found = list(link.around(method))
         inner = handler
         for hook, handle in reversed(found):
-            handler = wrap(link.blame(hook), handle, handler, method, promises, time)
+            handler = LinkMethod(link.blame(hook), handle, handler, method, promises, time).run
         if found and link.overrides("wants"):
             handler = _where_wanted(link, handler, inner)
     return handler
@@ -158,104 +146,84 @@ def _where_wanted(link: MiddlewareLink, around: CallNext, inner: CallNext) -> Ca
     return choose
 
 
-def wrap(
-    blame: str,
-    handle: MiddlewareFunction,
-    call_next: CallNext,
-    method: str,
-    promises: OutcomeCheck | None,
-    time: MiddlewareTime,
-) -> CallNext:
-    """Return a handler wrapped in one middleware method. Faults of the middleware fail only the call."""
-    # the outcome of a notification is ignored
-    kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
-    cuts = time.cuts
+class LinkMethod:
+    """One middleware method around the rest of the chain. Faults of the middleware fail only the call.
 
-    async def run(call: Call) -> Outcome:
-        following = _Following(blame, call_next)
+    Args:
+        blame: the name of the middleware, for the log.
+        handle: the method.
+        call_next: the rest of the chain.
+        method: the method of the calls.
+        promises: the checks of outcomes that a middleware replaced.
+        time: the time limits of middleware.
+    """
+
+    __slots__ = ("_call_next", "_handle", "_kinds", "_promises", "_time", "blame")
+
+    def __init__(
+        self,
+        blame: str,
+        handle: MiddlewareFunction,
+        call_next: CallNext,
+        method: str,
+        promises: OutcomeCheck | None,
+        time: MiddlewareTime,
+    ) -> None:
+        self.blame = blame
+        self._handle = handle
+        self._call_next = call_next
+        # the outcome of a notification is ignored
+        self._kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
+        self._promises = promises
+        self._time = time
+
+    async def run(self, call: Call) -> Outcome:
+        """Run the middleware method around one call."""
+        time = self._time
+        link = RunningLink(self.blame, self._call_next, call)
+        time.running[link] = current_task()
         if time.timer is None:
             time.wake()
         try:
-            outcome = await handle(call, following.run)
+            outcome = await self._handle(call, link.call_next)
         except MCPError:
-            following.raised = None  # in a cycle with its traceback it would keep the variables of the function
+            link.raised = None  # in a cycle with its traceback it would keep the variables of the function
             raise
         except BaseException as error:
-            if following in cuts and time.settle(following):
+            if link in time.cuts and time.settle(link):
                 raise took_too_long() from error
-            _pass_on(blame, following, error, call)
+            _pass_on(link, error)
         finally:
-            if cuts:
-                time.settle(following)
-        if kinds is not None and type(outcome) not in kinds:
-            given = type(outcome).__name__
+            time.running.pop(link, None)  # the host may have stopped
+            if time.cuts:
+                time.settle(link)
+        self._check(link, outcome)
+        return outcome
+
+    def _check(self, link: RunningLink, outcome: Outcome) -> None:
+        """Check the outcome of the middleware.
+
+        Raises:
+            MiddlewareFault: the outcome is invalid.
+            asyncio.CancelledError: the call was cancelled.
+        """
+        if self._kinds is not None and type(outcome) not in self._kinds:
+            given, method = type(outcome).__name__, link.call.method
             raise MiddlewareFault(
-                f"{blame} returned {given} for {method}: return the outcome of call_next, or another outcome"
+                f"{self.blame} returned {given} for {method}: return the outcome of call_next, or another outcome"
             )
-        if promises is not None and outcome is not following.given and (wrong := promises(call, outcome)):
-            raise MiddlewareFault(f"{blame} returned {wrong}")
-        if (following.raised is not None or following.given is None) and _cancelled():
-            logger.error("%s answered a cancelled call: let CancelledError pass", blame, extra={"call": call})
+        if outcome is not link.given and self._promises is not None and (wrong := self._promises(link.call, outcome)):
+            raise MiddlewareFault(f"{self.blame} returned {wrong}")
+        if (link.raised is not None or link.given is None) and _cancelled():
+            logger.error("%s answered a cancelled call: let CancelledError pass", self.blame, extra={"call": link.call})
             raise CancelledError
-        return outcome
-
-    time.code = run.__code__
-    return run
 
 
-class _Following:
-    """The `call_next` of one middleware in one call.
-
-    Attributes:
-        given: the last outcome of `call_next`, or None before the first.
-        raised: the last exception of `call_next`.
-        inside: True while the middleware waits for `call_next`. That time does not count for the middleware.
-    """
-
-    __slots__ = ("_blame", "_call_next", "given", "inside", "raised")
-
-    def __init__(self, blame: str, call_next: CallNext) -> None:
-        self._blame = blame
-        self._call_next = call_next
-        self.inside = False
-        self.given: Outcome | None = None
-        self.raised: BaseException | None = None
-
-    async def run(self, call: Call) -> Outcome:
-        """Run the rest of the chain."""
-        if self.given is not None:
-            self._refuse_again()
-        if type(call) is not Call:
-            raise MiddlewareFault(f"{self._blame} called call_next with {type(call).__name__}: pass a Call")
-        self.inside = True
-        try:
-            outcome = await self._call_next(call)
-        except BaseException as error:
-            self.raised = error
-            self.inside = False
-            raise
-        self.inside = False
-        if self.given is not None:
-            self._refuse_again()  # it was called several times at once
-        self.given = outcome
-        return outcome
-
-    def _refuse_again(self) -> None:
-        if not _failed(self.given):
-            raise MiddlewareFault(
-                f"{self._blame} called call_next again after a success: repeat only calls that failed"
-            )
-
-
-def _pass_on(blame: str, following: _Following, error: BaseException, call: Call) -> NoReturn:
+def _pass_on(link: RunningLink, error: BaseException) -> NoReturn:
     """Raise the error that the caller of a middleware sees for an exception. Call it in the `except` block."""
-    if error is following.raised or isinstance(error, MiddlewareFault) or is_cancelled(error, call.rounds):
+    if error is link.raised or isinstance(error, MiddlewareFault) or is_cancelled(error, link.call.rounds):
         raise error
-    _raise_fault(blame, error)
-
-
-def _failed(outcome: Outcome | None) -> bool:
-    return isinstance(outcome, Failure) or (isinstance(outcome, ToolResult | RawResult) and outcome.is_error)
+    _raise_fault(link.blame, error)
 
 
 def _cancelled() -> bool:
@@ -265,9 +233,3 @@ def _cancelled() -> bool:
 
 def _raise_fault(blame: str, error: BaseException) -> NoReturn:
     raise MiddlewareFault(f"{blame} raised {describe_error(error)}") from error
-
-
-LINK_CODE = next(one for one in wrap.__code__.co_consts if isinstance(one, CodeType))
-"""The code that runs a middleware; its variable `blame` names the middleware."""
-CALL_NEXT_CODE = _Following.run.__code__
-"""The code of `call_next`, which passes a call on."""

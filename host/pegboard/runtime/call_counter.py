@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from types import CodeType
 
 from pegboard.calls.logged_failures import name_of
-from pegboard.runtime.watchdog import Watchdog
+from pegboard.runtime.watchdog import Variable, Watchdog
 from pegboard.types.calls import Call
 
 logger = logging.getLogger("pegboard")
@@ -24,12 +23,13 @@ class CallCounter:
 
     Args:
         blocked_loop_seconds: the time in seconds after which code that blocks the loop is logged; 0 for never.
+        call: the call, a variable of the function that handles all calls.
 
     Attributes:
         grace_end: the time on the event loop's clock at which the last `drain` gives up; 0 before it.
     """
 
-    def __init__(self, blocked_loop_seconds: float, dispatch: CodeType) -> None:
+    def __init__(self, blocked_loop_seconds: float, call: Variable) -> None:
         self._count = 0
         self._epoch = 0
         self._earlier: dict[int, int] = {}
@@ -38,7 +38,7 @@ class CallCounter:
         self._stopping = asyncio.Event()
         self._cut: Counter[str] = Counter()
         self.grace_end = 0.0
-        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, dispatch)
+        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, call)
 
     @property
     def count(self) -> int:

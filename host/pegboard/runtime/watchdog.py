@@ -18,7 +18,10 @@ from typing import Any
 from pegboard.calls.exception_mapping import adapted_by_first
 from pegboard.calls.execute import run_function
 from pegboard.context import _current
-from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
+from pegboard.middleware.chain import LinkMethod
+from pegboard.middleware.running_link import RunningLink
+from pegboard.records import NamedTuple
+from pegboard.types.calls import Call
 
 logger = logging.getLogger("pegboard.runtime.watchdog")
 
@@ -32,6 +35,40 @@ _IDLE = ("asyncio", "selectors", "uvloop")
 """Modules in which an idle event loop waits. A late beat there has another cause, such as a suspended machine."""
 
 
+class Variable(NamedTuple):
+    """A local variable of running functions, which the watchdog reads from their stack frames.
+
+    Attributes:
+        code: the code of the function.
+        name: the name of the variable.
+    """
+
+    code: CodeType
+    name: str
+
+    def read(self, frame: FrameType) -> Any:
+        """Return the value in a frame of the function."""
+        return frame.f_locals[self.name]
+
+
+def variable_of(function: Callable[..., Any], name: str) -> Variable:
+    """Return a local variable of a function.
+
+    Raises:
+        NameError: the function has no such variable.
+    """
+    code = function.__code__
+    if name not in code.co_varnames + code.co_cellvars:
+        raise NameError(f"{code.co_qualname} has no variable {name!r}, which the watchdog reads")
+    return Variable(code, name)
+
+
+_TOOL = variable_of(run_function, "bound")
+_ADAPTER = variable_of(adapted_by_first, "adapter")
+_LINK = variable_of(LinkMethod.run, "self")
+_CALL_NEXT = RunningLink.call_next.__code__
+
+
 class Watchdog:
     """Watches the event loop of one host.
 
@@ -40,14 +77,14 @@ class Watchdog:
     Args:
         seconds: the time in seconds that the loop may be blocked; 0 to disable the watchdog.
         is_busy: a function that returns True while calls are in flight.
-        dispatch: the code object of the function that handles all calls. The local variable `call` is the call.
+        call: the call, a variable of the function that handles all calls.
     """
 
-    def __init__(self, seconds: float, is_busy: Callable[[], bool], dispatch: CodeType) -> None:
+    def __init__(self, seconds: float, is_busy: Callable[[], bool], call: Variable) -> None:
         self._seconds = seconds
         self._interval = seconds / _BEATS
         self._is_busy = is_busy
-        self._dispatch = dispatch
+        self._call = call
         self._beat: asyncio.TimerHandle | None = None
         self._lock = allocate_lock()
         self._alarm = allocate_lock()  # always held, so that acquiring it with a timeout sleeps
@@ -119,15 +156,15 @@ class Watchdog:
         passed_on = False
         while frame is not None:
             code = frame.f_code
-            if code is run_function.__code__:
-                return str(frame.f_locals["bound"].name)
-            if code is adapted_by_first.__code__:
-                return f"the error adapter {frame.f_locals['adapter'].slug}"
-            passed_on = passed_on or code is CALL_NEXT_CODE
-            if code is LINK_CODE and not passed_on:
-                return str(frame.f_locals["blame"])
-            if code is self._dispatch:
-                call = frame.f_locals["call"]
+            if code is _TOOL.code:
+                return str(_TOOL.read(frame).name)
+            if code is _ADAPTER.code:
+                return f"the error adapter {_ADAPTER.read(frame).slug}"
+            passed_on = passed_on or code is _CALL_NEXT
+            if code is _LINK.code and not passed_on:
+                return str(_LINK.read(frame).blame)
+            if code is self._call.code:
+                call: Call = self._call.read(frame)
                 name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
                 return f"code around {call.method} {name!r}".removesuffix(" ''")
             frame = frame.f_back

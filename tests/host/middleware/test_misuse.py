@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Completion, PromptResult, ResourceResult, RetryableToolError, Toolkit, ToolResult
+from pegboard import Completion, Context, PromptResult, ResourceResult, RetryableToolError, Toolkit, ToolResult
 from pegboard.middleware import time_limit
 from pegboard.plugin import Middleware, ToolTimeoutError, around
 from pegboard.types import Call, CallNext, Failure, Listing, Outcome
@@ -249,26 +249,38 @@ async def hangs_in_a_task(call: Call, call_next: CallNext) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    ("hanging", "method"),
+    ("hanging", "method", "name"),
     [
-        (hangs, "tools/list"),
-        (hangs_after_a_cancellation, "tools/call"),
-        (hangs_in_a_task, "tools/call"),
+        (hangs, "tools/list", ""),
+        (hangs_after_a_cancellation, "tools/call", "x_work"),
+        (hangs_in_a_task, "tools/call", "x_work"),
+        (hangs, "tools/call", "x_outer"),
     ],
 )
 async def test_middleware_that_hangs_ends_with_the_time_limit_of_its_call(
-    hanging: Misuse, method: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    hanging: Misuse, method: str, name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time_limit, "MIDDLEWARE_CHECK_SECONDS", 0.01)
     monkeypatch.setattr(time_limit, "MAX_CLEANUP_SECONDS", 0.01)
 
     class Hanging(Middleware):
+        def wants(self, call: Call) -> bool:
+            return str(call.params["name"]) != "x_outer"
+
         async def on_request(self, call: Call, call_next: CallNext) -> Any:
             return await hanging(call, call_next)
 
+    calls = Calls()
+
+    @calls.kit.tool(timeout=WAIT)
+    async def outer(context: Context) -> str:
+        """Call another tool."""
+        return str(await context.tools.call("x_work"))
+
     plugins = {"hanging": plugin_of(middleware=[Hanging()])}
-    async with make_host(Calls().kit, plugins=plugins, tool_timeout=0.02) as host, asyncio.timeout(WAIT):
-        outcome = await host.dispatch(Call(method, {"name": "x_work"}))
+    async with make_host(calls.kit, plugins=plugins, tool_timeout=0.02) as host, asyncio.timeout(WAIT):
+        outcome = await host.dispatch(Call(method, {"name": name}))
+        assert host._runtime.middleware.running == {}
         task = asyncio.current_task()
         assert task is not None
         assert task.cancelling() == 0

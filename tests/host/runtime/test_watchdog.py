@@ -16,7 +16,9 @@ import pytest
 import pegboard
 from pegboard import Host, Toolkit
 from pegboard.plugin import ErrorAdapter
-from tests.host.hosting import WAIT, failure, make_host, until, value
+from pegboard.runtime.watchdog import variable_of
+from pegboard.types import Call, CallNext, Outcome
+from tests.host.hosting import WAIT, failure, make_host, plugin_of, until, value
 
 
 class Named(logging.Handler):
@@ -113,6 +115,26 @@ async def test_a_tool_is_not_blamed_for_the_error_adapter_of_its_exception(named
     async with make_host(kit, blocked_loop_seconds=0.02) as host:
         await failure(host, "x_fail")
     assert named.said[0].startswith("the error adapter slow has blocked the event loop for ")
+
+
+async def test_middleware_that_blocks_is_named_and_its_call_is_not_yet(named: Named) -> None:
+    async def block(call: Call, call_next: CallNext) -> Outcome:
+        named.block()
+        return await call_next(call)
+
+    async def outer(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    plugins = {"a": plugin_of(middleware=[outer]), "b": plugin_of(middleware=[block])}
+    async with make_host(Toolkit("x"), plugins=plugins, blocked_loop_seconds=0.02) as host:
+        await host.dispatch(Call("tools/list"))
+    assert named.said[0].startswith("the middleware 'b' of plugin 'b' (block) has blocked the event loop for ")
+
+
+def test_a_variable_that_the_watchdog_reads_must_exist() -> None:
+    assert variable_of(line_of, "place").name == "place"
+    with pytest.raises(NameError, match="line_of has no variable 'renamed'"):
+        variable_of(line_of, "renamed")
 
 
 async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:
