@@ -158,7 +158,7 @@ class LinkMethod:
         time: the time limits of middleware.
     """
 
-    __slots__ = ("_call_next", "_handle", "_kinds", "_promises", "_time", "blame")
+    __slots__ = ("_call_next", "_handle", "_is_ignored", "_kinds", "_promises", "_time", "blame")
 
     def __init__(
         self,
@@ -172,18 +172,18 @@ class LinkMethod:
         self.blame = blame
         self._handle = handle
         self._call_next = call_next
-        # the outcome of a notification is ignored
-        self._kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
+        self._kinds = _OUTCOMES.get(method, _EVERY)
+        self._is_ignored = method.startswith("notifications/")
         self._promises = promises
         self._time = time
 
     async def run(self, call: Call) -> Outcome:
         """Run the middleware method around one call."""
         time = self._time
-        link = RunningLink(self.blame, self._call_next, call)
-        time.running[link] = current_task()
         if time.timer is None:
             time.wake()
+        link = RunningLink(self.blame, self._call_next, call)
+        time.running[link] = current_task(time.loop)
         try:
             outcome = await self._handle(call, link.call_next)
         except MCPError:
@@ -197,7 +197,8 @@ class LinkMethod:
             time.running.pop(link, None)  # the host may have stopped
             if time.cuts:
                 time.settle(link)
-        self._check(link, outcome)
+        if outcome is not link.given or link.raised is not None or type(outcome) not in self._kinds:
+            self._check(link, outcome)
         return outcome
 
     def _check(self, link: RunningLink, outcome: Outcome) -> None:
@@ -207,7 +208,7 @@ class LinkMethod:
             MiddlewareFault: the outcome is invalid.
             asyncio.CancelledError: the call was cancelled.
         """
-        if self._kinds is not None and type(outcome) not in self._kinds:
+        if not self._is_ignored and type(outcome) not in self._kinds:
             given, method = type(outcome).__name__, link.call.method
             raise MiddlewareFault(
                 f"{self.blame} returned {given} for {method}: return the outcome of call_next, or another outcome"

@@ -27,6 +27,7 @@ class MiddlewareTime:
 
     Attributes:
         running: the middleware methods that run, each with its task. Outside any task, a middleware has no time limit.
+        loop: the event loop of the examinations, or None before the first.
         timer: the timer for the next examination, or None while no middleware runs.
         tools: the served tools, whose limits apply to their calls.
         cuts: the number of times that each middleware was cancelled at its limit.
@@ -37,6 +38,7 @@ class MiddlewareTime:
 
     def __init__(self, limit: Callable[[], float]) -> None:
         self.running: dict[RunningLink, asyncio.Task[Any] | None] = {}
+        self.loop: asyncio.AbstractEventLoop | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.tools: Mapping[str, BoundTool] = {}
         self.cuts: dict[RunningLink, int] = {}
@@ -46,7 +48,7 @@ class MiddlewareTime:
 
     def wake(self) -> None:
         """Examine the running middleware at intervals, until no middleware runs."""
-        loop = asyncio.get_running_loop()
+        self.loop = loop = asyncio.get_running_loop()
         self._looked = loop.time()
         self.timer = loop.call_later(MIDDLEWARE_CHECK_SECONDS, self._look, loop, context=Variables())
 
