@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,6 +102,7 @@ def host_from_options(
     collect: bool = False,
     serving: bool = False,
     on_untrusted: OnUntrusted | None = None,
+    watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext,
 ) -> Host:
     """Return a host that is not started, and set up logging. With `serving`, the log follows `[plugins.logging]`."""
     paths = [*options.file, *getattr(options, "paths", ())]
@@ -121,7 +123,7 @@ def host_from_options(
         logging.getLogger("pegboard").addFilter(NewReports())
     log_warnings(config, serving=serving)
     without = tuple(getattr(options, "without", ()))
-    selection = Selection(tuple(options.only), options.safe, options.strict, without=without)
+    selection = Selection(tuple(options.only), options.safe, options.strict, without=without, watch=watch)
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()
         files = tuple(path for path in paths if not path.is_dir())

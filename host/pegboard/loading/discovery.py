@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -51,6 +52,7 @@ class Selection(NamedTuple):
         word: the reason that `pegboard why` shows for plugins that a program passes.
         without: the kinds and names of plugins and toolkits that a command leaves out.
         files: the Python files of the toolkits that a program passes. A reload runs changed files again.
+        watch: runs the load of each plugin, and adds the name of each change of the process to a list.
     """
 
     only: tuple[str, ...] = ()
@@ -60,6 +62,7 @@ class Selection(NamedTuple):
     word: str = "handed over by the program"
     without: tuple[tuple[PluginKind, str], ...] = ()
     files: tuple[Path, ...] = ()
+    watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext
 
 
 class ProgramPlugins(NamedTuple):

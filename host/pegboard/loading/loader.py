@@ -46,7 +46,7 @@ from pegboard.loading.plugins import (
     key_of,
     with_loaded,
 )
-from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
+from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.names import Patterns, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
@@ -251,7 +251,7 @@ class Loader:
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
-            with watch.over(str(origin)), watch_process(changed):
+            with watch.over(str(origin)), self.selection.watch(changed):
                 loaded = attempt.run()
         except KeyboardInterrupt:
             raise

@@ -50,7 +50,7 @@ from pegboard.loading.plugins import (
     contributions_of,
     key_of,
 )
-from pegboard.loading.process_guard import SlowLoadMonitor
+from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.loading.source_files import toolkits_in
 from pegboard.loading.trial import Trials
 from pegboard.names import nearest

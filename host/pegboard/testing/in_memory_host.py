@@ -15,6 +15,7 @@ from pegboard.errors import MCPError
 from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, find_plugins
+from pegboard.loading.process_changes import watch_process
 from pegboard.middleware.around import around
 from pegboard.plugin.base import Plugin
 from pegboard.plugin.middleware import Middleware
@@ -137,7 +138,7 @@ def in_memory_host(options: ConnectOptions, observed: Observed) -> Host:
             targets["plugins"][name] = target
     sections["host"] = _host_section(sections, targets, origins)
     targets["plugins"][OWN] = _own_plugin(options, observed)
-    host = Host(sections, **targets, selection=Selection(strict=options.strict))
+    host = Host(sections, **targets, selection=Selection(strict=options.strict, watch=watch_process))
     host._runtime.host_access.overrides.update(options.overrides or {})
     return host
 

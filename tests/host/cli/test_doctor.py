@@ -161,6 +161,12 @@ def test_a_plugin_that_fails_is_found(pegboard: Command) -> None:
     assert "ZeroDivisionError" in one["message"]
 
 
+def test_built_in_plugins_change_no_process(pegboard: Command) -> None:
+    pegboard.configure(sections="[plugins.opentelemetry]\n[plugins.prometheus]")
+    done = pegboard.run(pegboard.arguments("doctor", "--json"))
+    assert (bool(done.out), "changed the process" in done.out) == (True, False)
+
+
 DAMAGED = "operator-token does not contain an operator token: remove the file, and start again"
 
 

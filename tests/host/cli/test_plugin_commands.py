@@ -80,18 +80,6 @@ def test_the_command_of_a_plugin_that_failed_fails_with_the_reason(pegboard: Com
     assert problem["message"].startswith("missing secret: set ARCADE_WORKER_SECRET")
 
 
-def test_built_in_plugins_change_no_process(pegboard: Command) -> None:
-    pegboard.configure(sections="[plugins.opentelemetry]\n[plugins.prometheus]")
-    assert pegboard.run(pegboard.arguments("list")).err.count("changed the process") == 0
-
-
-def test_a_signal_to_the_host_is_not_a_change_by_the_plugin_that_is_loaded(pegboard: Command) -> None:
-    signalled = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
-    pegboard.install("ends", f"{signalled}\nfrom pegboard import Toolkit\nkit = Toolkit('ends')\n")
-    done = pegboard.run(pegboard.arguments("stdio"))
-    assert (done.code, "changed the process" in done.err) == (0, False)
-
-
 # --- token
 
 SECRET = "0123456789abcdef-a-secret-of-the-tests"

@@ -16,6 +16,7 @@ from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_lines
 from pegboard.cli.output.fitted_lines import fitted
 from pegboard.host import Host
+from pegboard.loading.process_changes import watch_process
 
 
 def run_doctor(options: Namespace) -> int:
@@ -23,7 +24,7 @@ def run_doctor(options: Namespace) -> int:
 
     The exit code is 3 if a check has found an error, and 0 for warnings.
     """
-    host = host_from_options(options, collect=True)
+    host = host_from_options(options, collect=True, watch=watch_process)
     with diverted():
         host.load()
         found = [(check, finding) for check in CHECKS for finding in check.run(host)]

@@ -15,7 +15,6 @@ from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from pegboard.cli.output import say
-from pegboard.loading.process_guard import set_handler
 
 T = TypeVar("T")
 
@@ -65,13 +64,13 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[int]:
 
     def first(number: int, _frame: FrameType | None) -> None:
         for one in numbers:
-            set_handler(one, at_once)
+            signal.signal(one, at_once)
         if not has_handlers:
             loop.call_soon_threadsafe(stop, number)
 
     has_handlers = all(_wake_on(loop, number, partial(stop, number)) for number in numbers)
     for number in numbers:
-        set_handler(number, first)
+        signal.signal(number, first)
     return stopping
 
 

@@ -1,0 +1,59 @@
+"""Log lines about plugins that load slowly."""
+
+from __future__ import annotations
+
+import logging
+from _thread import allocate_lock, start_new_thread
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Self
+
+SLOW_SECONDS = 5.0
+"""The time after which the log names a plugin that is still loading."""
+
+logger = logging.getLogger("pegboard.loading.loader")
+
+
+class SlowLoadMonitor:
+    """A thread that logs once about each plugin that is still loading after `SLOW_SECONDS`.
+
+    One thread serves all plugins: starting a thread takes milliseconds on a busy machine.
+    """
+
+    def __init__(self) -> None:
+        self._over = allocate_lock()
+        self._loading: tuple[str, float] | None = None
+
+    def __enter__(self) -> Self:
+        self._over.acquire()
+        start_new_thread(self._log_when_slow, ())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.release()
+
+    @contextmanager
+    def over(self, name: str) -> Iterator[None]:
+        """Run a block that loads the plugin `name`."""
+        self._loading = (name, monotonic())
+        try:
+            yield
+        finally:
+            self._loading = None
+
+    def _log_when_slow(self) -> None:
+        logged = None
+        wait = SLOW_SECONDS
+        while not self._over.acquire(timeout=wait):
+            wait = SLOW_SECONDS
+            loading = self._loading
+            if loading is None or loading is logged:
+                continue
+            name, since = loading
+            left = since + SLOW_SECONDS - monotonic()
+            if left > 0:
+                wait = left
+            else:
+                logger.warning("%s is still loading after %s s", name, SLOW_SECONDS)
+                logged = loading

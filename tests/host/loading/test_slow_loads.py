@@ -1,0 +1,41 @@
+"""Plugins that load slowly."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable
+from logging.handlers import QueueHandler
+from queue import SimpleQueue
+
+import pytest
+
+from pegboard.loading import slow_loads
+from pegboard.loading.slow_loads import SlowLoadMonitor
+
+
+def test_a_plugin_that_is_still_loading_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow_loads, "SLOW_SECONDS", 0.001)
+    records: SimpleQueue[logging.LogRecord] = SimpleQueue()
+    handler = QueueHandler(records)
+    slow_loads.logger.addHandler(handler)
+    try:
+        with SlowLoadMonitor() as monitor, monitor.over("plugin 'slow' from acme 1"):
+            told = records.get(timeout=10).getMessage()  # while it is still loading
+    finally:
+        slow_loads.logger.removeHandler(handler)
+    assert told == "plugin 'slow' from acme 1 is still loading after 0.001 s"
+
+
+def test_a_plugin_that_loads_in_time_is_not_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    started: list[Callable[[], None]] = []
+    monkeypatch.setattr(slow_loads, "start_new_thread", lambda run, given: started.append(lambda: run(*given)))
+    with SlowLoadMonitor() as monitor:
+        for name in ("first", "second"):
+            with contextlib.suppress(RuntimeError), monitor.over(name):
+                raise RuntimeError
+    (run,) = started  # one thread for all
+    run()  # it gets its lock only now
+    assert caplog.records == []
