@@ -16,7 +16,7 @@ from pydantic import Field
 
 from pegboard import PluginConfig, RetryableToolError
 from pegboard.plugin import INTERNAL_ERROR, Middleware, Plugin, ProtocolError, hookimpl
-from pegboard.types import Call, CallNext, Outcome
+from pegboard.types import Call
 
 MAX_BUCKETS = 10_000
 """The number of buckets, one for each caller and tool."""
@@ -97,8 +97,6 @@ class RateLimit(Middleware):
         clock: a monotonic clock in seconds.
     """
 
-    waits = False
-
     def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
         self._local = config.local
         self._tools = {pattern: _rate(one.calls_per_minute, one.burst) for pattern, one in config.tools.items()}
@@ -109,15 +107,25 @@ class RateLimit(Middleware):
         self._rate_of = lru_cache(1024)(self._find_rate)
         self._buckets = Buckets(clock)
 
-    def wants(self, call: Call) -> bool:
+    def check(self, call: Call) -> None:
+        """Count a tool call or a request for completion, or refuse it."""
+        if call.method == "tools/call":
+            if self._is_counted(call):
+                self._check_tool(call)
+        elif call.method == "completion/complete" and self._is_counted(call):
+            wait = self._take(call, None, self._completions)
+            if wait:
+                data = {"retryAfterMs": ceil(wait * 1000)}
+                raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", data)
+
+    def _is_counted(self, call: Call) -> bool:
         """Return True if calls of this caller are counted."""
         caller = call.caller
         if caller.service and self._services is None and _is_service(call):
             return False
         return self._local or not (caller.trusted or (call.peer in _LOOPBACK and not caller.is_known))
 
-    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count the call, or refuse it."""
+    def _check_tool(self, call: Call) -> None:
         name = call.params.get("name")
         if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS:
             name = ""
@@ -128,14 +136,6 @@ class RateLimit(Middleware):
                 f"Too many calls of this tool. Try again in {seconds} second{'s' if seconds > 1 else ''}.",
                 retry_after_ms=ceil(wait * 1000),
             )
-        return await call_next(call)
-
-    async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count the request, or refuse it."""
-        wait = self._take(call, None, self._completions)
-        if wait:
-            raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
-        return await call_next(call)
 
     def _take(self, call: Call, name: str | None, rate: Rate) -> float:
         services = self._services

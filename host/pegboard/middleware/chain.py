@@ -128,9 +128,27 @@ def chain(
         inner = handler
         for hook, handle in reversed(found):
             handler = LinkMethod(link.blame(hook), handle, handler, method, promises, time).run
-        if found and link.overrides("wants"):
+        checks = not method.startswith("notifications/") and link.overrides("check")
+        if checks:
+            handler = _after_check(link, handler)
+        if (found or checks) and link.overrides("wants"):
             handler = _where_wanted(link, handler, inner)
     return handler
+
+
+def _after_check(link: MiddlewareLink, handler: CallNext) -> CallNext:
+    check = link.middleware.check
+
+    def run(call: Call) -> Any:
+        try:
+            check(call)
+        except MCPError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - any other exception of a plugin is masked
+            _raise_fault(link.blame("check"), error)
+        return handler(call)
+
+    return run
 
 
 def _where_wanted(link: MiddlewareLink, around: CallNext, inner: CallNext) -> CallNext:

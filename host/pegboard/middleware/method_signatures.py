@@ -31,7 +31,7 @@ def middleware_problem(item: Middleware) -> str | None:
     if unknown:
         close = nearest(unknown[0], MIDDLEWARE_METHODS)
         return f"{what} with the unknown method {unknown[0]}" + (f"; did you mean {close}?" if close else "")
-    if not overridden and _function(item, "assembled") is Middleware.assembled:
+    if not overridden and all(_function(item, name) is getattr(Middleware, name) for name in ("assembled", "check")):
         return f"{what} that overrides no method: override one of {', '.join(MIDDLEWARE_METHODS)}"
     return next((found for hook in overridden if (found := _method_problem(hook, what, getattr(item, hook)))), None)
 

@@ -136,18 +136,52 @@ async def test_each_method_has_its_own_kind_of_outcome(method: str) -> None:
         assert (given is outcome) is (type(outcome) is type(OUTCOMES[method]))
 
 
-async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("hook", ["wants", "check"])
+async def test_a_plain_method_that_raises_is_named(hook: str, caplog: pytest.LogCaptureFixture) -> None:
     class Unsure(Middleware):
-        def wants(self, call: Call) -> bool:
-            raise KeyError("canary-7f3a91")
-
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
             return await call_next(call)
 
+    def fail(self: Middleware, call: Call) -> None:
+        raise KeyError("canary-7f3a91")
+
+    setattr(Unsure, hook, fail)
     async with make_host(Calls().kit, plugins={"unsure": plugin_of(middleware=[Unsure()])}) as host:
         assert (await failure(host, "x_work")).error.message == "Internal error"
     (line,) = errors(caplog)
-    assert "the middleware 'unsure' of plugin 'unsure' (Unsure.wants) raised KeyError" in line
+    assert f"the middleware 'unsure' of plugin 'unsure' (Unsure.{hook}) raised KeyError" in line
+
+
+async def test_a_check_refuses_a_wanted_request_in_its_place_and_no_notification() -> None:
+    seen: list[str] = []
+
+    class Checking(Middleware):
+        def wants(self, call: Call) -> bool:
+            return call.method != "tools/list"
+
+        def check(self, call: Call) -> None:
+            seen.append(call.method)
+            if call.params.get("name") == "x_work":
+                raise RetryableToolError("Later.")
+
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+            seen.append("around")
+            return await call_next(call)
+
+    async def outer(call: Call, call_next: CallNext) -> Outcome:
+        seen.append(f"outer {call.method}")
+        return await call_next(call)
+
+    calls = Calls()
+    plugins = {"a": plugin_of(middleware=[outer]), "b": plugin_of(middleware=[Checking()])}
+    async with make_host(calls.kit, plugins=plugins) as host:
+        assert (await failure(host, "x_work")).error.message == "Later."
+        for method in ("tools/call", "tools/list", "notifications/initialized"):
+            await host.dispatch(Call(method, {"name": "x_none"}))
+    calling = "outer tools/call"
+    expected = [calling, "tools/call", calling, "tools/call", "around", "outer tools/list"]
+    assert seen == [*expected, "outer notifications/initialized"]
+    assert calls.count == 0
 
 
 async def test_results_of_middleware_must_fit_the_output_schema(caplog: pytest.LogCaptureFixture) -> None:
