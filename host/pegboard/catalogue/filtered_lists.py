@@ -9,8 +9,7 @@ from weakref import WeakValueDictionary
 from pegboard.catalogue.pages import ListKind, Pages, place_in_list
 from pegboard.middleware.chain import LIST_HOOKS, LinkMethod, MiddlewareLink
 from pegboard.middleware.gate import listed_name
-from pegboard.middleware.running_link import MiddlewareFault
-from pegboard.middleware.time_limit import MiddlewareTime
+from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime
 from pegboard.types.callers import Supplied
 from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
 

@@ -14,8 +14,7 @@ from pegboard.calls.failures import is_cancelled
 from pegboard.errors import MCPError
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.around import Around
-from pegboard.middleware.running_link import MiddlewareFault, RunningLink
-from pegboard.middleware.time_limit import MiddlewareTime, took_too_long
+from pegboard.middleware.time_limit import MiddlewareFault, MiddlewareTime, RunningLink, took_too_long
 from pegboard.plugin.middleware import Middleware, MiddlewareFunction
 from pegboard.records import NamedTuple
 from pegboard.types.calls import (

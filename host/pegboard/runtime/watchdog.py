@@ -19,7 +19,7 @@ from pegboard.calls.exception_mapping import adapted_by_first
 from pegboard.calls.execute import run_function
 from pegboard.context import _current
 from pegboard.middleware.chain import LinkMethod
-from pegboard.middleware.running_link import RunningLink
+from pegboard.middleware.time_limit import RunningLink
 from pegboard.records import NamedTuple
 from pegboard.types.calls import Call
 
