@@ -13,6 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 SECURITY_TESTS := tests/secrecy tests/protocol/test_authorization.py \
 	$(addprefix tests/host/,authorization client/oauth config routing secrets) \
 	$(addprefix tests/plugins/,audit auth_token login resource_server scopes secrets static_tokens token_exchange vault worker)
+HTTP_TESTS := tests/plugins/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
@@ -37,10 +38,10 @@ test: check  ## lint, format, types and all tests
 interpreters:  ## all tests on each patch release of Python found here, or on one: make interpreters ONLY=oldest
 	@"$(PYTHON)" -m tools.interpreters --only "$(ONLY)" --uv "$(UV)" -- $(PYTEST_ARGS)
 
-lowest:  ## the security tests with the lowest versions of the dependencies that pyproject.toml allows
+lowest:  ## the security and HTTP tests with the lowest versions of the dependencies that pyproject.toml allows
 	@PEGBOARD_VENV=.venv-lowest "$(PYTHON)" -m tools.install --uv "$(UV)"
 	@"$(PYTHON)" -m tools.lowest
-	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS) $(SECURITY_TESTS)
+	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS) $(SECURITY_TESTS) $(HTTP_TESTS)
 
 check: install  ## lint, format, strict types; the exported requirements are the lock's
 	$(BIN)/ruff check

@@ -8,13 +8,18 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from pegboard.types import Request, Response
+from pegboard_plugins.http.aiohttp_internals import has_internals
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.http_server import HttpServer
 from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.settings import HttpConfig
 from tests.support.http import Line, request_bytes
 from tests.support.peer import WAIT
+
+needs_attributes = pytest.mark.skipif(not has_internals(), reason="aiohttp begins each request in a task")
 
 
 def bytes_of(body: bytes) -> bytes:
@@ -24,14 +29,14 @@ def bytes_of(body: bytes) -> bytes:
 @asynccontextmanager
 async def serving(begin: Callable[[Request], Any], **settings: Any) -> AsyncIterator[tuple[Callable[[], Any], Any]]:
     """Serve a function. Yield a function that connects, and the connections of the server."""
-    config = HttpConfig(**settings)
+    config = HttpConfig(**{"header_seconds": 60, **settings})
     host: Any = SimpleNamespace(begin=begin, stopping=False)
     handler = Handler(config, RequestGuard(config, loopback=True), host)
     server = HttpServer(
         handler.handle,
         request_factory=handler.request,
         handler_cancellation=True,
-        header_seconds=60,
+        header_seconds=config.header_seconds,
         proves=lambda transport: False,
         begin=handler.begin,
         drop=handler.drop,

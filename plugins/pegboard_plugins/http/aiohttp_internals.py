@@ -1,7 +1,7 @@
 """The private attributes of aiohttp that the server uses. No other module uses private attributes.
 
-`pyproject.toml` allows the minor versions of aiohttp that the tests run. If an attribute is missing in another version,
-the server runs without the limit that depends on it, or handles every request in a task.
+The server asks `has_internals` once. If an attribute is missing in the installed version, the server calls no other
+function of this module, and aiohttp handles every request in a task.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ IDLE_TIMER = "_keepalive_handle"
 CHECK_IDLE = "_process_keepalive"
 """The method that `IDLE_TIMER` calls. It closes a connection that is idle, or sets the timer again."""
 IDLE_SECONDS = "_keepalive_timeout"
-CLOSES = "_close"
-"""True if the connection closes after the requests that were read."""
 CHUNKS = "_buffer"
 """The parts of a body that have arrived and have not been read."""
 FACTS = "_cache"
@@ -49,36 +47,37 @@ class PausingConnection(RequestHandler):
         super()._pause_transport_reading()
         self.reading_paused()
 
+    def pause_reading(self) -> None:
+        """Pause reading. Versions of aiohttp without `_pause_transport_reading` pause in no other way."""
+        super().pause_reading()
+        self.reading_paused()
+
     def reading_paused(self) -> None:
         """Do nothing. aiohttp has stopped to read because enough requests, or enough of a body, have arrived."""
-
-
-def waiting_requests(connection: object) -> Sequence[tuple[Any, Any]] | None:
-    """Return the growing list of requests that wait for a handler, as pairs of head and body.
-
-    Return None if the requests are unknown. Request headers have no limits then.
-    """
-    messages: Sequence[tuple[Any, Any]] | None = getattr(connection, MESSAGES, None)
-    return messages
-
-
-def is_idle(connection: object) -> bool:
-    """Return True if a connection waits for a request. Return False if unknown: the connection stays open."""
-    waiter = getattr(connection, WAITER, None)
-    return waiter is not None and not waiter.done() and not waiting_requests(connection)
 
 
 def has_internals() -> bool:
     """Return True if aiohttp has all attributes that the functions below use."""
     names = (
         *(MESSAGES, WAITER, PARSER, READING_PAUSED, KEEPALIVE),
-        *(IDLE_UNTIL, IDLE_TIMER, IDLE_SECONDS, CHECK_IDLE, CLOSES),
+        *(IDLE_UNTIL, IDLE_TIMER, IDLE_SECONDS, CHECK_IDLE),
     )
     return (
         all(hasattr(RequestHandler, name) for name in names)
         and hasattr(HttpRequestParser, CONSUMED)
         and hasattr(StreamReader, CHUNKS)
     )
+
+
+def waiting_requests(connection: RequestHandler) -> Sequence[tuple[Any, Any]]:
+    """Return the growing list of requests that wait for a handler, as pairs of head and body."""
+    return connection._messages
+
+
+def is_idle(connection: RequestHandler) -> bool:
+    """Return True if a connection waits for a request."""
+    waiter = connection._waiter
+    return waiter is not None and not waiter.done() and not connection._messages
 
 
 def take_waiter(connection: RequestHandler) -> asyncio.Future[None] | None:
@@ -98,12 +97,6 @@ def put_waiter(connection: RequestHandler, waiter: asyncio.Future[None]) -> None
     connection._waiter = waiter
 
 
-def closes_after_requests(connection: RequestHandler) -> bool:
-    """Return True if a connection was told to close after the requests that were read."""
-    closes: bool = connection._close
-    return closes
-
-
 def take_body(content: StreamReader) -> bytes | None:
     """Return a body that has arrived, and remove it from its reader. Return None if it is incomplete or invalid."""
     if not content.is_eof() or content.exception() is not None:
@@ -113,11 +106,8 @@ def take_body(content: StreamReader) -> bytes | None:
     return content.read_nowait()
 
 
-def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> bool:
-    """Remove the first waiting request after its response, and start the idle time of the connection.
-
-    Return True if the connection was told to close after the requests that were read.
-    """
+def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) -> None:
+    """Remove the first waiting request after its response, and start the idle time of the connection."""
     connection._messages.popleft()
     if connection._parser is not None:  # the peer is not gone
         connection._parser.message_consumed()
@@ -125,13 +115,11 @@ def remove_request(connection: RequestHandler, loop: asyncio.AbstractEventLoop) 
     connection._next_keepalive_close_time = idle_until = loop.time() + connection._keepalive_timeout
     if connection._keepalive_handle is None:
         connection._keepalive_handle = loop.call_at(idle_until, connection._process_keepalive)
-    closes: bool = connection._close
-    return closes
 
 
 def forget_facts(request: BaseRequest) -> None:
     """Drop the facts that a request has kept since they were first asked for. It finds them again."""
-    facts: dict[str, object] | None = getattr(request, FACTS, None)
+    facts: dict[str, object] | None = getattr(request, FACTS, None)  # it only saves memory
     if facts is not None:
         facts.clear()
 

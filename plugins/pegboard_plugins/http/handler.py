@@ -80,6 +80,7 @@ class Handler:
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Return aiohttp's request, with the configured limit on its body."""
+        protocol.request_begun(payload)
         limit = self._max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 

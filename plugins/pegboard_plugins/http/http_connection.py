@@ -17,7 +17,6 @@ from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 
 from pegboard_plugins.http.aiohttp_internals import (
-    closes_after_requests,
     is_idle,
     is_reading_paused,
     put_waiter,
@@ -87,6 +86,8 @@ class ConnectionSettings(NamedTuple):
 class HttpConnection(StagedConnection):
     """A connection that closes if the headers of a request take too long or too many bytes.
 
+    Without the private attributes of aiohttp it learns of a request when aiohttp begins to handle it.
+
     Attributes:
         is_operator: True if the transport proves that the peer is the operator.
         remote: the address of the peer; None if unknown.
@@ -94,9 +95,11 @@ class HttpConnection(StagedConnection):
     """
 
     __slots__ = (
+        "_begun",
         "_head_bytes",
         "_header_timer",
         "_in_head",
+        "_is_served",
         "_is_watched",
         "_last_body",
         "_requests",
@@ -110,7 +113,9 @@ class HttpConnection(StagedConnection):
     def __init__(self, *arguments: Any, settings: ConnectionSettings, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._settings = settings
-        self._requests = waiting_requests(self)
+        self._requests = waiting_requests(self) if settings.knows_internals else None
+        self._begun = 0  # the requests that aiohttp has begun to handle
+        self._is_served = False  # aiohttp handles a request
         self.pending: Any = None
         self._running: asyncio.Task[None] | None = None
         self.is_operator = False
@@ -163,12 +168,13 @@ class HttpConnection(StagedConnection):
         of the processor. Stop the timer when a request's headers are complete. Start it when the next request begins.
         """
         requests = self._requests
+        between = self._last_body is None or self._last_body.is_eof()
         if requests is None:
-            self._stop_clock()
             super().data_received(data)
+            if data and between and self.transport is not None:
+                self._loop.call_soon(self._count_unless_begun, len(data), self._begun)
             return
         waiting = len(requests)
-        between = self._last_body is None or self._last_body.is_eof()
         waiter = take_waiter(self) if self._settings.begin is not None else None
         try:
             super().data_received(data)
@@ -184,18 +190,56 @@ class HttpConnection(StagedConnection):
             else:
                 self._break_bodies(requests, arrived)
         elif data and between:
+            self._count_head(len(data))
+
+    def _count_head(self, size: int) -> None:
+        """Limit the size and the time of headers of which a part has arrived."""
+        self._in_head = True
+        self._head_bytes += size
+        if self._head_bytes > self._settings.max_head_bytes:
+            self._close_with(_TOO_LARGE)
+        elif self._header_timer is None:
+            self._start_clock()
+
+    def _count_unless_begun(self, size: int, begun: int) -> None:
+        """Count headers, unless the bytes belong to a request that aiohttp has begun to handle since they arrived."""
+        if self.transport is None or begun != self._begun:
+            return
+        if self._is_served:  # complete requests may be among the bytes
             self._in_head = True
-            self._head_bytes += len(data)
-            if self._head_bytes > self._settings.max_head_bytes:
-                self._close_with(_TOO_LARGE)
-            elif self._header_timer is None:
+        else:
+            self._count_head(size)
+
+    def request_begun(self, body: Any) -> None:
+        """Take note of a request that aiohttp begins to handle."""
+        if self._requests is None:
+            self._begun += 1
+            self._is_served = True
+            self._last_body = body
+            self._stop_clock()
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write a response. aiohttp begins to handle the next request that has arrived within two turns of the loop."""
+        try:
+            return await super().finish_response(request, resp, start_time)
+        finally:
+            if self._requests is None:
+                self._loop.call_soon(self._loop.call_soon, self._end_unless_begun, self._begun)
+
+    def _end_unless_begun(self, begun: int) -> None:
+        """Wait for the next request. The time of its headers begins if a part has arrived."""
+        if begun == self._begun:
+            self._is_served = False
+            if self._in_head and self._header_timer is None and self.transport is not None:
                 self._start_clock()
 
     def _begin(self, waiter: asyncio.Future[None]) -> None:
         """Begin the only request. Until its response is written, further requests wait."""
         requests, begin = self._requests, self._settings.begin
         assert begin is not None
-        if requests is None or self.transport is None or len(requests) != 1 or closes_after_requests(self):
+        if requests is None or self.transport is None or len(requests) != 1 or self._is_last:
             self._go_on(waiter, is_written=False)
             return
         try:
@@ -226,8 +270,9 @@ class HttpConnection(StagedConnection):
     def _go_on(self, waiter: asyncio.Future[None], *, is_written: bool) -> None:
         """Wait for the next request, or wake the task of the connection for the requests that have arrived."""
         put_waiter(self, waiter)
-        closes = is_written and remove_request(self, self._loop)
-        if closes or self.transport is None:
+        if is_written:
+            remove_request(self, self._loop)
+        if self.transport is None or (is_written and self._is_last):
             self.force_close()
         elif self._requests and not waiter.done():
             waiter.set_result(None)
@@ -274,6 +319,11 @@ class HttpConnection(StagedConnection):
         super().force_close()
 
     @property
+    def is_idle(self) -> bool:
+        """True if the connection waits for a request."""
+        return is_idle(self) if self._settings.knows_internals else not self._is_served
+
+    @property
     def is_sending(self) -> bool:
         """True if the client has not read everything that was written for it."""
         return self._open is not None and unsent_bytes(self._open) > 0
@@ -281,21 +331,21 @@ class HttpConnection(StagedConnection):
     @property
     def is_busy(self) -> bool:
         """True if a request is not answered, or its response is not read."""
-        return self.is_sending or (self.transport is not None and not is_idle(self))
+        return self.is_sending or (self.transport is not None and not self.is_idle)
 
     def end(self) -> None:
         """Close the connection after the response to the request in progress. A first request may still arrive."""
         body = self._last_body
         if body is None or not body.is_eof() or self._in_head:
             return
-        if is_idle(self):
+        if self.is_idle:
             self.force_close()
         else:
             self.close()
 
     def end_idle(self) -> None:
         """Close the connection if it waits for a request."""
-        if is_idle(self):
+        if self.is_idle:
             self.force_close()
 
     def handle_error(
@@ -346,7 +396,7 @@ class HttpConnection(StagedConnection):
 
     def _too_slow(self) -> None:
         self._header_timer = None
-        if not is_idle(self):
+        if not self.is_idle:
             if self._in_head:
                 self._start_clock()  # no limit while an earlier response is due
             return
@@ -354,6 +404,6 @@ class HttpConnection(StagedConnection):
 
     def _close_with(self, answer: bytes) -> None:
         """Close the connection, with a response if no other response is due before it."""
-        if answer and self.transport is not None and is_idle(self):
+        if answer and self.transport is not None and self.is_idle:
             self.transport.write(answer)
         self.force_close()

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from pegboard_plugins.http.aiohttp_internals import PausingConnection, closes_after_requests
+from pegboard_plugins.http.aiohttp_internals import PausingConnection
 from pegboard_plugins.http.sending import unsent_bytes
 
 LINGER_SECONDS = 2.0
@@ -24,12 +24,13 @@ class StagedConnection(PausingConnection):
     A connection with TLS cannot send its end alone. asyncio and uvloop close it in stages of their own.
     """
 
-    __slots__ = ("_lingering", "_open")
+    __slots__ = ("_is_last", "_lingering", "_open")
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._open: asyncio.Transport | None = None  # until the connection is lost, unlike `transport`
         self._lingering: asyncio.TimerHandle | None = None
+        self._is_last = False  # the connection closes after the requests that were read
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin with an open connection."""
@@ -41,12 +42,17 @@ class StagedConnection(PausingConnection):
         """True if the connection is lost, or was never made."""
         return self._open is None
 
+    def close(self) -> None:
+        """Close after the requests that were read."""
+        self._is_last = True
+        super().close()
+
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
         """Write a response. Close in stages after the last one."""
         written, is_lost = await super().finish_response(request, resp, start_time)
-        is_last = not written.keep_alive or closes_after_requests(self)
+        is_last = not written.keep_alive or self._is_last
         if is_last and not is_lost and self.ssl_context is None:
             self.force_close()
         return written, is_lost

@@ -1,75 +1,98 @@
-"""The private attributes of aiohttp: the installed version has them, and the server serves without them."""
+"""The private attributes of aiohttp: the server has the same limits without them, as with aiohttp 3.14.0."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
-from aiohttp import StreamReader, web
+from aiohttp import StreamReader
 from aiohttp.http import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
 
-from pegboard_plugins.http import aiohttp_internals
-from pegboard_plugins.http.http_server import HttpServer
-from pegboard_plugins.http.sending import SendLimit
-from tests.support.peer import WAIT
+from pegboard.types import Request, Response
+from pegboard_plugins.http import aiohttp_internals, handler, http_connection, http_server
+from tests.support.http import Line, request_bytes
+from tests.support.http_connections import bytes_of, needs_attributes, serving
 
 NAMES = {name: value for name, value in vars(aiohttp_internals).items() if name.isupper()}
+FUNCTIONS = (
+    *("is_idle", "is_reading_paused", "put_waiter", "remove_request"),
+    *("take_body", "take_waiter", "waiting_requests"),
+)
+HEAD = bytes_of(b"")
 
 
-def test_the_installed_aiohttp_has_the_attributes() -> None:
+@needs_attributes
+def test_the_attributes_are_there_unless_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = (RequestHandler, HttpRequestParser, StreamReader)
     assert all(any(hasattr(one, name) for one in classes) for name in NAMES.values())
     assert aiohttp_internals.has_internals()
-
-
-def test_a_connection_leaves_requests_to_aiohttp_if_its_parser_does_not_count_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """aiohttp 3.14.0 has no `message_consumed`."""
     monkeypatch.setattr(aiohttp_internals, "CONSUMED", "_missing")
     assert not aiohttp_internals.has_internals()
 
 
-def make_request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
-    return web.BaseRequest(message, payload, protocol, writer, task, asyncio.get_running_loop())
+@pytest.fixture(params=["with", "without"])
+def attributes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test with the attributes if they are there, and without them; then no function may use one."""
+    if request.param == "with":
+        return
+    monkeypatch.setattr(http_server, "has_internals", lambda: False)
+    for module in (http_connection, handler):
+        for name in FUNCTIONS:
+            monkeypatch.delattr(module, name, raising=False)
 
 
-async def respond(request: web.BaseRequest) -> web.Response:
-    return web.Response(body=await request.read())
+def echo(request: Request) -> Response:
+    return Response(200, request.body)
 
 
-@pytest.mark.parametrize("missing", [(), tuple(NAMES)], ids=["all", "none"])
-async def test_requests_are_served_without_the_attributes(
-    missing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in missing:
-        monkeypatch.setattr(aiohttp_internals, name, "_missing")
-    served = HttpServer(
-        respond,
-        request_factory=make_request,
-        handler_cancellation=True,
-        header_seconds=60,
-        proves=lambda transport: False,
-        begin=lambda connection, head, body: False,
-        drop=lambda connection: None,
-        send_limit=SendLimit(60),
-        max_field_size=1024,
-        max_line_size=1023,
-    )
-    listener = await asyncio.get_running_loop().create_server(served, "127.0.0.1", 0)
-    reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
-    async with asyncio.timeout(WAIT):
+@pytest.mark.usefixtures("attributes")
+async def test_requests_are_served_one_after_the_other() -> None:
+    async with serving(echo, header_seconds=0.01) as (connect, _), await connect() as line:
         for body in (b"", b"x" * 200_000):
-            head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body)
-            for part in (head[:20], head[20:], body):
-                writer.write(part)
-                await asyncio.sleep(0)
-            received = await reader.readuntil(b"\r\n\r\n")
-            assert received.startswith(b"HTTP/1.1 200")
-            assert await reader.readexactly(len(body)) == body
-        writer.close()
-        await writer.wait_closed()
-        listener.close()
-        await served.shutdown(1)
+            request = bytes_of(body)
+            for part in (request[:20], request[20:], request, request):
+                await line.send(part)
+            assert [(await line.answer()).body for _ in range(3)] == [body] * 3
+
+
+@pytest.mark.usefixtures("attributes")
+@pytest.mark.parametrize("before", [b"", bytes_of(b"x")], ids=["first", "second"])
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [(HEAD[:20], 408), (HEAD[:-2] + b"".join(b"X: %b\r\n" % (b"x" * 900) for _ in range(5)), 431)],
+    ids=["slow", "large"],
+)
+async def test_headers_have_limits_of_time_and_size(before: bytes, sent: bytes, status: int) -> None:
+    async with serving(echo, header_seconds=0.01) as (connect, _), await connect() as line:
+        if before:
+            await line.send(before)
+            await line.answer()
+        await line.send(sent)
+        assert await ended(line) == (status, b"")
+
+
+async def ended(line: Line) -> tuple[int, Any]:
+    return (await line.answer()).status, await line.rest()
+
+
+@pytest.mark.usefixtures("attributes")
+async def test_a_connection_closes_after_its_last_request() -> None:
+    async with serving(echo) as (connect, _), await connect() as line:
+        await line.send(bytes_of(b"1") + request_bytes("POST", "/", [("Connection", "close")], b"2"))
+        assert (await line.answer()).body == b"1"
+        assert await ended(line) == (200, b"")
+
+
+@pytest.mark.usefixtures("attributes")
+async def test_idle_connections_end_with_the_server_and_busy_ones_after_their_response() -> None:
+    async with serving(echo) as (connect, server), await connect() as idle, await connect() as busy:
+        assert (await idle.request("POST", "/", body=b"1")).body == b"1"
+        await busy.send(bytes_of(b"12")[:-1])
+        while len(server.connections) < 2 or all(one.is_idle for one in server.connections):
+            await idle.request("POST", "/", body=b"1")  # a round trip, by which the head has come
+        for connection in server.connections:
+            connection.end()
+        assert await idle.rest() == b""
+        await busy.send(b"2")
+        assert (await busy.answer()).body == b"12"

@@ -9,7 +9,7 @@ import pytest
 
 from pegboard.types import EventStream, Request, Response
 from tests.support.http import request_bytes
-from tests.support.http_connections import bytes_of, idle_connection, serving
+from tests.support.http_connections import bytes_of, idle_connection, needs_attributes, serving
 
 
 async def waited(body: bytes) -> Response:
@@ -73,6 +73,7 @@ async def test_a_request_that_arrives_before_the_answer_to_another_waits_for_it(
         assert [(await line.answer()).body for _ in range(2)] == [b"1", b"2"] == begun
 
 
+@needs_attributes
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_a_connection_closes_if_its_request_raises_and_the_request_is_not_repeated(is_async: bool) -> None:
     begun: list[bytes] = []
@@ -182,6 +183,7 @@ async def test_a_begun_stream_is_closed_if_the_client_leaves_before_its_head_is_
             assert (await other.request("POST", "/", body=b"0")).status == 200
 
 
+@needs_attributes  # aiohttp 3.14.0 reads no request after one that asks for a WebSocket
 @pytest.mark.parametrize("protocol", ["websocket", "h2c"])
 async def test_a_connection_serves_after_a_request_to_change_its_protocol(protocol: str) -> None:
     async with serving(lambda request: Response(200, b"{}")) as (connect, _), await connect() as line:
