@@ -56,6 +56,12 @@ _FOREIGN_ORIGIN = Response(
     b"The operator can add the origin to [plugins.http] cors_origins.\n",
     content_type="text/plain",
 )
+_NOT_LOCAL = Response(
+    status=403,
+    body=b"Only clients of this machine are served. "
+    b"The operator can add the names of the server to [plugins.http] allowed_hosts.\n",
+    content_type="text/plain",
+)
 
 
 _origin = lru_cache(maxsize=64)(parse_origin)
@@ -68,12 +74,16 @@ class RequestGuard:
         config: the server's settings.
         loopback: True if only programs of this machine can reach the server.
         public_hosts: further hosts of the server.
+        only_local: refuse clients whose address is not loopback.
 
     Attributes:
         has_cors: True if responses have header fields of `cors`.
     """
 
-    def __init__(self, config: HttpConfig, *, loopback: bool, public_hosts: Collection[str] = ()) -> None:
+    def __init__(
+        self, config: HttpConfig, *, loopback: bool, public_hosts: Collection[str] = (), only_local: bool = False
+    ) -> None:
+        self._only_local = only_local
         self._loopback = loopback
         self._any_host = "*" in config.allowed_hosts
         own = () if loopback else (socket.gethostname(),)
@@ -91,7 +101,7 @@ class RequestGuard:
         self._is_own = lru_cache(maxsize=64)(self._find_own)
 
     def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
-        """Return 421 for a foreign Host and 403 for a foreign Origin (DNS rebinding).
+        """Return 421 for a foreign Host, and 403 for a foreign Origin (DNS rebinding) or client.
 
         Return None for other requests.
         """
@@ -104,7 +114,7 @@ class RequestGuard:
         origins = headers.getall(_ORIGIN, ())
         if origins and not (len(origins) == 1 and self._allows(origins[0], host)):
             return _FOREIGN_ORIGIN
-        return None
+        return _NOT_LOCAL if self._only_local and not _is_loopback(remote) else None
 
     def is_direct(self, headers: Headers) -> bool:
         """Return True if the headers show no proxy and no web page, and the Host is loopback."""
@@ -215,3 +225,12 @@ def _address(hop: str) -> str:
     """Return the address in an entry of a forwarded header, without the port that some proxies add."""
     authority = parse_authority(hop)
     return authority.name.strip("[]") if authority is not None and authority.is_address else hop
+
+
+def _is_loopback(address: str | None) -> bool:
+    """Return True if a client is on this machine. A client with an unknown address may be anywhere."""
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return False
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback

@@ -11,6 +11,7 @@ from multidict import CIMultiDict, MultiDict
 
 from pegboard.plugin import AsgiReceive, AsgiScope, AsgiSend
 from pegboard.types import EMPTY
+from pegboard_plugins.http.exchange import BodyTooLargeError
 
 MAX_SENT_BYTES = 64 * 1024
 """The largest part of a body that is sent at once, so that the time limit covers only one part."""
@@ -23,11 +24,7 @@ class DisconnectedError(Exception):
     """The client has disconnected, or reads nothing."""
 
 
-class BodyTooLargeError(Exception):
-    """The body is larger than the limit."""
-
-
-class AsgiExchange:
+class AsgiRequest:
     """One request and its response.
 
     Args:
@@ -69,13 +66,21 @@ class AsgiExchange:
         self.sent = 0
 
     @property
+    def size(self) -> int | None:
+        """The size of the body; None if the client does not declare it."""
+        given = self.headers.get("Content-Length")
+        if given is None:
+            return 0 if self.is_http1 and "Transfer-Encoding" not in self.headers else None
+        return int(given) if given.isascii() and given.isdigit() else None
+
+    @property
     def query(self) -> Mapping[str, str]:
         """The query parameters."""
         text = self._scope.get("query_string", b"")
         return MultiDict(parse_qsl(text.decode("latin-1"), keep_blank_values=True)) if text else EMPTY
 
     async def body(self, limit: int) -> bytes:
-        """Return the whole body.
+        """Return the whole body. Then wait for the disconnection of the client.
 
         Raises:
             BodyTooLargeError: the body has more than `limit` bytes.
@@ -92,11 +97,8 @@ class AsgiExchange:
             if size > limit:
                 raise BodyTooLargeError
             more = event.get("more_body", False)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def watch(self) -> None:
-        """Begin to wait for the disconnection of the client, after its whole body."""
         self._watching = asyncio.create_task(self._watch())
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _watch(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
