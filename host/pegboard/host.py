@@ -40,7 +40,6 @@ from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, begin_response, check_reach, public_hosts, respond
 from pegboard.runtime.call_counter import CallCounter
-from pegboard.runtime.immediate_calls import immediate_calls
 from pegboard.runtime.lifespans import Entered, LateLifespans, leave_all, observe, start_plugins
 from pegboard.runtime.method_table import method_table
 from pegboard.runtime.open_stores import OpenStores
@@ -78,7 +77,7 @@ class Host:
 
     Attributes:
         started: True from the start to the end of the stop.
-        identity, is_immediate, restarting, sessions, stopping: see `ProtocolContext`.
+        identity, restarting, sessions, stopping: see `ProtocolContext`.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -213,7 +212,6 @@ class Host:
         self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, lambda kind: partial(self._page, kind), runtime)
-        self.is_immediate = immediate_calls(assembly, self._lists.unfiltered)
         self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
         self._assembly = assembly
         self._offered |= offered(assembly)

@@ -23,7 +23,6 @@ from pegboard.errors import ResultTooLargeError, ToolTimeoutError, UpstreamError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.records import NamedTuple
-from pegboard.routing.first_step import in_task
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import MEDIA_TYPES, Call, InputRequired, RawResult, ToolResult
@@ -126,8 +125,6 @@ async def invoke(
     try:
         value = function.function(**keywords) if job is None else (await runtime.threads.run(job)).take()
         if isinstance(value, CoroutineType):  # also from a plain wrapper around an async function
-            if function.mode == "inline":
-                await in_task()  # the function was expected not to wait
             if limit:
                 try:
                     waits_for = value.send(None)

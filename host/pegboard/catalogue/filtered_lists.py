@@ -34,9 +34,6 @@ class FilteredList:
         key: a function that returns the properties of a call on which the list depends, besides middleware.
         before: the previous list.
         time: limits the time of middleware.
-
-    Attributes:
-        is_filtered: True if middleware filters the list.
     """
 
     def __init__(
@@ -49,7 +46,6 @@ class FilteredList:
         before: FilteredList | None,
         time: MiddlewareTime,
     ) -> None:
-        self.is_filtered = bool(links)
         self._time = time
         self._key = _key_of(kind, links, key)
         self._kind = kind

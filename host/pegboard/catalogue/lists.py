@@ -54,11 +54,6 @@ class Lists:
         """Return the method that lists one kind."""
         return self._lists[kind].page
 
-    @property
-    def unfiltered(self) -> list[str]:
-        """The methods of the lists that no middleware filters. They return a page without waiting."""
-        return [LIST_METHODS[kind] for kind, one in self._lists.items() if not one.is_filtered]
-
     async def with_similar_tool(self, error: BaseException, call: Call) -> BaseException:
         """Return the error of a call. If the tool is unknown, it names the closest tool that the caller may list."""
         if not isinstance(error, NotFoundError) or call.method != "tools/call":
@@ -136,12 +131,7 @@ class _Plain:
         needy: the names of the tools that are not offered if only the host can have their secrets and tokens.
         page_size: the maximum number of items of a page.
         before: the previous list.
-
-    Attributes:
-        is_filtered: False.
     """
-
-    is_filtered = False
 
     def __init__(
         self, kind: ListKind, whole: dict[str, Any], needy: Collection[str], page_size: int, before: _Plain | None

@@ -29,14 +29,11 @@ class Middleware:
         outermost: True to run outside all other middleware, regardless of order lists, so that records are complete. Do
             not use it for checks.
         innermost: True to run inside all other middleware, regardless of order lists, so that all checks run first.
-        waits: False if its methods await only `call_next` and use no function that requires a task, such as
-            `asyncio.timeout`. The host may then run it outside any task, which takes less CPU time per call.
     """
 
     name: str | None = None
     outermost: bool = False
     innermost: bool = False
-    waits: bool = True
 
     def wants(self, call: Call) -> bool:
         """Return True to check this call and run around it, False to skip it. The hooks of lists do not call this."""

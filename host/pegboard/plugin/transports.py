@@ -260,10 +260,6 @@ class ProtocolContext(Protocol):
         """The recorder to which the protocol reports its sessions; None if no plugin observes the host."""
         ...
 
-    def is_immediate(self, call: Call, /) -> bool:
-        """Return True if a call ends without waiting. The protocol may then dispatch the call without a new task."""
-        ...
-
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
         """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`."""
         ...

@@ -156,8 +156,7 @@ class StreamableHttp:
         call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
         check_parameters(request.headers, call, service.tool, self._mirrored)
         if stateless_call is None:
-            if not service.host.is_immediate(call):
-                await in_task()
+            await in_task()
             outcome = await service.host.dispatch(call)
             body = service.response(call, outcome)
             return _head(call, outcome)._replace(body=body) if type(outcome) is Failure else Response(200, body)

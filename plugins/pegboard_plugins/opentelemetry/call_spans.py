@@ -49,7 +49,6 @@ class CallSpans(Middleware):
     """
 
     outermost = True
-    waits = False
     tracer: Tracer
 
     def __init__(self, *, arguments: bool, results: bool) -> None:

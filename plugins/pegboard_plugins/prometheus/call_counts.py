@@ -47,7 +47,6 @@ class CallCounts(Middleware):
     """
 
     outermost = True
-    waits = False
 
     def __init__(self) -> None:
         self._names: dict[str, frozenset[str]] = {}

@@ -68,7 +68,7 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         asyncio.get_running_loop().call_soon(call._commit)
         return b"{}"
 
-    call.start(answer, is_immediate=False)
+    call.start(answer)
     ready = asyncio.create_task(call.until_ready(json=json, events=True))
     await asyncio.sleep(0)
     may_end.set()
@@ -80,10 +80,7 @@ async def test_a_call_that_ends_in_the_turn_of_its_timer_is_answered(json: bool)
         assert (found, json) == (Response(body=b"{}"), True)
 
 
-@pytest.mark.parametrize("is_immediate", [False, True])
-async def test_data_of_tools_is_stored_before_the_response_and_an_immediate_call_has_no_task(
-    is_immediate: bool,
-) -> None:
+async def test_data_of_tools_is_stored_before_the_response() -> None:
     store = MemorySessionStore(10, 60)
     sessions = HttpSessions(store, None, McpConfig())
     session = await open_session(sessions)
@@ -91,11 +88,10 @@ async def test_data_of_tools_is_stored_before_the_response_and_an_immediate_call
 
     async def answer() -> bytes:
         session.data = {"shop/cart": "1"}
-        return str(asyncio.current_task() is task).encode()
+        return b"{}"
 
-    task = asyncio.current_task()
-    call.start(answer, is_immediate=is_immediate)
-    assert await call.response() == str(is_immediate).encode()
+    call.start(answer)
+    assert await call.response() == b"{}"
     assert getattr(await store.get(session.id), "data", None) == {"shop/cart": "1"}
 
 

@@ -77,17 +77,15 @@ class SessionCall:
         """Queue a message, from any thread."""
         self._queue.send(message, keep=keep)
 
-    def start(self, answer: Callable[[], Coroutine[Any, Any, bytes]], *, is_immediate: bool) -> None:
-        """Run the call in a new task, or in the task of its request if it ends without waiting.
+    def start(self, answer: Callable[[], Coroutine[Any, Any, bytes]]) -> None:
+        """Run the call in a new task.
 
         Args:
             answer: returns the encoded response. It is not called if the call is cancelled before its first step.
-            is_immediate: True if the call ends without waiting.
         """
         self._session.running[self.request_id] = self
         self._answer = answer
-        if not is_immediate:
-            self._task = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
         answer = self._answer
@@ -155,22 +153,30 @@ class SessionCall:
 
     async def response(self) -> bytes | None:
         """Return the response and drop other messages. Return None if the call was cancelled."""
-        if self._task is None:
-            await self._run()
         while self.open:
             await self._queue.wait()
             self._queue.clear()
         return self._response
 
-    def until_ready(self, *, json: bool, events: bool) -> Coroutine[Any, Any, None]:
-        """Return a coroutine that ends when the call has a response or needs a stream.
+    async def until_ready(self, *, json: bool, events: bool) -> None:
+        """Wait until the call sends a message, ends, or takes so long that a stream is required.
 
         Args:
             json: the client accepts JSON.
             events: the client accepts an event stream.
         """
         self._in_events = not json
-        return self._run() if self._task is None else self._first(events=events)
+        await asyncio.sleep(0)  # most calls have ended after this turn
+        timer = None
+        if events and self.open:
+            seconds = min(COMMIT_SECONDS, self._session.retention.poll_seconds or COMMIT_SECONDS)
+            timer = asyncio.get_running_loop().call_later(seconds, self._commit)
+        try:
+            while self.open and self._queue.empty and not self._streamed:
+                await self._queue.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
 
     def ready_response(self, *, json: bool) -> Response | None:
         """Return the HTTP response, or None if it is a stream."""
@@ -196,20 +202,6 @@ class SessionCall:
         stream.on_left = self._left
         cut = partial(cut_response, self.request_id)
         return EventStream(messages=stream.read(polled=True), headers=STREAM_HEADERS, cut=cut)
-
-    async def _first(self, *, events: bool) -> None:
-        """Wait until the call sends a message, ends, or takes so long that a stream is required."""
-        await asyncio.sleep(0)  # most calls have ended after this turn
-        timer = None
-        if events and self.open:
-            seconds = min(COMMIT_SECONDS, self._session.retention.poll_seconds or COMMIT_SECONDS)
-            timer = asyncio.get_running_loop().call_later(seconds, self._commit)
-        try:
-            while self.open and self._queue.empty and not self._streamed:
-                await self._queue.wait()
-        finally:
-            if timer is not None:
-                timer.cancel()
 
     def _commit(self) -> None:
         if self.open:  # a finished response is sent alone

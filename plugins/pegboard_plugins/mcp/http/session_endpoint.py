@@ -191,7 +191,7 @@ class SessionEndpoint:
         channel = running if tells else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, session.client, caller, channel, session, headers, peer)
-        running.start(partial(_answer, service, call, running), is_immediate=service.host.is_immediate(call))
+        running.start(partial(_answer, service, call, running))
         return running
 
     # --- batches (2025-03-26, basic) ---
