@@ -85,12 +85,12 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         )
         for name, tests in {
             "claims": "token_authenticator introspection jwt_verifier scopes",
+            "conversions": "settings introspection",
             "documents": "settings keys introspection",
             "introspection": "introspection",
             "introspection_queue": "introspection",
             "jwt_verifier": "token_authenticator keys jwt_verifier",
             "keys": "token_authenticator keys jwt_verifier",
-            "servers": "settings introspection",
             "settings": "settings introspection",
             "token_authenticator": "token_authenticator introspection jwt_verifier callers",
         }.items()

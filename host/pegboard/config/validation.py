@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Source, Sources
@@ -28,6 +30,7 @@ def validate(
 
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
+    _load_pydantic_plugins()
     try:
         checked = model.model_validate(data, context=context)
     except ValidationError as error:
@@ -40,6 +43,17 @@ def validate(
     texts = ((*path, *way) for way in _texts_for_booleans(checked, data))
     wrong = [place for place in texts if place not in hidden and not _is_variable(sources.source(place))]
     return [sources.problem("expected true or false, without quotes", place) for place in wrong] or checked
+
+
+@cache
+def _load_pydantic_plugins() -> None:
+    """Let pydantic load its plugins before the host builds its first model.
+
+    Pydantic reads the entry points of all distributions together. If the metadata of one is damaged, the first model
+    fails, and later models are built without plugins.
+    """
+    with suppress(Exception):
+        TypeAdapter(int)
 
 
 def _texts_for_booleans(checked: Any, data: Any, way: KeyPath = ()) -> Iterator[KeyPath]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import importlib_metadata
 
-from pegboard.config.pydantic_plugins import load_pydantic_plugins
 from pegboard.loading.plugins import GROUPS, LoadProblem
 from pegboard.plugin.origin import Origin
 
@@ -30,8 +29,6 @@ def read_entry_points() -> tuple[list[Origin], list[LoadProblem]]:
         origins += found
         if warning:
             warnings.append(LoadProblem("find", warning, level="warning"))
-    if errors:
-        load_pydantic_plugins()
     return [*dict.fromkeys(origins)], [*dict.fromkeys(errors + warnings)]  # a folder may be on the module path twice
 
 
@@ -44,7 +41,7 @@ def _read(distribution: Any) -> tuple[list[Origin], str]:
     name, version = metadata["Name"], metadata["Version"]
     if os.path.basename(folder).startswith("~"):  # pip renames what it removes
         return [], f"{folder} is left over from an interrupted uninstallation and is ignored; remove it"
-    first = importlib_metadata.distribution(name)
+    first = next(iter(importlib_metadata.distributions(name=name)), distribution)
     if (there := _folder(first)) == folder:
         return [Origin(GROUPS[one.group], one.name, one.value, name, version, one) for one in entries], ""
     if folder.endswith(".egg-info") and version == first.version:

@@ -99,7 +99,7 @@ def test_a_name_may_contain_that_of_the_example() -> None:
     texts = project_files("plugin", PLUGINS["token-source"], project_names("plugin", "acme-two"), "pegboard")
     code = texts["src/pegboard_acme_two/__init__.py"]
     assert 'AuthProvider(id="acme_two", title="Acme two"' in code
-    assert "class AcmeTwoTokens:" in code
+    assert "class AcmeTwoTokens(TokenSource):" in code
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ argparse.ArgumentParser().add_argument("x")
 """
 """The libraries of the command, and the modules that they load with this version of Python."""
 OURS = ("pegboard", "toolkit_greeter")
-FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic", "urllib"}
+FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic", "shlex", "urllib"}
 """Packages of which the command loads a few cheap modules beyond its foundation."""
 ABSENT = {
     "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
