@@ -13,11 +13,12 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 SECURITY_TESTS := tests/secrecy tests/protocol/test_authorization.py \
 	$(addprefix tests/host/,authorization client/oauth config routing secrets) \
 	$(addprefix tests/plugins/,audit auth_token login resource_server scopes secrets static_tokens token_exchange vault worker)
+# aiohttp 3.14.0, the lowest version, lacks the private attributes that http.aiohttp_internals uses
 HTTP_TESTS := tests/plugins/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test interpreters lowest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
+.PHONY: help install serve demo test interpreters lowest newest check conformance format site build release porting peers messages bench results regressions signatures soak edits lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -42,6 +43,11 @@ lowest:  ## the security and HTTP tests with the lowest versions of the dependen
 	@PEGBOARD_VENV=.venv-lowest "$(PYTHON)" -m tools.install --uv "$(UV)"
 	@"$(PYTHON)" -m tools.lowest
 	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS) $(SECURITY_TESTS) $(HTTP_TESTS)
+
+newest:  ## the HTTP tests with the newest version of aiohttp that pyproject.toml allows
+	@PEGBOARD_VENV=.venv-newest "$(PYTHON)" -m tools.install --uv "$(UV)"
+	@.venv-newest/bin/python -m pip install --quiet --upgrade --no-build-isolation aiohttp --editable .
+	.venv-newest/bin/python -m pytest $(PYTEST_ARGS) $(HTTP_TESTS)
 
 check: install  ## lint, format, strict types; the exported requirements are the lock's
 	$(BIN)/ruff check
