@@ -79,13 +79,13 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 31_175),
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 51_055),
-    "files in the host": (lambda: len(HOST), 443),
-    "public names for authors": (public_names, 267),
-    "imports in functions of the host": (imports_in_functions, 276),
-    "getattr with a default in the host": (optional_members, 118),
-    "modules with tricks": (lambda: len(with_tricks()), 11),
+    "statements in the host": (lambda: statements(HOST.values()), 30_500),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 50_430),
+    "files in the host": (lambda: len(HOST), 432),
+    "public names for authors": (public_names, 263),
+    "imports in functions of the host": (imports_in_functions, 266),
+    "getattr with a default in the host": (optional_members, 116),
+    "modules with tricks": (lambda: len(with_tricks()), 5),
 }
 """Each measure: the function that returns its value, and the budget."""
 
