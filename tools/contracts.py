@@ -38,7 +38,7 @@ KINDS = (
     Kind(
         title="Plugin and settings",
         hook="",
-        names="Plugin PluginContext PluginConfig FromEnvironment WidensAccess StoreName",
+        names="Plugin PluginContext PluginConfig WidensAccess StoreName",
         contract="",
         example="secret_store",
     ),

@@ -12,7 +12,6 @@ from typing import Annotated
 
 from pegboard import PluginConfig
 from pegboard.plugin import (
-    FromEnvironment,
     Lifespan,
     Middleware,
     Plugin,
@@ -53,17 +52,14 @@ class DebugErrorsConfig(PluginConfig):
     developer_message: Annotated[
         str,
         WidensAccess("shows internals to callers"),
-        FromEnvironment("ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES"),
     ] = ""
     stacktrace: Annotated[
         str,
         WidensAccess("shows internals to callers"),
-        FromEnvironment("ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES"),
     ] = ""
     mask_details: Annotated[
         bool,
         WidensAccess("shows internals to callers on this machine", unless=bool),
-        FromEnvironment("MCP_MIDDLEWARE_MASK_ERROR_DETAILS"),
     ] = True
 
 

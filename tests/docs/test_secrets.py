@@ -10,7 +10,8 @@ import tomllib
 import pytest
 
 from pegboard import Host
-from pegboard.loading.discovery import defaults, find_plugins, reserved_secrets
+from pegboard.loading.discovery import defaults, find_plugins
+from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.plugin import HostConfig
 from pegboard.secrets.secret_lookup import RESERVED_PREFIXES
 from tests.docs.pages import Page

@@ -93,12 +93,6 @@ def test_settings_need_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
-def test_a_host_without_a_configuration_file_reads_no_toml() -> None:
-    loaded = loaded_by("from pegboard import Host; Host()")
-    assert "pegboard_plugins.defaults" in loaded
-    assert "tomli" not in loaded
-
-
 ERRORS = "errors_google errors_graphql errors_http errors_microsoft errors_slack"
 LIGHT = """
 apps auth_providers auth_token cache logging mcp rate_limit resource_server response_size secrets_dotenv secrets_env

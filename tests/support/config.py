@@ -12,8 +12,8 @@ from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import defaults
 
-VARIABLES = {key: defaults()[key] for key in ("environment", "moved")}
-"""The variables that set keys and the keys that moved, without other defaults."""
+VARIABLES = {"environment": defaults()["environment"]}
+"""The variables that set keys, without other defaults."""
 
 
 def load(folder: Path, text: str = "", environ: Mapping[str, str] | None = None, **options: Any) -> HostConfig:

@@ -23,7 +23,7 @@ from pegboard.hookspecs import (
     register_secret_stores,
     register_token_sources,
 )
-from pegboard.loading.discovery import reserved_secrets
+from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
 from pegboard.names import matching_pattern
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition

@@ -17,7 +17,7 @@ from pegboard.cli.output import diverted, say
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.host import Host
-from pegboard.loading.discovery import Selection, defaults
+from pegboard.loading.discovery import Selection, defaults, other_variables
 
 if TYPE_CHECKING:
     from pegboard.authoring.toolkit_base import ToolkitBase
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 NO_TRANSPORT = "[host] transports is empty: list a transport, or run `pegboard stdio`"
 _FOLDERS = "plugins.local_files.paths"
 _PACKAGES = "plugins.tool_packages.names"
-_PREFIXES = ("PEG", "MCP", "MPC", "ARC")
-"""The first letters of variables that set keys, of other systems too, with a frequent misspelling."""
 
 
 def load_config(
@@ -167,12 +165,10 @@ def log_warnings(config: HostConfig, *, serving: bool) -> None:
 
 def ignored_settings(config: HostConfig, environ: Mapping[str, str]) -> Iterable[ConfigProblem]:
     """Return warnings about variables that resemble settings but have no effect."""
-    if not any(name[:3].upper() in _PREFIXES for name in environ):
-        return ()
     from pegboard.config.ignored_variables import ignored_variables
 
     named = {*config.plugins, *config.host.plugins}
-    return ignored_variables(environ, defaults().get("environment", {}), named)
+    return ignored_variables(environ, other_variables(config), named)
 
 
 def _toolkits(files: Sequence[Path]) -> Mapping[str, ToolkitBase]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.config.files import others_can_change
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import FromEnvironment, HostSection, PluginConfig, WidensAccess
+from pegboard.config.models import HostSection, PluginConfig, WidensAccess
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.references import SecretRef
 from pegboard.config.sections import unknown_sections, unmatched_patterns, validate_section
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ConfigProblem",
     "ConfigView",
-    "FromEnvironment",
     "HostConfig",
     "HostSection",
     "Layer",

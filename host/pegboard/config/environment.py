@@ -6,7 +6,7 @@ The functions receive the variables as an argument. They do not read the environ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
@@ -20,8 +20,7 @@ TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
 class EnvironmentNames(NamedTuple):
     """Environment variables that other systems define, each with the dotted key that it sets.
 
-    Plugins declare variables with `FromEnvironment`. The `[environment]` table of the defaults repeats the variables of
-    built-in plugins, because a variable may enable a plugin before it is imported. An empty value counts as unset. The
+    Plugins declare theirs in `pegboard_plugin.toml`. An empty value counts as unset. The
     key's own variable `PEGBOARD__...` takes precedence.
 
     Attributes:
@@ -37,6 +36,49 @@ class EnvironmentNames(NamedTuple):
     secrets: Mapping[str, str] = {}
     choices: Mapping[str, str] = {}
     lists: Mapping[str, str] = {}
+
+
+HOST_VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "values": {
+        "MCP_SERVER_NAME": "host.name",
+        "MCP_SERVER_VERSION": "host.version",
+        "MCP_SERVER_TITLE": "host.title",
+        "MCP_SERVER_INSTRUCTIONS": "host.instructions",
+        "ARCADE_USER_ID": "host.user",
+    },
+    "literals": {"ARCADE_SERVER_RELOAD": "host.reload"},
+    "choices": {"ARCADE_SERVER_TRANSPORT": "host.transports"},
+    "lists": {
+        "ARCADE_DISABLED_TOOLS": "host.disabled_tools",
+        "ARCADE_DISABLED_TOOLKITS": "host.disabled_toolkits",
+    },
+    "renamed": {
+        "MCP_DEBUG": '[host] log_level = "debug"',
+        "MCP_MIDDLEWARE_LOG_LEVEL": "[host] log_level",
+        "ARCADE_UVICORN_TIMEOUT_GRACEFUL_SHUTDOWN": "[host] grace_seconds",
+        "ARCADE_MCP_DEBUG": '[host] log_level = "debug"',
+        "ARCADE_MCP_DISCOVER_INSTALLED": "[host] autoload",
+        "ARCADE_MCP_SERVER_NAME": "[host] name",
+        "ARCADE_MCP_SERVER_VERSION": "[host] version",
+        "ARCADE_MCP_SERVER_TITLE": "[host] title",
+        "ARCADE_MCP_SERVER_INSTRUCTIONS": "[host] instructions",
+    },
+    "unused": {
+        "MCP_MIDDLEWARE_ENABLE_ERROR_HANDLING": "errors are always handled",
+        "ARCADE_CONTEXT": "the host does not use the Arcade service",
+        "ARCADE_URL": "the host does not use the Arcade service",
+        "ARCADE_DISABLE_AUTOUPDATE": "the host does not look for updates",
+        "ARCADE_USAGE_TRACKING": "the host sends no usage data",
+        "ARCADE_ENVIRONMENT": "set OTEL_RESOURCE_ATTRIBUTES",
+        "ARCADE_MCP_CHILD_PROCESS": "it is internal to arcade-mcp",
+        "ARCADE_MCP_SHOW_PACKAGES": "run `pegboard plugins`",
+        "ARCADE_WORK_DIR": "set PEGBOARD_STATE_DIR",
+    },
+}
+"""The variables of other systems for `[host]` by kind: those of `EnvironmentNames` and of `ignored_variables`.
+
+The facts of plugins have the others.
+"""
 
 
 def variable_layer(

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from pegboard.config.environment import literal
-from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, dotted, step
+from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
 from pegboard.config.references import MIN_SECRET_CHARACTERS
 from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
@@ -78,8 +78,6 @@ class _Explainer:
     def problem(self, way: KeyPath, details: list[ErrorDetails]) -> ConfigProblem:
         first, path = details[0], (*self.base, *way)
         if first["type"] == "extra_forbidden":
-            if moved := self.sources.moved.get(dotted(path)):
-                return self.sources.problem(f"unknown key: set {moved} instead", path)
             self.unknown += 1
             is_compared = self.unknown <= MAX_CORRECTED_NAMES
             close = nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))) if is_compared else None

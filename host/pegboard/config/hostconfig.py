@@ -84,7 +84,7 @@ class HostConfig:
             environ: the environment variables.
             overrides: the command-line options in the structure of the file, or a layer of another source.
             defaults: the defaults in the structure of the file. The table `environment` lists variables that set keys
-                (`EnvironmentNames`). The table `moved` maps removed keys to their replacements.
+                (`EnvironmentNames`).
             directory: the working directory. None means the working directory of the process.
             collect: True to store problems in `problems` instead of raising them.
             on_untrusted: decides whether to use an untrusted `hostconfig.toml` in `directory`. The default raises.
@@ -202,8 +202,7 @@ class _Builder:
         self.warnings: list[ConfigProblem] = []
         names = defaults.get("environment", {})
         self.names = EnvironmentNames(**{kind: names[kind] for kind in EnvironmentNames._fields if kind in names})
-        self.sources.moved = defaults.get("moved", {})
-        tree = {key: value for key, value in defaults.items() if key not in ("environment", "moved")}
+        tree = {key: value for key, value in defaults.items() if key != "environment"}
         self.take(Layer("defaults", tree))
 
     def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:

@@ -34,21 +34,6 @@ class WidensAccess(NamedTuple):
     unless: Callable[[Any], bool] = _never
 
 
-class FromEnvironment(NamedTuple):
-    """Names an environment variable, defined by another system, that sets a setting.
-
-    For example `secret: Annotated[SecretStr | None, FromEnvironment("ACME_SECRET")] = None`. The variable overrides the
-    configuration file. The setting's own `PEGBOARD__...` variable overrides both. An empty value counts as unset. The
-    string is the value, except that a `bool` is parsed as TOML. A `SecretStr` setting becomes a reference to the
-    variable.
-
-    Attributes:
-        variable: the name of the variable.
-    """
-
-    variable: str
-
-
 def marked_fields(
     model: type[BaseModel], mark: type[_T], *, in_parts: bool = False
 ) -> Iterator[tuple[str, FieldInfo, _T]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar, get_args, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel
 
 from pegboard.config.environment import literal
 from pegboard.config.hostconfig import HostConfig, Kind, ListName
-from pegboard.config.models import FromEnvironment, marked_fields
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
 from pegboard.config.references import SecretRef, references, resolve
 from pegboard.config.sources import Layer
@@ -18,13 +17,21 @@ from pegboard.names import with_nearest
 
 _M = TypeVar("_M", bound=BaseModel)
 
+DeclaredVariable: TypeAlias = tuple[str, str, str]
+"""A key of a section, the variable that sets it, and the kind of the variable (`EnvironmentNames`)."""
+Variables: TypeAlias = Sequence[DeclaredVariable]
+
 
 @overload
-def validate_section(config: HostConfig, kind: Kind, name: str, model: type[_M]) -> _M | list[ConfigProblem]: ...
-@overload
-def validate_section(config: HostConfig, kind: Kind, name: str, model: None) -> list[ConfigProblem] | None: ...
 def validate_section(
-    config: HostConfig, kind: Kind, name: str, model: type[BaseModel] | None
+    config: HostConfig, kind: Kind, name: str, model: type[_M], variables: Variables = ...
+) -> _M | list[ConfigProblem]: ...
+@overload
+def validate_section(
+    config: HostConfig, kind: Kind, name: str, model: None, variables: Variables = ...
+) -> list[ConfigProblem] | None: ...
+def validate_section(
+    config: HostConfig, kind: Kind, name: str, model: type[BaseModel] | None, variables: Variables = ()
 ) -> BaseModel | list[ConfigProblem] | None:
     """Validate the section of a plugin or toolkit. Return the settings as an object of its model, or the problems.
 
@@ -36,11 +43,12 @@ def validate_section(
         kind: "plugins" or "toolkits".
         name: the name of the plugin or toolkit. Without a section, the model's defaults are used.
         model: the model, or None for a plugin without settings. If the section is empty too, the result is None.
+        variables: the variables that set keys of the section and that the defaults do not list.
     """
     section, path = config.section(kind, name), (kind, name)
     if model is None:
         return [config.problem("takes no settings", (*path, key)) for key in section] or None
-    section = {**section, **_from_environment(config, path, model)}
+    section = {**section, **_from_environment(config, path, variables)}
     refs = dict(references(section, path))
     missing = {place: ref for place, ref in refs.items() if ref.value is None}
     problems = [
@@ -55,19 +63,11 @@ def validate_section(
     return in_order(problems) or checked
 
 
-def declared_variables(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
-    """For each `FromEnvironment` mark of a model, yield the key, the variable and the kind (`EnvironmentNames`)."""
-    for name, field, mark in marked_fields(model, FromEnvironment):
-        types = (field.annotation, *get_args(field.annotation))
-        is_secret = any(getattr(one, "__qualname__", "") == "SecretStr" for one in types)
-        yield field.alias or name, mark.variable, "secrets" if is_secret else "literals" if bool in types else "values"
-
-
-def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:
-    """Return the settings from variables that a model declares but the defaults do not list."""
+def _from_environment(config: HostConfig, path: KeyPath, variables: Variables) -> dict[str, Any]:
+    """Return the settings from variables that the defaults do not list."""
     found: dict[str, Any] = {}
     environ = config.environ or {}
-    for key, variable, kind in declared_variables(model) if environ else ():
+    for key, variable, kind in variables if environ else ():
         text = environ.get(variable, "").strip()
         here = (*path, key)
         if not text or config.source(here).kind in ("environment", "command line", "code"):

@@ -103,12 +103,10 @@ class Sources:
 
     Attributes:
         tree: the merged values.
-        moved: dotted keys that no longer exist, each with its replacement.
     """
 
     def __init__(self) -> None:
         self.tree: dict[str, Any] = {}
-        self.moved: Mapping[str, str] = {}
         self._owners: dict[KeyPath, tuple[Layer, KeyPath]] = {}
 
     def lay(self, layer: Layer) -> None:
@@ -118,7 +116,7 @@ class Sources:
     def copy(self) -> Sources:
         """Return a copy, to which layers can be added."""
         copied = Sources()
-        copied.tree, copied.moved, copied._owners = _copied(self.tree), self.moved, dict(self._owners)
+        copied.tree, copied._owners = _copied(self.tree), dict(self._owners)
         return copied
 
     def source(self, path: KeyPath) -> Source:

@@ -30,7 +30,7 @@ def validate(
 
     If the model requires a string, the original string of a variable is used, even if it could be parsed as a number.
     """
-    _load_pydantic_plugins()
+    load_pydantic_plugins()
     try:
         checked = model.model_validate(data, context=context)
     except ValidationError as error:
@@ -46,7 +46,7 @@ def validate(
 
 
 @cache
-def _load_pydantic_plugins() -> None:
+def load_pydantic_plugins() -> None:
     """Let pydantic load its plugins before the host builds its first model.
 
     Pydantic reads the entry points of all distributions together. If the metadata of one is damaged, the first model

@@ -40,7 +40,7 @@ def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
     """
     found = list(_marked(config, ("host",), config.sources.tree.get("host", {}), HostSection))
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
-        tree = config.sources.tree.get(kind, {})  # has also the variables of `FromEnvironment`
+        tree = config.sources.tree.get(kind, {})  # has also the variables of third-party plugins
         for name in dict.fromkeys((*sections, *tree)):
             section = sections.get(name, {})
             if name in models.get(kind, {}):

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from pegboard.config import HostConfig
 from pegboard.hookspecs import register_authenticators
-from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
+from pegboard.loading.discovery import WILD, Selection, is_built_in
+from pegboard.loading.plugin_facts import facts_of
 from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
 from pegboard.names import Patterns
 from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator
@@ -76,7 +77,8 @@ def _is_configured(choice: PluginChoice, config: HostConfig) -> bool:
 def _may_authenticate(choice: PluginChoice) -> bool:
     if choice.origin.entry_point is None:
         return hasattr(choice.origin.given, "register_authenticators")
-    return not is_built_in(choice.origin) or policies().get(choice.origin.name) == DEFAULT_POLICY
+    facts = facts_of(choice.origin)
+    return DEFAULT_POLICY in facts.policies if facts else not is_built_in(choice.origin)
 
 
 def _by_accident(choice: PluginChoice, config: HostConfig) -> bool:

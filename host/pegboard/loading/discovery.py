@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +15,7 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
 from pegboard.loading.entry_points import read_entry_points
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, lowest_layer, own_facts
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -25,10 +25,8 @@ from pegboard.types.callers import EMPTY
 if TYPE_CHECKING:
     from pegboard.plugin.toolkit_loading import FoundToolkit
 
-OWN_DISTRIBUTION = "pegboard"
 LEFT_OUT = "left out by --only"
 LEFT_OUT_BY_COMMAND = "left out by this command"
-_NOT_DEFAULTS = {"policies", "mount", "provided"}
 WILD = set("*?[")
 """The characters that make a name a glob."""
 _NAMING_LISTS: Mapping[PluginKind, Sequence[str]] = {
@@ -82,7 +80,7 @@ class FoundPlugins(NamedTuple):
 def own_version() -> str:
     """Return the version of pegboard, or "0" if it is not installed as a distribution."""
     try:
-        return importlib_metadata.version(OWN_DISTRIBUTION)
+        return importlib_metadata.version(OWN_DISTRIBUTIONS[0])
     except importlib_metadata.PackageNotFoundError:
         return "0"
 
@@ -126,20 +124,27 @@ def _target(target: object) -> str:
 def defaults() -> Mapping[str, Any]:
     """Return the lowest layer of configuration: the defaults of built-in plugins, and the variables that set keys.
 
-    No plugin is imported.
-
-    The mapping is empty if the built-in plugins are not installed.
+    No plugin is imported. Without installed built-in plugins, only variables of the `[host]` section are known.
     """
-    return {section: keys for section, keys in _built_in().items() if section not in _NOT_DEFAULTS}
+    return lowest_layer()
 
 
-def provided(kind: Literal["commands", "transports", "imports"]) -> Mapping[str, str]:
-    """Return the commands or transports of built-in plugins by name, each with its plugin.
+def other_variables(config: HostConfig) -> Mapping[str, Mapping[str, str]]:
+    """Return the variables of other systems by kind. Third-party plugins count if the configuration names them."""
+    variables = {kind: dict(names) for kind, names in defaults()["environment"].items()}
+    if third_party := config.plugins.keys() - own_facts().keys():
+        known = {name for names in variables.values() for name in names}
+        for origin in find_plugins().origins:
+            facts = facts_of(origin) if origin.name in third_party else None
+            for variable, kind, text in facts.variables(origin.name) if facts else ():
+                if variable not in known:
+                    variables.setdefault(kind, {})[variable] = text
+    return variables
 
-    `imports` are the packages of other frameworks, each with the module of a built-in plugin that takes its place.
-    """
-    found: Mapping[str, str] = _built_in().get("provided", {}).get(kind, {})
-    return found
+
+def provided(kind: Literal["commands", "transports"]) -> Mapping[str, str]:
+    """Return the commands or transports of built-in plugins by name, each with its plugin."""
+    return {one: plugin for plugin, facts in own_facts().items() for one in getattr(facts, kind)}
 
 
 def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, Any]) -> HostConfig:
@@ -155,34 +160,13 @@ def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, 
     config = given if isinstance(given, HostConfig) else HostConfig.of(given or {}, defaults=defaults())
     if not mount:
         return config
-    plugin = _built_in().get("mount", {}).get("plugin")
+    plugin = next((name for name, facts in own_facts().items() if facts.mounts), None)
     if plugin is None:
         raise ConfigError(["the built-in plugin that mounts servers is not installed: omit mount"])
     if not isinstance(mount, Mapping):
         raise ConfigError([f"mount must be a mapping of names to servers, not {type(mount).__name__}"])
     servers = {name: {"object": server} for name, server in mount.items()}
     return config.with_section(plugin, {"servers": servers})
-
-
-def policies() -> Mapping[str, str]:
-    """Return the route policy of each built-in plugin that authenticates."""
-    found: Mapping[str, str] = _built_in().get("policies", {})
-    return found
-
-
-def reserved_secrets() -> frozenset[str]:
-    """Return the names of secrets that only plugins may read, never tools."""
-    names = _built_in().get("environment", {})
-    return frozenset((*names.get("reserved", ()), *names.get("secrets", ())))
-
-
-@cache
-def _built_in() -> Mapping[str, Any]:
-    try:
-        found: Mapping[str, Any] = import_module("pegboard_plugins.defaults").DEFAULTS
-    except ModuleNotFoundError:
-        return {}
-    return found
 
 
 def choose_plugins(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[PluginChoice]:
@@ -234,7 +218,7 @@ def _folded(name: str) -> str:
 
 def is_built_in(origin: Origin) -> bool:
     """Return True if the plugin is part of pegboard."""
-    return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
+    return origin.kind == "plugin" and origin.distribution in OWN_DISTRIBUTIONS
 
 
 def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> PluginChoice:

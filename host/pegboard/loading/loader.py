@@ -34,6 +34,7 @@ from pegboard.loading.discovery import (
 from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.loaded_objects import check_target, own_description, own_version_of
+from pegboard.loading.plugin_facts import fact_problems, variables_of
 from pegboard.loading.plugins import (
     SECTION_OF_KIND,
     LoadedPlugin,
@@ -138,6 +139,7 @@ class Loader:
             if choice.refused:
                 self.report(choice.origin, "find", choice.reason, named=choice.origin.entry_point is None)
         running = [choice for choice in choices if choice.on]
+        self.problems += fact_problems(choice.origin for choice in running)
         twice = self.report_duplicates(running)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
         found = (self.attempt(one, watch) if self.loaded is None else self.take(one, self.loaded) for one in wanted)
@@ -355,7 +357,8 @@ class _Attempt:
             raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
         if model is not None and model.model_config.get("extra") != "forbid":
             raise PluginError("its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig")
-        result = validate_section(self.config, SECTION_OF_KIND[self.origin.kind], self.origin.name, model)
+        kind, variables = SECTION_OF_KIND[self.origin.kind], variables_of(self.origin)
+        result = validate_section(self.config, kind, self.origin.name, model, variables)
         if isinstance(result, list):
             raise _SettingsError(result)
         return result

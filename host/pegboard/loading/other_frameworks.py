@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from pegboard.loading.discovery import provided
+import importlib_metadata
+
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS
+
+_GROUP = "pegboard.replacements"
+"""The entry points of pegboard that name packages of other frameworks, each with the module that takes its place."""
 
 
 def import_advice(error: BaseException) -> str:
@@ -26,7 +31,12 @@ def server_advice(values: Iterable[Any]) -> str:
 
 
 def _place(module: str) -> str | None:
-    return provided("imports").get(_package(module))
+    """Return the module that takes the place of a package of another framework."""
+    try:
+        entries = importlib_metadata.distribution(OWN_DISTRIBUTIONS[0]).entry_points
+    except importlib_metadata.PackageNotFoundError:
+        return None
+    return next((entry.value for entry in entries.select(group=_GROUP, name=_package(module))), None)
 
 
 def _package(module: str) -> str:

@@ -19,7 +19,6 @@ from pegboard.errors import ConfigError, PluginError
 from pegboard.hookspecs import register_toolkits
 from pegboard.loading.changed_settings import changed_files, changed_keys
 from pegboard.loading.discovery import (
-    OWN_DISTRIBUTION,
     FoundPlugins,
     ProgramPlugins,
     Selection,
@@ -41,6 +40,7 @@ from pegboard.loading.own_modules import (
     modules_of_distribution,
     take_out,
 )
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, variables_of
 from pegboard.loading.plugins import (
     SECTION_OF_KIND,
     LoadedPlugin,
@@ -169,7 +169,7 @@ class Reloading:
         for owner in dict.fromkeys(map(_owner, origins)):
             on = [one for one in choices if one.on and _owner(one.origin) == owner]
             old = [one for one in self._old.values() if _owner(one.origin) == owner]
-            if owner == OWN_DISTRIBUTION:
+            if owner in OWN_DISTRIBUTIONS:
                 self._load_own(on, old)
                 continue
             if owner == _PROGRAM:
@@ -242,7 +242,7 @@ class Reloading:
 
     def _load_own(self, choices: Sequence[PluginChoice], old: Sequence[LoadedPlugin]) -> None:
         """Load each plugin of pegboard whose settings have changed. The code of pegboard is not reloaded."""
-        whole = Unit(OWN_DISTRIBUTION, choices, old)
+        whole = Unit(OWN_DISTRIBUTIONS[0], choices, old)
         if self._is_upgraded(whole) or self._is_stale(host_modules(), old):
             whole.end("restart needed", "the code of the host has changed")
             self.units.append(whole)
@@ -252,11 +252,11 @@ class Reloading:
             on = [one for one in choices if one.origin.name == name]
             unit = Unit(f"{kind} {name}", on, [one for one in old if one.origin.name == name])
             self.units.append(unit)
-            self._load_unit(unit, OWN_DISTRIBUTION, forced=False)
+            self._load_unit(unit, OWN_DISTRIBUTIONS[0], forced=False)
 
     def _load_unit(self, unit: Unit, owner: str, *, forced: bool) -> None:
         stale, modules = False, dict[str, ModuleType]()
-        if owner not in (_PROGRAM, OWN_DISTRIBUTION):
+        if owner not in (_PROGRAM, *OWN_DISTRIBUTIONS):
             modules = {**self._modules(unit)}
             stale = forced or self._is_new(unit) or self._is_upgraded(unit) or self._is_stale(modules, unit.old)
         todo = [one for one in unit.choices if stale or self._differs(one)]
@@ -336,7 +336,7 @@ class Reloading:
             old = self._old.get(key_of(choice.origin))
             if old is not None and not old.is_late:
                 kind, model = SECTION_OF_KIND[choice.origin.kind], getattr(old.instance, "Config", None)
-                found = validate_section(self._config, kind, choice.origin.name, model)
+                found = validate_section(self._config, kind, choice.origin.name, model, variables_of(choice.origin))
                 yield from found if isinstance(found, list) else ()
 
     def _why_restart(self, plugin: LoadedPlugin) -> str:

@@ -33,7 +33,7 @@ _HOMES = {
     "middleware.around": "around",
     "middleware.gate": "Gate",
     "middleware.login_questions": "LoginQuestions PendingLogin",
-    "config": "FromEnvironment HostConfig WidensAccess others_can_change",
+    "config": "HostConfig WidensAccess others_can_change",
     "config.file_replacement": "replace_file",
     "config.state": "create_state state_directory state_lock",
     "loading.discovery": "Selection",

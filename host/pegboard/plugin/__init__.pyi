@@ -21,7 +21,6 @@ from pegboard.catalogue.extensions import (
     require_declared,
 )
 from pegboard.config import (
-    FromEnvironment,
     HostConfig,
     WidensAccess,
     others_can_change,
@@ -286,7 +285,6 @@ __all__ = [
     "Extension",
     "FoundFile",
     "FoundToolkit",
-    "FromEnvironment",
     "Gate",
     "Gauge",
     "HOST_API",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import FromEnvironment, WidensAccess
+from pegboard.plugin import WidensAccess
 
 
 def _is_loopback(host: str) -> bool:
@@ -82,9 +82,8 @@ class HttpConfig(PluginConfig):
         str,
         Field(min_length=1),
         WidensAccess("listens beyond loopback", unless=_is_loopback),
-        FromEnvironment("ARCADE_SERVER_HOST"),
     ] = "127.0.0.1"
-    port: Annotated[int, FromEnvironment("ARCADE_SERVER_PORT")] = Field(default=8000, ge=0, le=65535)
+    port: int = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
     socket_mode: Annotated[
         int,

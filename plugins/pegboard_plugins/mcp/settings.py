@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import EventStore, FromEnvironment, SessionStore, StoreName, WidensAccess
+from pegboard.plugin import EventStore, SessionStore, StoreName, WidensAccess
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.result_encoder import CacheableKind
@@ -78,12 +78,8 @@ class McpConfig(PluginConfig):
     session_store: Annotated[str, StoreName(SessionStore)] = "memory"
     event_store: Annotated[str, StoreName(EventStore)] = "memory"
     max_listening: int = Field(default=10_000, ge=1)
-    change_delay_ms: Annotated[float, FromEnvironment("MCP_NOTIFICATION_DEFAULT_DEBOUNCE_MS")] = Field(
-        default=50, ge=0, le=60_000
-    )
-    changes_per_minute: Annotated[float, FromEnvironment("MCP_NOTIFICATION_RATE_LIMIT_PER_MINUTE")] = Field(
-        default=0, ge=0
-    )
+    change_delay_ms: float = Field(default=50, ge=0, le=60_000)
+    changes_per_minute: float = Field(default=0, ge=0)
     progress_per_second: float = Field(default=20, ge=0)
     logs_per_second: float = Field(default=0, ge=0)
     events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)

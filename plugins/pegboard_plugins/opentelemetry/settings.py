@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pegboard import PluginConfig
-from pegboard.plugin import FromEnvironment, WidensAccess
+from pegboard.plugin import WidensAccess
 
 
 class OpenTelemetryConfig(PluginConfig):
@@ -26,7 +26,7 @@ class OpenTelemetryConfig(PluginConfig):
         flush_seconds: how long the host waits for the collector when it stops.
     """
 
-    enabled: Annotated[bool, FromEnvironment("ARCADE_MCP_OTEL_ENABLE")] = True
+    enabled: bool = True
     service_name: str = Field("pegboard", min_length=1)
     traces: bool = True
     metrics: bool = True

@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
 from pegboard.client import SignatureKeys
-from pegboard.plugin import FromEnvironment, WidensAccess, checked_scopes
+from pegboard.plugin import WidensAccess, checked_scopes
 from pegboard_plugins.resource_server.conversions import (
     as_list,
     as_server,
@@ -124,15 +124,14 @@ class ResourceServerConfig(PluginConfig):
             accepts only tokens with its own URL as audience, and has its own metadata.
     """
 
-    resource: Annotated[str, FromEnvironment("MCP_RESOURCE_SERVER_CANONICAL_URL")]
+    resource: str
     authorization_servers: Annotated[
         tuple[AuthorizationServer, ...],
         Field(min_length=1),
         WidensAccess("admits callers with tokens of these servers"),
-        FromEnvironment("MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS"),
     ]
-    scopes_supported: Annotated[tuple[str, ...], FromEnvironment("MCP_RESOURCE_SERVER_SCOPES_SUPPORTED")] = ()
-    challenge_scopes: Annotated[tuple[str, ...], FromEnvironment("MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES")] = ()
+    scopes_supported: tuple[str, ...] = ()
+    challenge_scopes: tuple[str, ...] = ()
     required_scopes: tuple[str, ...] = ()
     implied_scopes: Annotated[Mapping[str, tuple[str, ...]], WidensAccess("scopes allow more")] = {}
     token_types: tuple[str, ...] = ("at+jwt", "JWT", "")

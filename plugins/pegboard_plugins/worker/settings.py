@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import FromEnvironment, WidensAccess
+from pegboard.plugin import WidensAccess
 
 
 class WorkerConfig(PluginConfig):
@@ -33,12 +33,9 @@ class WorkerConfig(PluginConfig):
     secret: Annotated[
         SecretStr | None,
         WidensAccess("admits callers with tokens of this secret"),
-        FromEnvironment("ARCADE_WORKER_SECRET"),
     ] = None
     path: str = "/worker"
-    auth_disabled: Annotated[
-        bool, WidensAccess("admits callers without a token"), FromEnvironment("ARCADE_AUTH_DISABLED")
-    ] = False
+    auth_disabled: Annotated[bool, WidensAccess("admits callers without a token")] = False
     auth_disabled_anywhere: Annotated[bool, WidensAccess("admits them from other machines")] = False
     leeway_seconds: float = Field(0, ge=0, le=300)
     require_exp: Annotated[bool, WidensAccess("accepts tokens without an end")] = True

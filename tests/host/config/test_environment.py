@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import get_args
 
 import pytest
 from pydantic import Field, SecretStr
 
 from pegboard.config import Layer, PluginConfig, config_show, validate_section
-from pegboard.config.sections import declared_variables
-from pegboard.loading.discovery import defaults, find_plugins, is_built_in
-from pegboard.plugin import FromEnvironment
+from pegboard.config.environment import EnvironmentNames
+from pegboard.loading.discovery import find_plugins, is_built_in
+from pegboard.loading.plugin_facts import own_facts
 from tests.support.config import load, problems
 
 PLACE = "environment variable "
@@ -102,25 +102,35 @@ def test_lists_are_added_item_by_item(tmp_path: Path) -> None:
 
 
 class Settings(PluginConfig):
-    label: Annotated[str, FromEnvironment("ACME_LABEL")] = "none"
-    verbose: Annotated[bool, FromEnvironment("ACME_VERBOSE")] = False
-    pin: Annotated[SecretStr | None, FromEnvironment("ACME_PIN")] = None
-    size: Annotated[int, Field(ge=0), FromEnvironment("ACME_SIZE")] = 0
+    label: str = "none"
+    verbose: bool = False
+    pin: SecretStr | None = None
+    size: int = Field(0, ge=0)
 
 
-def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
+VARIABLES = [
+    ("label", "ACME_LABEL", "values"),
+    ("verbose", "ACME_VERBOSE", "literals"),
+    ("pin", "ACME_PIN", "secrets"),
+    ("size", "ACME_SIZE", "values"),
+]
+
+
+def test_a_variable_sets_a_setting(tmp_path: Path) -> None:
     environ = {"ACME_LABEL": "[1]", "ACME_VERBOSE": "true", "ACME_PIN": "1234"}
     config = load(tmp_path, '[plugins.acme]\nlabel = "file"\n', environ)
-    settings = validate_section(config, "plugins", "acme", Settings)
+    settings = validate_section(config, "plugins", "acme", Settings, VARIABLES)
     assert settings == Settings(label="[1]", verbose=True, pin=SecretStr("1234"))
     view = config_show(config, {"plugins": {"acme": settings}})
     assert view.values["plugins"]["acme"]["pin"] == "**********"
     program = Layer("code", {"plugins": {"acme": {"label": "program"}}})
-    of_program = validate_section(load(tmp_path, environ=environ, overrides=program), "plugins", "acme", Settings)
+    of_program = validate_section(
+        load(tmp_path, environ=environ, overrides=program), "plugins", "acme", Settings, VARIABLES
+    )
     assert isinstance(of_program, Settings)
     assert of_program.label == "program"
     wrong = validate_section(
-        load(tmp_path, environ={"ACME_VERBOSE": "maybe", "ACME_SIZE": "-1"}), "plugins", "acme", Settings
+        load(tmp_path, environ={"ACME_VERBOSE": "maybe", "ACME_SIZE": "-1"}), "plugins", "acme", Settings, VARIABLES
     )
     assert isinstance(wrong, list)
     assert list(map(str, wrong)) == [
@@ -132,32 +142,22 @@ def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
 def test_text_is_a_boolean_in_variables_only(tmp_path: Path) -> None:
     environ = {"PEGBOARD__HOST__AUTOLOAD": "no", "ACME_VERBOSE": "yes", "VERBOSE": "on"}
     config = load(tmp_path, environ=environ)
-    settings = validate_section(config, "plugins", "acme", Settings)
+    settings = validate_section(config, "plugins", "acme", Settings, VARIABLES)
     assert (config.host.autoload, settings) == (False, Settings(verbose=True))
     referring = load(tmp_path, '[plugins.acme]\nverbose = { env = "VERBOSE" }', {"VERBOSE": "on"})
-    assert validate_section(referring, "plugins", "acme", Settings) == Settings(verbose=True)
+    assert validate_section(referring, "plugins", "acme", Settings, VARIABLES) == Settings(verbose=True)
     told = "expected true or false, without quotes"
     assert problems(tmp_path, '[host]\nautoload = "no"') == [f"hostconfig.toml:2: host.autoload: {told}"]
-    wrong = validate_section(load(tmp_path, '[plugins.acme]\nverbose = "true"'), "plugins", "acme", Settings)
+    wrong = validate_section(load(tmp_path, '[plugins.acme]\nverbose = "true"'), "plugins", "acme", Settings, VARIABLES)
     assert isinstance(wrong, list)
     assert list(map(str, wrong)) == [f"hostconfig.toml:2: plugins.acme.verbose: {told}"]
 
 
-def test_the_defaults_list_every_variable_that_a_built_in_plugin_declares() -> None:
-    models = {
-        origin.name: origin.entry_point.load().Config
-        for origin in find_plugins().origins
-        if is_built_in(origin) and origin.entry_point is not None
-    }
-    declared = {
-        (kind, variable, f"plugins.{name}.{key}")
-        for name, model in models.items()
-        for key, variable, kind in (declared_variables(model) if model is not None else ())
-    }
-    listed = {
-        (kind, variable, key)
-        for kind in ("values", "literals", "secrets", "lists")
-        for variable, key in defaults()["environment"][kind].items()
-        if key.startswith("plugins.")
-    }
-    assert declared == listed
+def test_the_variables_of_built_in_plugins_set_settings_of_their_kind() -> None:
+    models = {origin.name: origin.load().Config for origin in find_plugins().origins if is_built_in(origin)}
+    for name, facts in own_facts().items():
+        for _, kind, text in facts.variables(name):
+            if kind in EnvironmentNames._fields:
+                annotation = models[name].model_fields[text.removeprefix(f"plugins.{name}.")].annotation
+                types = {annotation, *get_args(annotation)}
+                assert kind == ("secrets" if SecretStr in types else "literals" if bool in types else "values")

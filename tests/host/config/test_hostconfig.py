@@ -72,10 +72,6 @@ def test_a_named_file_must_exist(tmp_path: Path) -> None:
         ("[host]\nname = \n", "2:8: not valid TOML: "),
         ("a = " + "[" * 100_000, " is nested too deeply"),
         ('[host]\nmiddleware = ["a", "b", "a"]\n', '2: host.middleware: "a" is named twice'),
-        (
-            '[host]\ndebug_stacktrace = "x"\n',
-            "2: host.debug_stacktrace: unknown key: set [plugins.debug_errors] stacktrace instead",
-        ),
     ],
 )
 def test_one_problem_is_one_line(tmp_path: Path, text: str, problem: str) -> None:

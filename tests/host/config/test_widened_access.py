@@ -13,7 +13,7 @@ from typing_extensions import TypeAliasType
 from pegboard import PluginConfig
 from pegboard.config import HostConfig, validate_section
 from pegboard.config.widened_access import access_settings
-from pegboard.plugin import FromEnvironment, WidensAccess
+from pegboard.plugin import WidensAccess
 from tests.support.config import load
 
 Item = TypeVar("Item")
@@ -30,7 +30,7 @@ class Settings(PluginConfig):
     named: Named = ""
     many: Many[int] = Field([])
     tree: Tree = 0
-    write: Annotated[bool, Field(alias="writes"), WidensAccess("writes"), FromEnvironment("WRITE")] = False
+    write: Annotated[bool, Field(alias="writes"), WidensAccess("writes")] = False
 
 
 def marked(config: HostConfig, model: type[PluginConfig] = Settings) -> list[str]:
@@ -57,5 +57,6 @@ def test_marks_are_found_in_statements_of_types() -> None:
 
 def test_a_variable_that_widens_access_is_listed(tmp_path: Path) -> None:
     config = load(tmp_path, environ={"WRITE": "true"})
-    assert not isinstance(validate_section(config, "plugins", "mine", Settings), list)
+    declared = [("writes", "WRITE", "literals")]
+    assert not isinstance(validate_section(config, "plugins", "mine", Settings, declared), list)
     assert marked(config) == ["writes"]

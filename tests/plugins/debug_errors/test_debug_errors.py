@@ -9,7 +9,7 @@ from multidict import CIMultiDict
 
 from pegboard import Host, RetryableToolError, Toolkit
 from pegboard.loading.discovery import defaults
-from pegboard.plugin import ConfigError, HostConfig
+from pegboard.plugin import HostConfig
 from pegboard.types import ANONYMOUS, Call, CallNext, Outcome, Supplied
 from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
 from tests.host.hosting import failure, plugin_of
@@ -79,11 +79,6 @@ async def test_no_is_no(value: str | None, caplog: pytest.LogCaptureFixture) -> 
         loaded = "debug_errors" in [plugin.origin.name for plugin in host.report.plugins]
     assert value or not loaded
     assert "ARCADE_DEBUG" not in caplog.text
-
-
-def test_the_old_setting_names_its_new_place() -> None:
-    with pytest.raises(ConfigError, match=r"debug_stacktrace.*\[plugins.debug_errors\] stacktrace"):
-        Host({"host": {"debug_stacktrace": ACKNOWLEDGEMENT}})
 
 
 async def test_details_are_masked_and_those_missing_are_not_shown() -> None:

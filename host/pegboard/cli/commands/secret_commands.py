@@ -18,7 +18,7 @@ from pegboard.config.file_replacement import is_readable_by_others
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.host import Host
-from pegboard.loading.discovery import reserved_secrets
+from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.plugin.secrets import SecretStore, WritableSecretStore
 from pegboard.secrets.secret_lookup import is_reserved
 

@@ -11,7 +11,7 @@ from pegboard.catalogue.pages import needs_of
 from pegboard.config.references import references
 from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
-from pegboard.loading.discovery import reserved_secrets
+from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.loading.plugins import SECTION_OF_KIND, contributions_of
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
