@@ -80,7 +80,7 @@ def folders() -> dict[str, float]:
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
     "statements in the host": (lambda: statements(HOST.values()), 30_627),  # reads pegboard_plugin.toml of every plugin
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 50_512),  # the same
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 50_544),  # the same
     "files in the host": (lambda: len(HOST), 433),  # pegboard_plugin.toml is read for every plugin
     "public names for authors": (public_names, 263),
     "imports in functions of the host": (imports_in_functions, 266),
