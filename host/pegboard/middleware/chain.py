@@ -94,6 +94,12 @@ class MiddlewareLink(NamedTuple):
         own = getattr(self.middleware, hook)
         return getattr(own, "__func__", own) is not getattr(Middleware, hook)
 
+    def wraps(self) -> list[str]:
+        """Return the overridden hooks, or the methods that a function wraps."""
+        if isinstance(self.middleware, Around):
+            return [*self.middleware.methods] or ["on_message"]
+        return [hook for hook in vars(Middleware) if hook.startswith(("on_", "check")) and self.overrides(hook)]
+
     def around(self, method: str) -> Iterator[tuple[str, MiddlewareFunction]]:
         """Yield the middleware methods that wrap requests of `method`, outermost first."""
         if isinstance(self.middleware, Around):

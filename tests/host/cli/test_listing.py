@@ -172,6 +172,7 @@ def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -
         ("Demo", "", r"toolkit demo: on; installed.*\n  from demo-kit 4\.5\.6, demo_kit:kit\n  tools: .*demo_echo"),
         ("broken", "", r"toolkit broken: failed; installed[^$]*problem, import: OSError: no such disk \(/\S+:1\)\n"),
         ("acme", "", r"plugin acme: on; named by \[plugins\.acme\] \(hostconfig\.toml:4\)"),
+        ("scopes", "", r"middleware scopes, \d of \d, outermost first: (check|on_)"),
         ("Demo.Write", "", "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"),
         ("demo_echo", 'disabled_tools = ["Demo::E*"]', "tool demo_echo: not served; disabled by .*disabled_tools"),
     ],
@@ -180,7 +181,7 @@ def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Comman
     pegboard.install("broken", BROKEN)
     pegboard.install("odd", WRONG_TOOL)
     pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
-    pegboard.configure(host, "[plugins.acme]")
+    pegboard.configure(host, "[plugins.acme]\n[plugins.scopes]")
     done = pegboard("why", name)
     assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
 

@@ -204,6 +204,11 @@ def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
         "version": origin.version,
         "target": origin.target,
         "tools": [name for name, owner in host.assembly.origins["tools"].items() if owner == origin],
+        "middleware": [
+            {"name": link.name, "place": place, "wraps": link.wraps()}
+            for place, link in enumerate(host.assembly.middleware, 1)
+            if link.owner == str(origin)
+        ],
         "secrets": received_secrets(host, origin),
         "may_receive": granted(host.config, origin, "secrets"),
         "tokens": required_tokens(host, origin),

@@ -51,6 +51,11 @@ def _plugin_story(host: Host, choice: PluginChoice) -> str:
     lines.append(f"  from {source}, {detail['target']}{_installed_from(choice)}")
     if detail["tools"]:
         lines.append(f"  tools: {', '.join(detail['tools'])}")
+    of = len(host.assembly.middleware)
+    lines += [
+        f"  middleware {link['name']}, {link['place']} of {of}, outermost first: {', '.join(link['wraps'])}"
+        for link in detail["middleware"]
+    ]
     lines += [f"  secret {_secret_line(secret)}" for secret in detail["secrets"]]
     lines += [f"  token of {token['provider']}: {', '.join(token['tools'])}" for token in detail["tokens"]]
     for key, kind, noun in (("may_receive", "secrets", "secrets"), ("may_receive_tokens", "providers", "tokens")):

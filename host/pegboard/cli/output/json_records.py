@@ -183,6 +183,14 @@ class PluginProblem(TypedDict):
     message: str
 
 
+class PluginMiddleware(TypedDict):
+    """A middleware of a plugin: its place in the chain, outermost first, and the hooks or methods that it wraps."""
+
+    name: str
+    place: int
+    wraps: list[str]
+
+
 class ShownPlugin(TypedDict):
     """A plugin or toolkit of `pegboard why`."""
 
@@ -194,6 +202,7 @@ class ShownPlugin(TypedDict):
     version: str
     target: str
     tools: list[str]
+    middleware: list[PluginMiddleware]
     secrets: list[ReceivedSecret]
     may_receive: list[str] | None
     tokens: list[RequiredToken]
