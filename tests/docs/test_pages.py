@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, ToolResult
+from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
 from pegboard.config.widened_access import access_settings
+from pegboard.errors import ConfigError
 from pegboard.loading.discovery import Selection, choose_plugins
-from pegboard.plugin import Catalogue, HostConfig, ToolTimeoutError
+from pegboard.plugin import Catalogue, HostConfig, Plugin, ToolTimeoutError, hookimpl
 from pegboard.plugin.origin import Origin
-from pegboard.types import Call, Failure, Listing, Outcome
+from pegboard.types import AuthProvider, Call, Failure, Listing, Outcome
 from tests.docs.pages import Page
 from tests.host.hosting import failure, make_host, until
 from tests.support.environments import run
@@ -40,6 +42,25 @@ async def test_slow_tools_end_with_the_shown_message(tmp_path: Path, monkeypatch
             assert outcome.error.message == "It took longer than 0.1 seconds and was given up."
             assert outcome.error.message in CONCURRENCY
         await until(lambda: host.busy_threads == 0)
+
+
+async def test_a_gateway_tells_the_host_about_items_that_come_and_go() -> None:
+    page = DYNAMIC.module("python gateway")
+
+    class Shelves(Plugin):
+        @hookimpl
+        def register_auth_providers(self) -> list[AuthProvider]:
+            return [AuthProvider(id="shelves", title="Shelves")]
+
+    host = Host({"host": {"autoload": False}}, plugins={"gateway": page.Gateway, "shelves": Shelves})
+    async with host:
+        assert host.offers("resources")
+        (problem,) = host.problems
+        (gateway,) = (one for one in host.report.plugins if one.origin.name == "gateway")
+        assert list(unavailable_toolkits(gateway)) == ["library"]
+    assert "no running plugin describes the auth provider 'library'" in problem.message
+    with pytest.raises(ConfigError, match="cannot run beside the plugin 'archive': both serve the library"):
+        await Host({}, plugins={"gateway": page.Gateway, "archive": Shelves}).start()
 
 
 async def test_resources_are_read_and_a_tool_returns_an_image() -> None:
