@@ -24,7 +24,7 @@ MCP = "plugins/pegboard_plugins/mcp"
 TARGETS: dict[str, tuple[str, list[str]]] = {
     "codec": (
         "host/pegboard/wire/codec.py",
-        ["host/wire/test_codec", "host/wire/test_jsonrpc", "protocol/test_messages"],
+        ["host/wire/test_codec", "protocol/test_messages"],
     ),
     "pages": (
         "host/pegboard/catalogue/pages.py",
@@ -54,7 +54,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         ["plugins/rate_limit/test_limits", "plugins/worker/test_changes"],
     ),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
-    "bearer": ("host/pegboard/routing/bearer.py", ["host/routing/test_bearer"]),
+    "bearer": ("plugins/pegboard_plugins/support/bearer.py", ["plugins/support/test_bearer"]),
     "routing": (
         "host/pegboard/routing/router.py",
         [

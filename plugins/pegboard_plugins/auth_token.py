@@ -9,18 +9,9 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import (
-    SECRET_BYTES,
-    Authenticator,
-    BearerScheme,
-    Plugin,
-    WidensAccess,
-    checked_scopes,
-    hookimpl,
-    is_bearer_token,
-    is_weak_secret,
-)
+from pegboard.plugin import SECRET_BYTES, Authenticator, Plugin, WidensAccess, hookimpl, is_bearer_token, is_weak_secret
 from pegboard.types import Caller, Request, Response
+from pegboard_plugins.support.bearer import BearerScheme, checked_scopes
 
 
 class NamedToken(PluginConfig):

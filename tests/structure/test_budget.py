@@ -79,12 +79,12 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 30_627),  # reads pegboard_plugin.toml of every plugin
-    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 50_544),  # the same
-    "files in the host": (lambda: len(HOST), 433),  # pegboard_plugin.toml is read for every plugin
-    "public names for authors": (public_names, 263),
-    "imports in functions of the host": (imports_in_functions, 266),
-    "getattr with a default in the host": (optional_members, 116),
+    "statements in the host": (lambda: statements(HOST.values()), 30_483),
+    "statements in the host and the plugins": (lambda: statements((HOST | PLUGINS).values()), 50_601),  # pegboard_plugin.toml, and the imports of support
+    "files in the host": (lambda: len(HOST), 432),
+    "public names for authors": (public_names, 247),
+    "imports in functions of the host": (imports_in_functions, 264),
+    "getattr with a default in the host": (optional_members, 115),
     "modules with tricks": (lambda: len(with_tricks()), 5),
 }
 """Each measure: the function that returns its value, and the budget."""

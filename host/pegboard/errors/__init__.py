@@ -8,7 +8,7 @@
     │   ├── PromptError             the arguments of a prompt are invalid
     │   └── ResourceError           a resource cannot be read
     ├── MCPRuntimeError             the server is at fault
-    │   ├── ProtocolError           a JSON-RPC error with code and data (also exported as McpError)
+    │   ├── ProtocolError           a JSON-RPC error with code and data
     │   ├── TransportError          a transport cannot open or keep its channel
     │   └── ServerError
     │       ├── ConfigError         hostconfig.toml, an environment variable or an option is invalid
@@ -85,7 +85,6 @@ from pegboard.errors.protocol import (
     LifespanError,
     MCPContextError,
     MCPError,
-    McpError,
     MCPRuntimeError,
     NotFoundError,
     PluginError,
@@ -116,7 +115,6 @@ __all__ = [
     "MCPContextError",
     "MCPError",
     "MCPRuntimeError",
-    "McpError",
     "NetworkTransportError",
     "NotFoundError",
     "PluginError",

@@ -82,9 +82,6 @@ class ProtocolError(MCPRuntimeError):
         self.data = data
 
 
-McpError = ProtocolError
-
-
 class TransportError(MCPRuntimeError):
     """A transport cannot open or keep its channel.
 

@@ -3,7 +3,7 @@
 from pegboard.exports import exports
 
 _HOMES = {
-    "hookspecs": "HOST_API hookimpl",
+    "hookspecs": "hookimpl",
     "authoring": "ToolFunction",
     "authoring.late_toolkit": "LateToolkit Rejections",
     "plugin.base": "Catalogue FoundFile Lifespan Plugin PluginContext",
@@ -40,15 +40,14 @@ _HOMES = {
     "loading.found_toolkits": "found_toolkits",
     "wire.session_codec": "decode_session encode_session",
     "wire.encoded_result": "EncodedResult",
-    "wire.codec": "REPEATED_MEMBERS decode decode_message decode_unique encode encode_text",
+    "wire.codec": "decode encode",
     "wire.jsonrpc": """
-        INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY PARSE_ERROR
-        RESOURCE_NOT_FOUND jsonrpc_error jsonrpc_notification jsonrpc_result
+        INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY
+
     """,
     "schemas.subschemas": "map_subschemas subschemas",
-    "routing.bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
+    "routing.bearer": "SECRET_BYTES is_bearer_token is_scope is_weak_secret",
     "routing.browser_pages": "PAGE_HEADERS browser_page foreign_page message_page own_page",
-    "routing.first_step": "begin in_task",
     "routing.refusal_log": "RefusalLog fingerprint",
     "secrets.redaction": "redact_logs redacted redacted_data",
     "runtime.line_file": "LineFile",
@@ -61,10 +60,11 @@ _HOMES = {
     "context.rounds": "Rounds",
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
-        InsufficientScopeError InteractionError LifespanError MCPContextError MCPRuntimeError McpError PluginError
-        ProtocolError RepeatCallError RequestError ResponseError ResultTooLargeError ServerError ServerRequestError
-        SessionError ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError
-        ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError TransportError
+        InsufficientScopeError InteractionError LifespanError MCPContextError MCPRuntimeError PluginError
+        ProtocolError RepeatCallError RequestError ResponseError ResultTooLargeError ServerError
+        ServerRequestError SessionError ToolInputError ToolInputSchemaError ToolOutputError
+        ToolOutputSchemaError ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError
+        ToolkitLoadError TransportError
     """,
 }
 """The public names for each module that defines them."""

@@ -50,7 +50,6 @@ from pegboard.errors import (
     LifespanError,
     MCPContextError,
     MCPRuntimeError,
-    McpError,
     PluginError,
     ProtocolError,
     RepeatCallError,
@@ -72,7 +71,6 @@ from pegboard.errors import (
     TransportError,
 )
 from pegboard.hookspecs import (
-    HOST_API,
     hookimpl,
 )
 from pegboard.loading.discovery import (
@@ -191,9 +189,7 @@ from pegboard.plugin.transports import (
     TransportContext,
 )
 from pegboard.routing.bearer import (
-    BearerScheme,
     SECRET_BYTES,
-    checked_scopes,
     is_bearer_token,
     is_scope,
     is_weak_secret,
@@ -204,10 +200,6 @@ from pegboard.routing.browser_pages import (
     foreign_page,
     message_page,
     own_page,
-)
-from pegboard.routing.first_step import (
-    begin,
-    in_task,
 )
 from pegboard.routing.refusal_log import (
     RefusalLog,
@@ -229,12 +221,8 @@ from pegboard.secrets.redaction import (
     redacted_data,
 )
 from pegboard.wire.codec import (
-    REPEATED_MEMBERS,
     decode,
-    decode_message,
-    decode_unique,
     encode,
-    encode_text,
 )
 from pegboard.wire.encoded_result import (
     EncodedResult,
@@ -245,11 +233,6 @@ from pegboard.wire.jsonrpc import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MISSING_CLIENT_CAPABILITY,
-    PARSE_ERROR,
-    RESOURCE_NOT_FOUND,
-    jsonrpc_error,
-    jsonrpc_notification,
-    jsonrpc_result,
 )
 from pegboard.wire.session_codec import (
     decode_session,
@@ -264,7 +247,6 @@ __all__ = [
     "AsgiSend",
     "Authenticator",
     "AuthorizationRequiredError",
-    "BearerScheme",
     "Catalogue",
     "CatalogueItem",
     "CatalogueLock",
@@ -287,7 +269,6 @@ __all__ = [
     "FoundToolkit",
     "Gate",
     "Gauge",
-    "HOST_API",
     "HostConfig",
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
@@ -307,7 +288,6 @@ __all__ = [
     "MCPRuntimeError",
     "METHOD_NOT_FOUND",
     "MISSING_CLIENT_CAPABILITY",
-    "McpError",
     "MessageQueues",
     "Method",
     "MethodHandler",
@@ -316,7 +296,6 @@ __all__ = [
     "NotificationHandler",
     "Observer",
     "PAGE_HEADERS",
-    "PARSE_ERROR",
     "PendingLogin",
     "Plugin",
     "PluginContext",
@@ -324,8 +303,6 @@ __all__ = [
     "PromptDefinition",
     "ProtocolContext",
     "ProtocolError",
-    "REPEATED_MEMBERS",
-    "RESOURCE_NOT_FOUND",
     "RefusalLog",
     "Rejections",
     "RepeatCallError",
@@ -374,30 +351,21 @@ __all__ = [
     "around",
     "as_failure",
     "as_tool_result",
-    "begin",
     "browser_page",
-    "checked_scopes",
     "create_state",
     "decode",
-    "decode_message",
     "decode_session",
-    "decode_unique",
     "encode",
     "encode_session",
-    "encode_text",
     "error_code",
     "fingerprint",
     "foreign_page",
     "found_toolkits",
     "hookimpl",
-    "in_task",
     "instance_of",
     "is_bearer_token",
     "is_scope",
     "is_weak_secret",
-    "jsonrpc_error",
-    "jsonrpc_notification",
-    "jsonrpc_result",
     "map_subschemas",
     "message_page",
     "others_can_change",

@@ -46,6 +46,10 @@ class Variable(NamedTuple):
     code: CodeType
     name: str
 
+    def is_in(self, frame: FrameType) -> bool:
+        """Return True if a frame belongs to the function and the variable is set."""
+        return frame.f_code is self.code and self.name in frame.f_locals
+
     def read(self, frame: FrameType) -> Any:
         """Return the value in a frame of the function."""
         return frame.f_locals[self.name]
@@ -155,15 +159,14 @@ class Watchdog:
         """Return the tool, error adapter, middleware or call to which a stack belongs, or None for other code."""
         passed_on = False
         while frame is not None:
-            code = frame.f_code
-            if code is _TOOL.code:
+            if _TOOL.is_in(frame):
                 return str(_TOOL.read(frame).name)
-            if code is _ADAPTER.code:
+            if _ADAPTER.is_in(frame):
                 return f"the error adapter {_ADAPTER.read(frame).slug}"
-            passed_on = passed_on or code is _CALL_NEXT
-            if code is _LINK.code and not passed_on:
+            passed_on = passed_on or frame.f_code is _CALL_NEXT
+            if _LINK.is_in(frame) and not passed_on:
                 return str(_LINK.read(frame).blame)
-            if code is self._call.code:
+            if self._call.is_in(frame):
                 call: Call = self._call.read(frame)
                 name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
                 return f"code around {call.method} {name!r}".removesuffix(" ''")

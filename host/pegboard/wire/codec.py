@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from math import isfinite
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 MAX_DEPTH = 200
 """The limit of the nesting depth. It equals the limit of pydantic_core, and a test compares the two."""
-REPEATED_MEMBERS: Final = object()
-"""A placeholder for `params` that contain a repeated member."""
 
 _NOT_FINITE = "JSON cannot express NaN and infinities"
 _PLAIN_TYPES = frozenset((str, int, float, bool, type(None)))
@@ -30,83 +28,8 @@ def decode(data: bytes) -> Any:
     """
     value = from_json(data, allow_inf_nan=False)
     if not is_finite(value):
-        raise _out_of_range()
+        raise ValueError("a number is out of range")
     return value
-
-
-def decode_unique(data: bytes) -> Any:
-    """Read one JSON value whose objects repeat no member. Programs may read a repeated member differently.
-
-    Raises:
-        ValueError: as for `decode`, or an object repeats a member.
-    """
-    value = decode(data)
-    if _may_repeat(data, to_json(value)):
-        import json
-
-        if _repeats(json.loads(data, object_pairs_hook=_Members)):
-            raise ValueError("an object repeats a member")
-    return value
-
-
-def decode_message(data: bytes) -> tuple[Any, bool]:
-    """Read a JSON-RPC message or batch. Return the message, and True if an envelope repeats a member.
-
-    Programs may read a repeated member differently (RFC 8259 section 4). If `params` contain a repeated member at any
-    depth, `REPEATED_MEMBERS` replaces the `params`.
-
-    Raises:
-        ValueError: as for `decode`.
-    """
-    message = from_json(data, allow_inf_nan=False)
-    written = to_json(message, inf_nan_mode="constants")
-    if _contains(written, b"Infinity") and not _has_only_finite_numbers(message):
-        raise _out_of_range()
-    if not _may_repeat(data, written):
-        return message, False
-    return message, _mark_repeated_members(data, message)
-
-
-def _may_repeat(data: bytes, written: bytes) -> bool:
-    """Return True if an object may repeat a member: it loses a colon when it is written again.
-
-    Other colons are in strings, and stay.
-    """
-    return data.count(b":") != written.count(b":") or (b"\\" in data and b"\\u003a" in data.lower())
-
-
-def _out_of_range() -> ValueError:
-    return ValueError("a number is out of range")
-
-
-def _mark_repeated_members(data: bytes, message: Any) -> bool:
-    """Replace `params` that repeat a member. Return True if an envelope repeats a member."""
-    import json
-
-    found = json.loads(data, object_pairs_hook=_Members)
-    repeated = False
-    pairs = zip(message, found, strict=True) if type(message) is list else [(message, found)]
-    for one, members in pairs:
-        if isinstance(members, _Members):
-            repeated = repeated or members.repeats
-            if _repeats(members.named.get("params")):
-                one["params"] = REPEATED_MEMBERS
-    return repeated
-
-
-class _Members:
-    """The members of an object, including repeated ones."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        self.named = dict(pairs)
-        self.repeats = len(self.named) != len(pairs)
-        self.contains_repeats = self.repeats or any(map(_repeats, self.named.values()))
-
-
-def _repeats(value: Any) -> bool:
-    if isinstance(value, _Members):
-        return value.contains_repeats
-    return isinstance(value, list) and any(map(_repeats, value))
 
 
 def encode(value: Any) -> bytes:
@@ -133,11 +56,6 @@ def encode(value: Any) -> bytes:
     except (ValueError, RecursionError) as error:
         raise TypeError(str(error)) from None
     raise TypeError("it contains lone surrogates that cannot be replaced")
-
-
-def encode_text(written: bytes) -> bytes:
-    """Write JSON as a string of JSON, without a copy as `str`."""
-    return to_json(written, bytes_mode="utf8")
 
 
 def encode_finite(value: Any) -> bytes:

@@ -9,10 +9,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from pegboard.plugin import Authenticator, BearerScheme
+from pegboard.plugin import Authenticator
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.login.login_metadata import resource_metadata_url
 from pegboard_plugins.login.login_signing import ACCESS_KIND, LoginStateError
+from pegboard_plugins.support.bearer import BearerScheme
 
 if TYPE_CHECKING:
     from pegboard_plugins.login.grant_store import GrantStore

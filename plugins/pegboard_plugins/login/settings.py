@@ -11,7 +11,8 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_
 
 from pegboard import PluginConfig
 from pegboard.client import names_this_machine
-from pegboard.plugin import WidensAccess, checked_scopes, is_weak_secret
+from pegboard.plugin import WidensAccess, is_weak_secret
+from pegboard_plugins.support.bearer import checked_scopes
 
 GITHUB = "https://github.com"
 _UNSAFE_SCHEMES = frozenset(("about", "blob", "data", "file", "ftp", "http", "https", "javascript", "vbscript"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.plugin import INVALID_PARAMS, ProtocolError, jsonrpc_notification, redacted_data
+from pegboard.plugin import INVALID_PARAMS, ProtocolError, redacted_data
 from pegboard.types import Notify, RequestId
 from pegboard_plugins.mcp.jsonrpc_messages import is_request_id
 from pegboard_plugins.mcp.progress_reports import PROGRESS, ProgressReports
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.mcp.session import Session
+from pegboard_plugins.support.jsonrpc import jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.log_limit import LogLimit

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from math import inf
 from typing import Protocol, TypeAlias
 
-from pegboard.plugin import ProtocolContext, jsonrpc_notification
+from pegboard.plugin import ProtocolContext
 from pegboard.types import Change
+from pegboard_plugins.support.jsonrpc import jsonrpc_notification
 
 MAX_GATHERED_CHANGES = 1000
 """The largest number of waiting changes."""

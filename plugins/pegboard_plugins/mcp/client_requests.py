@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pegboard.plugin import ClientError, ClientTimeoutError, encode, jsonrpc_notification
+from pegboard.plugin import ClientError, ClientTimeoutError, encode
 from pegboard_plugins.mcp.client_request_params import in_revision
+from pegboard_plugins.support.jsonrpc import jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard.types import OnProgress

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeAlias
 
-from pegboard.plugin import EventStore, ProtocolContext, SessionStore, begin
+from pegboard.plugin import EventStore, ProtocolContext, SessionStore
 from pegboard.types import EventStream, Request, Response
+from pegboard_plugins.support.first_step import begin
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.profiles import Profile

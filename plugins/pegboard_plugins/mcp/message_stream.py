@@ -16,15 +16,11 @@ from pegboard import MCPError
 from pegboard.plugin import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
-    PARSE_ERROR,
     Connection,
     ProtocolContext,
     ProtocolError,
     StreamProtocol,
-    decode_message,
     encode,
-    jsonrpc_error,
-    jsonrpc_result,
 )
 from pegboard.types import Call, Caller, Client, RequestId, Tool
 from pegboard_plugins.mcp.connection_writer import ConnectionSubscriptions, ConnectionWriter, ListChangedNotifier
@@ -36,6 +32,8 @@ from pegboard_plugins.mcp.send_queue import SendQueue
 from pegboard_plugins.mcp.session import Session, negotiate
 from pegboard_plugins.mcp.session_methods import answer_at_once
 from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_served
+from pegboard_plugins.support.jsonrpc import PARSE_ERROR, jsonrpc_error, jsonrpc_result
+from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.profiles import Profile

@@ -8,8 +8,8 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard.plugin import jsonrpc_notification
 from pegboard.types import RequestId
+from pegboard_plugins.support.jsonrpc import jsonrpc_notification
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.client_requests import CallChannel

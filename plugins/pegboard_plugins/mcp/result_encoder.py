@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
+from pydantic_core import to_json
+
 from pegboard import Completion, MCPError, NotFoundError, PromptResult, ResourceResult, ToolError, ToolResult
 from pegboard.plugin import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     MISSING_CLIENT_CAPABILITY,
-    RESOURCE_NOT_FOUND,
     AuthorizationRequiredError,
     ClientCapabilityError,
     EncodedResult,
@@ -21,13 +22,11 @@ from pegboard.plugin import (
     ToolkitError,
     decode,
     encode,
-    encode_text,
-    jsonrpc_error,
-    jsonrpc_result,
 )
 from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RawResult, RequestId
 from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
+from pegboard_plugins.support.jsonrpc import RESOURCE_NOT_FOUND, jsonrpc_error, jsonrpc_result
 
 CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """The results that clients may cache."""
@@ -126,13 +125,13 @@ class ResultEncoder:
         if value is None and not structured:
             return b'{"content":[]' + self._success
         raw = encode(value)
-        text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else encode_text(raw)
+        text = raw if type(value) is str else b'"%b"' % raw if type(value) in _UNQUOTED else _quoted(raw)
         is_object = isinstance(value, dict)
         return b"".join(self._text_and_value(text, raw, structured=structured, is_object=is_object))
 
     def _encoded_result(self, outcome: EncodedResult) -> Iterable[bytes]:
         raw = outcome.json
-        return self._text_and_value(encode_text(raw), raw, structured=outcome.structured, is_object=outcome.is_object)
+        return self._text_and_value(_quoted(raw), raw, structured=outcome.structured, is_object=outcome.is_object)
 
     def _text_and_value(self, text: bytes, value: bytes, *, structured: bool, is_object: bool) -> Iterable[bytes]:
         """Return the parts of the result with a text and a value, which may be large."""
@@ -296,3 +295,8 @@ def _required(error: AuthorizationRequiredError) -> dict[str, Any]:
     required = {"provider": error.provider, "scopes": list(error.scopes), "status": error.status}
     where = {"url": error.url, "authorizationId": error.authorization_id}
     return required | {name: value for name, value in where.items() if value is not None}
+
+
+def _quoted(written: bytes) -> bytes:
+    """Return JSON as a string of JSON, without a copy as `str`."""
+    return to_json(written, bytes_mode="utf8")

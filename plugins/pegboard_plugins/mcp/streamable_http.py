@@ -15,12 +15,9 @@ from pegboard.plugin import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     MISSING_CLIENT_CAPABILITY,
-    PARSE_ERROR,
     ClientCapabilityError,
     ProtocolContext,
     ProtocolError,
-    decode_message,
-    in_task,
 )
 from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.mcp.call_notifications import progress_token
@@ -43,6 +40,9 @@ from pegboard_plugins.mcp.revisions import LOG_LEVEL, SESSION_REVISIONS, STATELE
 from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_served
 from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, StatelessCall, cut_response
 from pegboard_plugins.mcp.subscriptions import ClientSubscription, SubscriptionStream
+from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.jsonrpc import PARSE_ERROR
+from pegboard_plugins.support.repeated_members import decode_message
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.http.http_sessions import HttpSessions

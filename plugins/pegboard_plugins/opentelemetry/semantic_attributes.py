@@ -10,7 +10,6 @@ from pegboard import MCPError, NotFoundError, ToolError, ToolResult
 from pegboard.plugin import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    RESOURCE_NOT_FOUND,
     InsufficientScopeError,
     MCPContextError,
     ProtocolError,
@@ -18,6 +17,7 @@ from pegboard.plugin import (
     redacted,
 )
 from pegboard.types import Call, Failure, Inventory, Outcome, RawResult
+from pegboard_plugins.support.jsonrpc import RESOURCE_NOT_FOUND
 
 MAX_RECORDED_CHARACTERS = 4096
 """The number of characters of an argument, result, URI or message that are recorded."""

@@ -13,12 +13,13 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from pegboard.plugin import Authenticator, BearerScheme, ProtocolContext, TransportError
+from pegboard.plugin import Authenticator, ProtocolContext, TransportError
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.prometheus import POLICY
 from pegboard_plugins.prometheus.call_counts import BUCKETS, CallCounts, Durations
 from pegboard_plugins.prometheus.host_state import HostState
 from pegboard_plugins.prometheus.settings import is_loopback
+from pegboard_plugins.support.bearer import BearerScheme
 
 if TYPE_CHECKING:
     from pegboard_plugins.prometheus.settings import PrometheusConfig

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from pegboard.plugin import checked_scopes
+from pegboard_plugins.support.bearer import checked_scopes
 
 _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 

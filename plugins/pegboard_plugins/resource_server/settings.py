@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
 from pegboard.client import SignatureKeys
-from pegboard.plugin import WidensAccess, checked_scopes
+from pegboard.plugin import WidensAccess
 from pegboard_plugins.resource_server.conversions import (
     as_list,
     as_server,
@@ -18,6 +18,7 @@ from pegboard_plugins.resource_server.conversions import (
     checked_url,
     path_of,
 )
+from pegboard_plugins.support.bearer import checked_scopes
 
 
 class Introspection(PluginConfig):

@@ -13,11 +13,12 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
-from pegboard.plugin import PARSE_ERROR, decode, jsonrpc_error
+from pegboard.plugin import decode
 from pegboard_plugins.stdio.descriptors import CAN_POLL
 from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.line_splitter import LineSplitter
 from pegboard_plugins.stdio.stdio_connection import StdioConnection
+from pegboard_plugins.support.jsonrpc import PARSE_ERROR, jsonrpc_error
 
 if TYPE_CHECKING:
     from pegboard_plugins.stdio.oversized_message import OversizedMessage

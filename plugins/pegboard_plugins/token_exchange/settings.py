@@ -9,7 +9,8 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import WidensAccess, checked_scopes
+from pegboard.plugin import WidensAccess
+from pegboard_plugins.support.bearer import checked_scopes
 
 
 class ExchangeSettings(PluginConfig):

@@ -11,12 +11,11 @@ from pegboard.plugin import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MISSING_CLIENT_CAPABILITY,
-    PARSE_ERROR,
-    RESOURCE_NOT_FOUND,
     ClientCapabilityError,
     ProtocolError,
     encode,
 )
+from pegboard_plugins.support.jsonrpc import PARSE_ERROR, RESOURCE_NOT_FOUND
 from pegboard_plugins.upstreams.hops import LOOP
 from pegboard_plugins.upstreams.questions import QuestionRules, declares
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from pegboard import Authorization
-from pegboard.plugin import decode_unique
 from pegboard.types import Request, Supplied
+from pegboard_plugins.support.repeated_members import decode_unique
 
 Model = TypeVar("Model", bound=BaseModel)
 

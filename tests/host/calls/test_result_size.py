@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from pegboard import Toolkit
 from pegboard.calls.result_size import TooLarge, within
-from pegboard.plugin import ToolOutputError
+from pegboard.errors import ToolOutputError
 from pegboard.types import Call, Failure
 from pegboard.wire import codec
 from pegboard.wire.codec import encode

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, PluginConfig, Toolkit, current_context
-from pegboard.plugin import InteractionError
+from pegboard.errors import InteractionError
 from pegboard.types import Call, Caller, Client
 from tests.host.hosting import failure, make_host, value
 

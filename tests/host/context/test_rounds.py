@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from pegboard import Context, ToolExecutionError, Toolkit, ToolResult, current_context
-from pegboard.plugin import InteractionError, ProtocolError
+from pegboard.errors import InteractionError
+from pegboard.plugin import ProtocolError
 from pegboard.types import Call, Elicit, Failure, Outcome, Question
 from tests.host.hosting import WAIT, make_host
 from tests.support.rounds import ABLE, Rounds, accept

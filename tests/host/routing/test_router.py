@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard.plugin import Authenticator, BearerScheme, ConfigError, ProtocolContext, RefusalLog, Route
+from pegboard.plugin import Authenticator, ConfigError, ProtocolContext, RefusalLog, Route
 from pegboard.plugin import fingerprint as digits
 from pegboard.routing.router import begin_response, check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
+from pegboard_plugins.support.bearer import BearerScheme
 
 Answer = Callable[[], Awaitable[Response]]
 HOST = cast(ProtocolContext, None)

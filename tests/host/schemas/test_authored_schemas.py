@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from pegboard import Context, ToolDefinitionError
-from pegboard.plugin import ToolInputError, ToolInputSchemaError, ToolOutputError, ToolOutputSchemaError
+from pegboard.errors import ToolOutputError, ToolOutputSchemaError
+from pegboard.plugin import ToolInputError, ToolInputSchemaError
 from pegboard.schemas.signature import Signature, compile_signature
 
 AB = {

@@ -14,8 +14,7 @@ from pydantic import BaseModel, Field, field_serializer
 from typing_extensions import TypedDict
 
 from pegboard import ImageContent, ToolResult
-from pegboard.errors import ToolInputSchemaError
-from pegboard.plugin import ToolOutputError
+from pegboard.errors import ToolInputSchemaError, ToolOutputError
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.schemas.signatures.types_of_tests import Aliased, Color, Options, Point
 

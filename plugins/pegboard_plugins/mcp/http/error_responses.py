@@ -11,15 +11,15 @@ from pegboard.plugin import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    BearerScheme,
     InsufficientScopeError,
     ProtocolError,
     RefusalLog,
-    jsonrpc_error,
 )
 from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
+from pegboard_plugins.support.bearer import BearerScheme
+from pegboard_plugins.support.jsonrpc import jsonrpc_error
 
 OK_HEAD: Final = Response()
 SESSION_DELETED: Final = "The session was deleted."

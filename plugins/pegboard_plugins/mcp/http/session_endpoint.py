@@ -8,15 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    ProtocolError,
-    RefusalLog,
-    fingerprint,
-    in_task,
-    jsonrpc_error,
-)
+from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError, RefusalLog, fingerprint
 from pegboard.types import Call, EventStream, Request, RequestId, Response
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.error_responses import (
@@ -49,6 +41,8 @@ from pegboard_plugins.mcp.session_methods import answer_at_once
 from pegboard_plugins.mcp.stateless import is_stateless
 from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, cut_response
 from pegboard_plugins.mcp.token_lifetime import seconds_left
+from pegboard_plugins.support.first_step import in_task
+from pegboard_plugins.support.jsonrpc import jsonrpc_error
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.settings import McpConfig

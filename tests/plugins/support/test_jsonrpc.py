@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pegboard.plugin import jsonrpc_error, jsonrpc_notification, jsonrpc_result
+from pegboard_plugins.support.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
 
 
 @pytest.mark.requirement("MSG-10", "MSG-12")

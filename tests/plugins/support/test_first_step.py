@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.plugin import begin, in_task
+from pegboard_plugins.support.first_step import begin, in_task
 
 VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="")
 

@@ -1,0 +1,88 @@
+"""The `Authorization` header, and challenges (RFC 6750)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegboard.types import Request, Response
+from pegboard_plugins.support.bearer import BearerScheme, checked_scopes
+
+METADATA = {"resource_metadata": "https://a.example/m"}
+
+
+class Fields(list[tuple[str, str]]):
+    """Header fields, in order."""
+
+    def get(self, key: str) -> str | None:
+        return next(iter(self.getall(key, ())), None)
+
+    def getall(self, key: str, default: Any) -> Any:
+        return [value for name, value in self if name == key] or default
+
+
+def asked(*values: str, **query: str) -> Request:
+    return Request("GET", "/mcp", query, Fields(("Authorization", value) for value in values))
+
+
+@pytest.mark.parametrize("value", ["Bearer t", "bearer  t ", " BEARER t"])
+def test_a_token_is_read(value: str) -> None:
+    assert BearerScheme().token(asked(value)) == "t"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (asked(), 401),
+        (asked("Bearer"), 401),
+        (asked("Basic x"), 401),
+        (asked("Bearer\tx"), 401),
+        (asked("Bearer a", "Bearer a"), 400),
+        (asked("Bearer a", access_token="a"), 400),
+        (asked(access_token=""), 400),
+    ],
+)
+def test_a_request_without_one_token_is_refused(request_: Request, status: int) -> None:
+    refusal = BearerScheme(METADATA).token(request_)
+    assert isinstance(refusal, Response)
+    assert (refusal.status, refusal.content_type) == (status, "text/plain")
+    challenge = refusal.headers["WWW-Authenticate"]
+    assert challenge.endswith('resource_metadata="https://a.example/m"')
+    assert ('Bearer error="invalid_request", error_description="' in challenge) is (status == 400)
+    assert ("error" in challenge) is (status == 400)
+
+
+def test_a_challenge_has_no_characters_that_would_break_it() -> None:
+    refusal = BearerScheme().invalid('a"b\\c\r\n\x1fSet-Cookie: ~d\u00e9\x7f')
+    challenge = refusal.headers["WWW-Authenticate"]
+    assert challenge == 'Bearer error="invalid_token", error_description="abcSet-Cookie: ~d"'
+
+
+def test_a_challenge_has_the_error_first() -> None:
+    scheme = BearerScheme({**METADATA, "scope": "usual"})
+    refusal = scheme.insufficient(["a", "b"], "more")
+    assert (scheme.invalid("old").status, refusal.status, refusal.body) == (401, 403, b"more\n")
+    assert refusal.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", error_description="more", resource_metadata="https://a.example/m", '
+        'scope="a b"'
+    )
+
+
+def test_the_refusal_of_another_authenticator_is_completed() -> None:
+    scheme = BearerScheme(METADATA)
+    completed = scheme.complete(BearerScheme().insufficient(["a"], "more"))
+    assert completed.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", error_description="more", scope="a", '
+        'resource_metadata="https://a.example/m"'
+    )
+    bare = scheme.complete(BearerScheme().refusal(401))
+    assert bare.headers["WWW-Authenticate"] == 'Bearer resource_metadata="https://a.example/m"'
+    for other in (Response(403), Response(403, headers={"WWW-Authenticate": "Basic"}), completed):
+        assert scheme.complete(other) is other
+
+
+def test_the_scopes_of_a_setting_are_listed_separately() -> None:
+    assert checked_scopes(("work", "files:read")) == ("work", "files:read")
+    with pytest.raises(ValueError, match="invalid scope 'a b'"):
+        checked_scopes(("work", "a b"))
