@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
@@ -40,5 +41,8 @@ def package_folder(package: str, version: str) -> Path:
 
 
 def installed(script: Path, package: str, version: str) -> Path:
-    """Copy a script into the folder of a package."""
-    return Path(shutil.copy(script, package_folder(package, version)))
+    """Copy a script into the folder of a package. Other tests may run the copy."""
+    folder = package_folder(package, version)
+    with NamedTemporaryFile(dir=folder, delete=False) as copy:
+        copy.write(script.read_bytes())
+    return Path(copy.name).replace(folder / script.name)
