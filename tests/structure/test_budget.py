@@ -80,7 +80,7 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 30_483),
+    "statements in the host": (lambda: statements(HOST.values()), 30_492),  # each file of facts is read once
     "statements in the host and the plugins": (
         lambda: statements((HOST | PLUGINS).values()),
         50_601,

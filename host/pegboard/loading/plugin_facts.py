@@ -34,7 +34,8 @@ FACTS_FILE = "pegboard_plugin.toml"
 OWN_DISTRIBUTIONS = ("pegboard",)
 """The distributions whose plugins may run by default, and may be enabled by a variable."""
 
-_KINDS = {"literal": "literals", "secret": "secrets"}
+_KEYS = {"value": "values", "literal": "literals", "secret": "secrets"}
+"""The attributes of a variable that sets a key, each with its kind (`EnvironmentNames`)."""
 
 
 class _Model(BaseModel):
@@ -45,6 +46,7 @@ class Variable(_Model):
     """An environment variable of an existing system. Exactly one attribute is set, and perhaps `reserved`.
 
     Attributes:
+        value: the key that the variable sets.
         literal: the key that the variable sets to a TOML value, such as `true`.
         secret: the key that refers to the variable. Its value is never shown, and tools cannot require it.
         renamed: the setting that takes the place of a variable without effect.
@@ -53,6 +55,7 @@ class Variable(_Model):
         reserved: True if tools cannot require the variable as a secret.
     """
 
+    value: str | None = None
     literal: str | None = None
     secret: str | None = None
     renamed: str | None = None
@@ -89,18 +92,16 @@ class PluginFacts(_Model):
             name: the plugin.
         """
         for variable, given in self.environment.items():
-            if isinstance(given, str):
-                yield variable, "values", f"plugins.{name}.{given}"
-                continue
-            for kind in ("literal", "secret"):
-                if key := getattr(given, kind):
-                    yield variable, _KINDS[kind], f"plugins.{name}.{key}"
+            one = Variable(value=given) if isinstance(given, str) else given
+            for attribute, kind in _KEYS.items():
+                if key := getattr(one, attribute):
+                    yield variable, kind, f"plugins.{name}.{key}"
             for kind in ("renamed", "unused"):
-                if text := getattr(given, kind):
+                if text := getattr(one, kind):
                     yield variable, kind, text
-            if given.read:
+            if one.read:
                 yield variable, "of_plugins", name
-            if given.reserved:
+            if one.reserved:
                 yield variable, "reserved", name
 
 
@@ -108,17 +109,19 @@ def facts_of(origin: Origin) -> PluginFacts | None:
     """Return the facts of a plugin, or None if it states none or they are invalid. The plugin is not imported."""
     if origin.distribution in OWN_DISTRIBUTIONS:
         return own_facts().get(origin.name)
-    return _read(origin.module).facts.get(origin.name) if _has_facts(origin) else None
+    return _read([origin.module]).facts.get(origin.name) if _has_facts(origin) else None
+
+
+def own_facts() -> Mapping[str, PluginFacts]:
+    """Return the facts of the plugins of our distributions by name. Those in invalid files are missing."""
+    return _own().facts
 
 
 @cache
-def own_facts() -> Mapping[str, PluginFacts]:
-    """Return the facts of the plugins of our distributions by name. Those in invalid files are missing."""
-    found: dict[str, PluginFacts] = {}
-    for entries in map(_entry_points, OWN_DISTRIBUTIONS):
-        for module in dict.fromkeys(entry.module for entry in entries):
-            found |= {name: facts for name, facts in _read(module).facts.items() if name in entries.names}
-    return found
+def _own() -> _Found:
+    entries = [entry for name in OWN_DISTRIBUTIONS for entry in _entry_points(name)]
+    found, names = _read(entry.module for entry in entries), {entry.name for entry in entries}
+    return _Found({name: facts for name, facts in found.facts.items() if name in names}, found.problem)
 
 
 def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
@@ -134,11 +137,11 @@ def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:
 def fact_problems(origins: Iterable[Origin]) -> Iterator[LoadProblem]:
     """Yield a warning for each plugin with an invalid file, and for facts that only our plugins may have."""
     for origin in filter(_has_facts, origins):
-        is_known = origin.distribution in OWN_DISTRIBUTIONS and origin.name in own_facts()
-        found = _File() if is_known else _read(origin.module)
+        is_own = origin.distribution in OWN_DISTRIBUTIONS
+        found = _own() if is_own else _read([origin.module])
         facts = found.facts.get(origin.name)
-        problems = [found.problem] if found.problem else []
-        if facts is not None and origin.distribution not in OWN_DISTRIBUTIONS:
+        problems = [found.problem] if found.problem and facts is None else []
+        if facts is not None and not is_own:
             problems += [
                 f"{FACTS_FILE} has the variable {name}, which pegboard has already; rename it"
                 for name in facts.environment
@@ -167,43 +170,54 @@ def _entry_points(distribution: str) -> importlib_metadata.EntryPoints:
     return entries.select(group="pegboard.plugins")
 
 
-class _File(NamedTuple):
-    """The facts of the plugins of one folder by name, or the problem of the file."""
+class _Found(NamedTuple):
+    """The facts of the plugins of some modules by name, and the last problem with their files."""
 
     facts: Mapping[str, PluginFacts] = {}
     problem: str = ""
 
 
-def _read(module: str) -> _File:
+def _read(modules: Iterable[str]) -> _Found:
     load_pydantic_plugins()
-    for path in _paths(module):
+    facts: dict[str, PluginFacts] = {}
+    problem = ""
+    for path in _paths(modules):
         try:
             tables = tomli.loads(path.read_text("utf-8"))
-            return _File({name: PluginFacts.model_validate(table) for name, table in tables.items()})
+            facts |= {name: PluginFacts.model_validate(table) for name, table in tables.items()}
         except FileNotFoundError:
             continue
         except ValidationError as error:
             wrong = error.errors()[0]
-            place = ".".join(str(part) for part in wrong["loc"])
-            return _File(problem=f"{path} is ignored: {place}: {wrong['msg']}")
+            problem = f"{path} is ignored: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
         except (OSError, ValueError) as error:
-            return _File(problem=f"{path} is ignored: {error}")
-    return _File()
+            problem = f"{path} is ignored: {error}"
+    return _Found(facts, problem)
 
 
-def _paths(module: str) -> Iterator[Path]:
-    """Yield the places of the file for a module. Its parent packages are not imported.
+def _paths(modules: Iterable[str]) -> Iterable[Path]:
+    """Return the places of the files for modules. Their parent packages are not imported.
 
     A module outside of a package shares its folder with other distributions, so it has no file.
     """
-    top, _, rest = module.partition(".")
+    paths: dict[Path, None] = {}
+    packages: dict[str, Sequence[str]] = {}
+    for module in modules:
+        top, _, rest = module.partition(".")
+        if top not in packages:
+            packages[top] = _package_folders(top)
+        for folder in packages[top]:
+            place = Path(folder, *rest.split("."))
+            paths[(place if place.is_dir() else place.parent) / FACTS_FILE] = None
+    return paths
+
+
+def _package_folders(name: str) -> Sequence[str]:
     try:
-        spec = find_spec(top)
+        spec = find_spec(name)
     except (ImportError, ValueError):
-        return
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        place = Path(folder, *rest.split("."))
-        yield (place if place.is_dir() else place.parent) / FACTS_FILE
+        return ()
+    return (spec.submodule_search_locations or ()) if spec else ()
 
 
 def lowest_layer() -> Mapping[str, Any]:
