@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pegboard import Host
 from pegboard.cli.parsing.cli_command import all_declared
 from pegboard.cli.parsing.parser import build_parser, of_plugin, server_options
+from pegboard.cli.parsing.plugin_options import added_options
 from pegboard.config.files import CONFIG_VARIABLE
 from pegboard.config.state import STATE_VARIABLE
 from pegboard.hookspecs import register_commands
@@ -44,7 +45,7 @@ def command_line_page() -> str:
     host = Host({"host": {"autoload": False}, "plugins": {"upstreams": {}, "worker": {"secret": "-" * 32}}})
     host.load()
     contributed = [of_plugin(one) for _, one in contributions_of(host.report.plugins, register_commands)]
-    parser = build_parser([*all_declared(), *contributed])
+    parser = build_parser([*all_declared(), *contributed], added_options())
     shared = [action for action in _group(parser, "options, before") if action.option_strings]
     server = [action for action in server_options()._actions if action.option_strings]
     parts = [_COMMAND_LINE, "## Options of all commands\n", "They are valid before and after the command.\n"]

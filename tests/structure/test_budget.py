@@ -80,15 +80,15 @@ def folders() -> dict[str, float]:
 
 
 BUDGET: dict[str, tuple[Callable[[], int], int]] = {
-    "statements in the host": (lambda: statements(HOST.values()), 30_492),  # each file of facts is read once
+    "statements in the host": (lambda: statements(HOST.values()), 30_552),  # facts of all plugins, and their options
     "statements in the host and the plugins": (
         lambda: statements((HOST | PLUGINS).values()),
         50_601,
     ),  # pegboard_plugin.toml, and the imports of support
-    "files in the host": (lambda: len(HOST), 432),
+    "files in the host": (lambda: len(HOST), 433),  # options of plugins
     "public names for authors": (public_names, 247),
     "public names without a hook or an example": (lambda: len(unmet()), 72),
-    "imports in functions of the host": (imports_in_functions, 264),
+    "imports in functions of the host": (imports_in_functions, 265),
     "getattr with a default in the host": (optional_members, 115),
     "modules with tricks": (lambda: len(with_tricks()), 5),
 }

@@ -15,7 +15,7 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
 from pegboard.loading.entry_points import read_entry_points
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, lowest_layer, own_facts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, PluginFacts, facts_of, lowest_layer, own_facts
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -129,22 +129,32 @@ def defaults() -> Mapping[str, Any]:
     return lowest_layer()
 
 
+def named_facts(config: HostConfig) -> Mapping[str, PluginFacts]:
+    """Return the facts of built-in plugins, and those of third-party plugins that the configuration names."""
+    found = dict(own_facts())
+    if third_party := {*config.plugins, *config.host.plugins, *config.host.transports} - found.keys():
+        named = ((origin.name, facts_of(origin)) for origin in find_plugins().origins if origin.name in third_party)
+        found |= {name: facts for name, facts in named if facts is not None}
+    return found
+
+
 def other_variables(config: HostConfig) -> Mapping[str, Mapping[str, str]]:
-    """Return the variables of other systems by kind. Third-party plugins count if the configuration names them."""
+    """Return the variables of other systems by kind. A variable of pegboard has no second meaning."""
     variables = {kind: dict(names) for kind, names in defaults()["environment"].items()}
-    if third_party := config.plugins.keys() - own_facts().keys():
-        known = {name for names in variables.values() for name in names}
-        for origin in find_plugins().origins:
-            facts = facts_of(origin) if origin.name in third_party else None
-            for variable, kind, text in facts.variables(origin.name) if facts else ():
-                if variable not in known:
-                    variables.setdefault(kind, {})[variable] = text
+    known = {name for names in variables.values() for name in names}
+    for plugin, facts in named_facts(config).items():
+        for variable, kind, text in facts.variables(plugin):
+            if variable not in known:
+                variables.setdefault(kind, {})[variable] = text
     return variables
 
 
 def provided(kind: Literal["commands", "transports"]) -> Mapping[str, str]:
     """Return the commands or transports of built-in plugins by name, each with its plugin."""
-    return {one: plugin for plugin, facts in own_facts().items() for one in getattr(facts, kind)}
+    if kind == "transports":
+        return {name: plugin for plugin, facts in own_facts().items() for name in facts.transports}
+    commands = ((name, plugin, of) for plugin, facts in own_facts().items() for name, of in facts.commands.items())
+    return {name: plugin for name, plugin, of in commands if not of.options}
 
 
 def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, Any]) -> HostConfig:

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import importlib_metadata
 import tomli
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pegboard.config.environment import HOST_VARIABLES, EnvironmentNames
 from pegboard.config.sections import DeclaredVariable
@@ -64,6 +64,36 @@ class Variable(_Model):
     reserved: bool = False
 
 
+class CommandOption(_Model):
+    """An option that a plugin adds to a command. It sets a key of the plugin's section.
+
+    Attributes:
+        name: the option, such as `--port`.
+        key: the key that it sets.
+        help: its meaning, without the key.
+        metavar: the word for its value in the help.
+        type: the form of its value. "names" are separated by commas.
+        value: the value that an option without an argument sets.
+    """
+
+    name: Annotated[str, Field(pattern=r"^--[a-z][a-z0-9-]*$")]
+    key: str
+    help: str
+    metavar: str | None = None
+    type: Literal["text", "integer", "names"] = "text"
+    value: bool | str | None = None
+
+
+class CommandFacts(_Model):
+    """The facts of a command.
+
+    Attributes:
+        options: the options that the plugin adds to the command.
+    """
+
+    options: tuple[CommandOption, ...] = ()
+
+
 class PluginFacts(_Model):
     """The facts of one plugin.
 
@@ -74,7 +104,7 @@ class PluginFacts(_Model):
         environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
         policies: the route policies of the plugin's authenticators. They stay closed if the plugin is configured but
             disabled by accident.
-        commands: the commands of the plugin by name.
+        commands: the commands of the plugin, and commands of the host to which it adds options, by name.
         transports: the names of the plugin's transports.
     """
 
@@ -82,7 +112,7 @@ class PluginFacts(_Model):
     mounts: bool = False
     environment: Mapping[str, str | Variable] = {}
     policies: tuple[str, ...] = ()
-    commands: Mapping[str, Any] = {}
+    commands: Mapping[str, CommandFacts] = {}
     transports: tuple[str, ...] = ()
 
     def variables(self, name: str) -> Iterator[tuple[str, str, str]]:

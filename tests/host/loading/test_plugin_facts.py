@@ -56,7 +56,8 @@ def settings(host: Host) -> Any:
 
 def test_variables_set_keys_of_a_named_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environ = {"ACME_URL": "http://b.example", "ACME_DEBUG": "true", "ACME_KEY": "1234", "MCP_SERVER_NAME": "shed"}
-    host, (problem,) = loaded(tmp_path, f'{FACTS}MCP_SERVER_NAME = "url"\n', monkeypatch, environ, acme={})
+    facts = FACTS.replace("[acme.environment]", '[acme.environment]\nMCP_SERVER_NAME = "url"')
+    host, (problem,) = loaded(tmp_path, facts, monkeypatch, environ, acme={})
     found = settings(host)
     assert (found.url, found.debug, found.key.get_secret_value()) == ("http://b.example", True, "1234")
     assert host.config.host.name == "shed"

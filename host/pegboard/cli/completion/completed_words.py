@@ -8,6 +8,7 @@ from typing import get_args
 
 from pegboard.cli.parsing.cli_command import all_declared
 from pegboard.cli.parsing.parser import build_parser
+from pegboard.cli.parsing.plugin_options import added_options
 from pegboard.config import HostSection
 from pegboard.records import NamedTuple
 from pegboard.scaffolds.kinds import PLUGINS
@@ -42,7 +43,7 @@ class CompletedWord(NamedTuple):
 
 def completed_words() -> dict[str, list[CompletedWord]]:
     """Return the words of each place. The place of `pegboard config check` is "/config/check"."""
-    return dict(_places(build_parser(all_declared()), ""))
+    return dict(_places(build_parser(all_declared(), added_options()), ""))
 
 
 def _places(parser: argparse.ArgumentParser, place: str) -> Iterator[tuple[str, list[CompletedWord]]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pegboard.cli.parsing.cli_command import (
     MODULE_OF_COMMAND,
+    Argument,
     CliCommand,
     all_declared,
     comma_separated,
@@ -21,6 +22,7 @@ from pegboard.cli.parsing.cli_command import (
 if TYPE_CHECKING:
     from pegboard.plugin.commands import Command
 
+    Added = Callable[[str], Iterable[Argument]]
     Contributions = Callable[[argparse.Namespace, str], Iterable[Command]]
 
 _EPILOG = """\
@@ -69,13 +71,18 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
         found = _found(contributed, options, rest) if contributed is not None and _wants_more(rest) else ()
         added = [of_plugin(command) for command in found if command.name not in MODULE_OF_COMMAND]
         commands = [*all_declared(), *added]
-    parser = build_parser(commands)
+    plugin_options = _added(options, named=bool(set(_HELP) & set(rest))) if len(commands) == 1 else None
+    parser = build_parser(commands, plugin_options)
     elsewhere = commands[0].elsewhere if len(commands) == 1 else ""
     if elsewhere and not set(_HELP) & set(rest):
         of_server = server_options(header=[], login=False)
         of_server.prog = f"pegboard {rest[0]}"
         options, rest = of_server.parse_known_args(rest, options)
-    options, unknown = parser.parse_known_args(rest, options)
+    parsed, unknown = parser.parse_known_args(rest, argparse.Namespace(**vars(options)))
+    if unknown and plugin_options:
+        parser = build_parser(commands, _added(options, named=True))
+        parsed, unknown = parser.parse_known_args(rest, options)
+    options = parsed
     if unknown:
         getattr(options, "parser", parser).refuse(unknown[0], options)
     if elsewhere:
@@ -83,6 +90,12 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
 
         choose_server(parser, options, elsewhere)
     return options
+
+
+def _added(options: argparse.Namespace, *, named: bool) -> Added:
+    from pegboard.cli.parsing.plugin_options import added_options
+
+    return added_options(options if named else None)
 
 
 def _wants_more(rest: Sequence[str]) -> bool:
@@ -170,8 +183,13 @@ def _hint(close: str | None) -> str:
     return f"; did you mean {close!r}?" if close else ""
 
 
-def build_parser(commands: Sequence[CliCommand]) -> _Parser:
-    """Return the parser of these commands."""
+def build_parser(commands: Sequence[CliCommand], added: Added | None = None) -> _Parser:
+    """Return the parser of these commands.
+
+    Args:
+        commands: the commands.
+        added: returns the options that plugins add to a command.
+    """
     shared = _shared_options(defaults=False)
     parser = _Parser(
         prog="pegboard",
@@ -182,11 +200,18 @@ def build_parser(commands: Sequence[CliCommand]) -> _Parser:
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(run="")
-    _add(parser, commands, shared, required=False)
+    _add(parser, commands, shared, added, required=False)
     return parser
 
 
-def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, required: bool) -> None:
+def _add(
+    parser: _Parser,
+    commands: Sequence[CliCommand],
+    shared: _Parser,
+    added: Added | None,
+    *,
+    required: bool,
+) -> None:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=required)
     for command in commands:
         own: _Parser = subparsers.add_parser(
@@ -199,10 +224,13 @@ def _add(parser: _Parser, commands: Sequence[CliCommand], shared: _Parser, *, re
             parents=[shared, *([server_options()] if command.elsewhere else [])],
             allow_abbrev=False,
         )
-        for name, reading in command.arguments:
+        arguments = dict(command.arguments)
+        for name, reading in added(command.name) if added else ():
+            arguments.setdefault(name, reading)
+        for name, reading in arguments.items():
             own.add_argument(name, **reading)
         if command.group:
-            _add(own, command.group, shared, required=True)
+            _add(own, command.group, shared, None, required=True)
         else:
             own.set_defaults(run=command.run, chosen=command.name, parser=own)
 

@@ -4,26 +4,6 @@ from __future__ import annotations
 
 from pegboard.cli.parsing.cli_command import FILES, CliCommand, comma_separated, setting
 
-_PACKAGE = setting(
-    "--tool-package",
-    "plugins.tool_packages.names",
-    "NAMES",
-    "serve these packages, without other installed toolkits",
-    type=comma_separated,
-)
-_FINISH = {
-    "dest": "plugins.stdio.after_eof",
-    "action": "store_const",
-    "const": "finish",
-    "help": "when the input ends, finish the calls in flight instead of cancelling them",
-}
-_LOCKED = {
-    "dest": "plugins.lock.locked",
-    "action": "store_const",
-    "const": True,
-    "help": "serve only the definitions in pegboard.lock ([plugins.lock] locked)",
-}
-
 _ROOT = setting("--root", "toolkits.files.roots", "FOLDER", "the tools for files work in this folder", action="append")
 
 
@@ -48,11 +28,8 @@ COMMANDS = (
         ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py", "pegboard stdio --finish < calls"),
         (
             FILES,
-            _PACKAGE,
             _ROOT,
             ("--without", _WITHOUT),
-            ("--finish", _FINISH),
-            ("--locked", _LOCKED),
             ("--reload", _RELOAD),
         ),
     ),
@@ -63,12 +40,7 @@ COMMANDS = (
         ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py --port 9000"),
         (
             FILES,
-            _PACKAGE,
-            setting("--host", "plugins.http.host", "ADDRESS", "listen at this address"),
-            setting("--port", "plugins.http.port", "PORT", "listen at this port; 0 for any free port", type=int),
-            setting("--path", "plugins.mcp.path", "PATH", "the path of the MCP endpoint"),
             setting("--transport", "host.transports", "NAMES", "run these transports", type=comma_separated),
-            ("--locked", _LOCKED),
             ("--reload", _RELOAD),
         ),
     ),

@@ -43,13 +43,13 @@ def commands(modules: set[str]) -> set[str]:
     """Return the modules of the command line that only some commands need."""
     shared = {
         "cli", "commands", "parsing", "inspection", "serving", "editing", "host_setup", "log_handler", "output",
-        "parser", "cli_command", "server_options", "standard_streams", "tool_lookup",
+        "parser", "cli_command", "plugin_options", "server_options", "standard_streams", "tool_lookup",
     }  # fmt: skip
     return {name.rpartition(".")[2] for name in modules if name.startswith("pegboard.cli")} - shared
 
 
 def plugins(modules: set[str]) -> set[str]:
-    return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")} - {"defaults"}
+    return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")} - {"support"}
 
 
 async def test_serving_over_stdio_loads_only_used_modules() -> None:

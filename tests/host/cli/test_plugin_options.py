@@ -1,0 +1,49 @@
+"""Options that third-party plugins add to commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegboard.cli.command_failures import UsageError
+from pegboard.cli.parsing.parser import parse
+from pegboard.loading.plugin_facts import FACTS_FILE
+from tests.support.distributions import make_distribution
+
+FACTS = """
+[acme.commands.serve]
+options = [
+  { name = "--acme-size", key = "size", metavar = "SIZE", type = "integer", help = "the size of the shelf" },
+  { name = "--acme-fast", key = "speed", value = "fast", help = "hurry" },
+  { name = "--port", key = "port", help = "another port" },
+]
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration file beside an installed plugin, which is not imported."""
+    name = f"acme_{tmp_path.name}"
+    files = {f"{name}/__init__.py": "raise SystemExit('imported')", f"{name}/{FACTS_FILE}": FACTS}
+    make_distribution(tmp_path, "acme", "1", {"pegboard.plugins": {"acme": f"{name}:Acme"}}, files)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path / "hostconfig.toml"
+
+
+def test_options_of_a_named_plugin_set_its_keys(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text("[plugins.acme]\n")
+    command = ["--config", str(config), "serve"]
+    options = vars(parse([*command, "--acme-size", "9", "--acme-fast", "--port", "80"]))
+    assert (options["plugins.acme.size"], options["plugins.acme.speed"]) == (9, "fast")
+    assert (options["plugins.http.port"], "plugins.acme.port" in options) == (80, False)
+    with pytest.raises(SystemExit):
+        parse([*command, "--help"])
+    assert "--acme-size SIZE" in (shown := capsys.readouterr().out)
+    assert "the size of the shelf ([plugins.acme] size)" in shown
+
+
+def test_options_of_a_plugin_that_nobody_names_are_unknown(config: Path) -> None:
+    config.write_text("[plugins.cache]\n")
+    with pytest.raises(UsageError, match="unknown option '--acme-size'"):
+        parse(["--config", str(config), "serve", "--acme-size", "9"])
