@@ -83,7 +83,7 @@ BUDGET: dict[str, tuple[Callable[[], int], int]] = {
     "statements in the host": (lambda: statements(HOST.values()), 30_552),  # facts of all plugins, and their options
     "statements in the host and the plugins": (
         lambda: statements((HOST | PLUGINS).values()),
-        50_601,
+        50_670,
     ),  # pegboard_plugin.toml, and the imports of support
     "files in the host": (lambda: len(HOST), 433),  # options of plugins
     "public names for authors": (public_names, 247),
