@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pegboard.loading.discovery import find_plugins, is_built_in
 from tests.structure.sources import modules
 from tests.structure.test_public_names import unmet
 
@@ -70,6 +72,19 @@ def optional_members() -> int:
     )
 
 
+def naming_plugins() -> list[str]:
+    """Return the strings of the host that name a section of a built-in plugin, or a plugin whose name is no word."""
+    plugins = [origin.name for origin in find_plugins().origins if is_built_in(origin)]
+    any_name, clear_name = "|".join(plugins), "|".join(name for name in plugins if "_" in name)
+    named = re.compile(rf"plugins\.({any_name})\b|enable ({any_name})\b|\b({clear_name})\b")
+    docstrings = {
+        id(node.value) for path in HOST.values() for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)
+    }
+    strings = [node for path in HOST.values() for node in ast.walk(tree(path)) if isinstance(node, ast.Constant)]
+    texts = [node.value for node in strings if id(node) not in docstrings and isinstance(node.value, str)]
+    return [text for text in texts if named.search(text)]
+
+
 def folders() -> dict[str, float]:
     """Return the lines of code of each folder of the host and of the plugins."""
     sizes: dict[str, float] = {}
@@ -88,6 +103,7 @@ BUDGET: dict[str, tuple[Callable[[], int], int]] = {
     "files in the host": (lambda: len(HOST), 433),  # options of plugins
     "public names for authors": (public_names, 247),
     "public names without a hook or an example": (lambda: len(unmet()), 72),
+    "strings of the host that name a plugin": (lambda: len(naming_plugins()), 11),
     "imports in functions of the host": (imports_in_functions, 265),
     "getattr with a default in the host": (optional_members, 115),
     "modules with tricks": (lambda: len(with_tricks()), 5),
