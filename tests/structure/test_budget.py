@@ -13,7 +13,7 @@ import pytest
 
 from pegboard.loading.discovery import find_plugins, is_built_in
 from tests.structure.sources import modules
-from tests.structure.test_public_names import unmet
+from tests.structure.test_met_names import unmet
 
 HOST = {name: path for name, path in modules("host").items() if not name.startswith("pegboard.types.v2")}
 """Without the typed messages, which are generated."""

@@ -1,93 +1,69 @@
-"""The names of `pegboard.plugin` that authors meet: in a hook, in a contract of a hook, or in an example."""
+"""The public packages hold the API and nothing else; each name is imported when it is first used."""
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
-import textwrap
+from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
+from importlib import import_module
+from typing import Any, get_type_hints
 
-import pegboard
-from pegboard import hookspecs, plugin, types
-from tools.install import ROOT
+import pytest
 
-EXAMPLES = [path for path in (ROOT / "docs").rglob("*") if path.suffix in (".md", ".py")]
-GENERATED = ("contracts.md", "hooks.md")
-"""Pages that import every name."""
+from tests.structure.sources import PUBLIC_PACKAGES
+from tools.stubs import stub_of, stub_path
 
-
-def words(node: ast.AST | None) -> Iterator[str]:
-    """Yield the names in an annotation."""
-    for part in ast.walk(node) if node else ():
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Attribute):
-            yield part.attr
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            yield from re.findall(r"\w+", part.value)
+PACKAGES = pytest.mark.parametrize("package", PUBLIC_PACKAGES)
 
 
-def annotated(tree: ast.AST) -> Iterator[str]:
-    """Yield the names in the annotations of public members, and in base classes."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ClassDef):
-            yield from (word for base in node.bases for word in words(base))
-            yield from annotated(node)
-        elif isinstance(node, ast.AnnAssign):
-            yield from words(node.annotation)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and re.match("[^_]|__init__", node.name):
-            given = node.args
-            for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
-                yield from words(argument.annotation if argument else None)
-            yield from words(node.returns)
+def public(package: str) -> dict[str, Any]:
+    module = import_module(package)
+    return {name: getattr(module, name) for name in module.__all__}
 
 
-@cache
-def aliases() -> dict[str, set[str]]:
-    """Return the names in each type alias of the host."""
-    trees = (ast.parse(path.read_text("utf-8")) for path in (ROOT / "host" / "pegboard").rglob("*.py"))
-    return {
-        node.target.id: set(words(node.value))
-        for tree in trees
-        for node in tree.body
-        if isinstance(node, ast.AnnAssign)
-        and isinstance(node.target, ast.Name)
-        and "TypeAlias" in words(node.annotation)
-    }
+@PACKAGES
+def test_type_checkers_see_the_names_that_are_exported(package: str) -> None:
+    assert stub_path(package).read_text("utf-8") == stub_of(package)
 
 
-def used_by(name: str) -> set[str]:
-    """Return the names that a public type uses."""
-    found: Any = next((getattr(one, name) for one in (plugin, types, pegboard) if name in one.__all__), None)
-    if name in aliases() or not (inspect.isclass(found) or inspect.isfunction(found)):
-        return aliases().get(name, set())
-    return set(annotated(ast.parse(textwrap.dedent(inspect.getsource(found)))))
+@PACKAGES
+def test_every_name_can_be_imported_and_is_listed(package: str) -> None:
+    namespace: dict[str, object] = {}
+    exec(f"from {package} import *", namespace)
+    assert public(package).items() <= namespace.items()
+    assert set(public(package)) <= set(dir(import_module(package)))
 
 
-def met() -> set[str]:
-    """Return the names that authors meet."""
-    found: set[str] = set()
-    following = set(annotated(ast.parse(inspect.getsource(hookspecs))))
-    while following:
-        found |= following
-        following = {word for name in following for word in used_by(name)} - found
-    for path in EXAMPLES:
-        if path.name not in GENERATED:
-            for names in re.findall(r"from pegboard\.plugin import (\([^)]*\)|[^\n]*)", path.read_text("utf-8")):
-                found |= set(re.findall(r"\w+", names))
-    return found
+def test_every_name_has_one_meaning() -> None:
+    meanings = {(name, id(value)) for package in PUBLIC_PACKAGES for name, value in public(package).items()}
+    twice = {name for name, count in Counter(name for name, _ in meanings).items() if count > 1}
+    assert twice == {"Client"}  # `pegboard.client.Client` is a client, `pegboard.types.Client` describes a caller's
 
 
-def unmet() -> list[str]:
-    """Return the public names that no hook, contract or example uses."""
-    return sorted(set(plugin.__all__) - met())
+@PACKAGES
+def test_an_unknown_name_is_an_attribute_error(package: str) -> None:
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute"):
+        getattr(import_module(package), "Hots")  # noqa: B009 - mypy knows the names
 
 
-def test_a_hook_a_contract_and_an_example_make_a_name_public() -> None:
-    found = met()
-    assert {"Transport", "TransportContext", "StreamProtocol", "hookimpl", "AsgiScope"} <= found
-    assert "jsonrpc_error" not in found
-    assert set(unmet()) < set(plugin.__all__)
+def is_documented(name: str, value: Any) -> bool:
+    text = (vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__) or f"{name}("
+    return text.strip().split("\n\n")[0].endswith((".", ":")) and not text.startswith((f"{name}(", "An enumeration"))
+
+
+def undocumented_methods(name: str, value: type) -> Iterator[str]:
+    for key, method in vars(value).items():
+        own = inspect.isfunction(method) and not key.startswith("_") and method.__module__.startswith("pegboard")
+        if own and not (method.__doc__ and "return" in method.__annotations__):
+            yield f"{name}.{key}"
+
+
+@PACKAGES
+def test_every_public_name_is_documented_and_typed(package: str) -> None:
+    wrong = []
+    for name, value in public(package).items():
+        if inspect.isclass(value):
+            wrong += [*undocumented_methods(name, value), *([] if is_documented(name, value) else [name])]
+        elif inspect.isfunction(value) and not (is_documented(name, value) and "return" in get_type_hints(value)):
+            wrong.append(name)
+    assert wrong == []
