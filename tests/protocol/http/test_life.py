@@ -45,7 +45,7 @@ async def stopping(probe: Line) -> None:
 async def refusing(served: Served) -> None:
     """Wait until the port accepts no connection. It closes soon after the server is not ready any more."""
     async with asyncio.timeout(WAIT):
-        with suppress(ConnectionRefusedError):
+        with suppress(ConnectionRefusedError, ConnectionResetError):
             while True:
                 (await served.connect()).abort()
 
@@ -103,9 +103,7 @@ async def test_calls_of_the_drain_are_finished_within_the_grace_period(fixture_s
         streaming = await stream(served, call("fixture_wait", token="p"))
         served.signal(signal.SIGTERM)
         await stopping(probe)
-        with suppress(ConnectionRefusedError):
-            while True:
-                (await served.connect()).abort()
+        await refusing(served)
         await release(control)
         assert (await streaming.next())["result"]["content"][0]["text"] == "released"
         assert await served.wait() == 0
