@@ -13,7 +13,7 @@ PYTEST_ARGS ?= -n auto --max-worker-restart 20
 SECURITY_TESTS := tests/secrecy tests/protocol/test_authorization.py \
 	$(addprefix tests/host/,authorization client/oauth config routing secrets) \
 	$(addprefix tests/plugins/,audit auth_token login resource_server scopes secrets static_tokens token_exchange vault worker)
-# aiohttp 3.14.0, the lowest version, lacks the private attributes that http.aiohttp_internals uses
+# http.aiohttp_internals uses private attributes of aiohttp
 HTTP_TESTS := tests/plugins/http $(addprefix tests/protocol/http/test_,$(addsuffix .py,edge life limits streams))
 BIN := .venv/bin
 

@@ -44,7 +44,6 @@ Drop = Callable[["HttpConnection"], None]
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
-_INVALID = _LAST % b"400 Bad Request"
 _TOO_LARGE = _LAST % b"431 Request Header Fields Too Large"
 
 _TEXTS = {
@@ -139,10 +138,6 @@ class HttpConnection(StagedConnection):
         """Handle the requests. Limit the time in which the peer reads the last response."""
         try:
             await super().start()
-        except ValueError:  # aiohttp 3.14.0 finds the invalid port of a URL when it makes the request
-            if self.transport is not None:
-                self.transport.write(_INVALID)
-            self.force_close()
         finally:
             self._limit_sending()
             self.transport = None  # aiohttp keeps the transport of a connection with TLS, which closes in stages
