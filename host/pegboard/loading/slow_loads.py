@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from _thread import allocate_lock, start_new_thread
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock, Thread
 from time import monotonic
 from typing import Self
 
@@ -22,12 +22,12 @@ class SlowLoadMonitor:
     """
 
     def __init__(self) -> None:
-        self._over = allocate_lock()
+        self._over = Lock()
         self._loading: tuple[str, float] | None = None
 
     def __enter__(self) -> Self:
         self._over.acquire()
-        start_new_thread(self._log_when_slow, ())
+        Thread(target=self._log_when_slow, name="pegboard-slow-loads", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:

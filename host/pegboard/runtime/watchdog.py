@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable, Iterator
 from contextvars import Context
+from threading import Lock, Thread, get_ident
 from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
@@ -90,8 +90,8 @@ class Watchdog:
         self._is_busy = is_busy
         self._call = call
         self._beat: asyncio.TimerHandle | None = None
-        self._lock = allocate_lock()
-        self._alarm = allocate_lock()  # always held, so that acquiring it with a timeout sleeps
+        self._lock = Lock()
+        self._alarm = Lock()  # always held, so that acquiring it with a timeout sleeps
         self._alarm.acquire()
         self._listening = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -116,7 +116,8 @@ class Watchdog:
             self._beat = loop.call_later(self._interval, self._go_on, context=Context())
             if not self._listening:
                 self._listening = True
-                start_new_thread(self._listen, ())
+                listener = Thread(target=self._listen, name="pegboard-watchdog", daemon=True)
+                listener.start()
 
     def _go_on(self) -> None:
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable
+import threading
 from logging.handlers import QueueHandler
 from queue import SimpleQueue
 
@@ -12,6 +12,7 @@ import pytest
 
 from pegboard.loading import slow_loads
 from pegboard.loading.slow_loads import SlowLoadMonitor
+from tests.host.hosting import WAIT
 
 
 def test_a_plugin_that_is_still_loading_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,15 +28,13 @@ def test_a_plugin_that_is_still_loading_is_logged(monkeypatch: pytest.MonkeyPatc
     assert told == "plugin 'slow' from acme 1 is still loading after 0.001 s"
 
 
-def test_a_plugin_that_loads_in_time_is_not_logged(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    started: list[Callable[[], None]] = []
-    monkeypatch.setattr(slow_loads, "start_new_thread", lambda run, given: started.append(lambda: run(*given)))
+def test_a_plugin_that_loads_in_time_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    others = set(threading.enumerate())
     with SlowLoadMonitor() as monitor:
+        (thread,) = set(threading.enumerate()) - others  # one for all plugins; it has begun, as in the watchdog
         for name in ("first", "second"):
             with contextlib.suppress(RuntimeError), monitor.over(name):
                 raise RuntimeError
-    (run,) = started  # one thread for all
-    run()  # it gets its lock only now
+    thread.join(WAIT)
+    assert not thread.is_alive()
     assert caplog.records == []
