@@ -59,7 +59,9 @@ class ChildProcess:
         self._stdin, self._stdout = process.stdin, process.stdout
         self._take_line = command.stderr or _logger_of(command.label)
         self._last_words = ""
-        self._draining = asyncio.get_running_loop().create_task(_drain(process.stderr, self._take_stderr))
+        loop = asyncio.get_running_loop()
+        self._exiting = loop.create_task(process.wait())
+        self._draining = loop.create_task(_drain(process.stderr, self._take_stderr))
 
     def send(self, message: bytes) -> None:
         """Queue one line."""
@@ -113,7 +115,7 @@ class ChildProcess:
         await self._exits()
         closing = asyncio.get_running_loop().create_task(self._input_closes())
         await asyncio.wait((discarding, self._draining, closing), timeout=MAX_EXIT_SECONDS)
-        for task in (discarding, self._draining, closing):
+        for task in (discarding, self._draining, closing, self._exiting):
             task.cancel()
 
     async def _input_closes(self) -> None:
@@ -123,12 +125,9 @@ class ChildProcess:
 
     async def _exits(self) -> bool:
         """Wait for the exit of the process. Return False if it takes too long."""
-        try:
-            # In a task that was cancelled before, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
-            await asyncio.wait_for(self._process.wait(), MAX_EXIT_SECONDS)
-        except TimeoutError:
-            return False
-        return True
+        # before Python 3.12, `asyncio.wait_for` loses a cancellation that arrives together with the exit
+        await asyncio.wait((self._exiting,), timeout=MAX_EXIT_SECONDS)
+        return self._exiting.done()
 
 
 async def start_process(command: Program, message_bytes: int) -> ChildProcess:

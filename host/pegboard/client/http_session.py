@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -116,21 +116,24 @@ class SessionHttp:
         """End the session."""
         if self._standalone is not None:
             self._standalone.cancel()
-        with suppress(TimeoutError, MCPError):
-            # In a task that was cancelled before, `asyncio.timeout` raises no TimeoutError before Python 3.11.3.
-            await asyncio.wait_for(self._say_goodbye(), MAX_GOODBYE_SECONDS)
-        for task in self._tasks:
-            task.cancel()
+        goodbye = self._begin(self._say_goodbye(tuple(self._tasks)))
+        try:
+            # before Python 3.12, `asyncio.wait_for` loses a cancellation that arrives together with the result
+            await asyncio.wait((goodbye,), timeout=MAX_GOODBYE_SECONDS)
+        finally:
+            for task in self._tasks:
+                task.cancel()
         if not self.closed.done():
             self.closed.set_result("the client has closed the connection")
 
-    async def _say_goodbye(self) -> None:
+    async def _say_goodbye(self, deliveries: Collection[asyncio.Task[Any]]) -> None:
         """Wait until all messages are delivered, and end the session at the server."""
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        if deliveries:
+            await asyncio.wait(deliveries)
         if self.id:
-            async with self._endpoint.open("DELETE", self._headers()):
-                pass
+            with suppress(MCPError):
+                async with self._endpoint.open("DELETE", self._headers()):
+                    pass
 
     def _reading(self) -> StreamReading:
         return StreamReading(self._incoming, self._endpoint.message_bytes, self._respond)

@@ -11,6 +11,7 @@ import pytest
 
 from pegboard.client import Client, ClientLimits, Endpoint, LoginRequiredError, http_session, listening
 from pegboard.client.aiohttp_exchange import AiohttpExchange
+from pegboard.client.http_session import SessionHttp
 from pegboard.plugin import ProtocolError, TransportError
 from tests.host.client.scripted import (
     ACCEPTED,
@@ -137,6 +138,17 @@ async def test_an_expired_session_is_renewed_once_and_the_requests_are_repeated(
     assert opened == ["s1", "s2"]
     assert sum(one.method == "tools/call" and one.headers["mcp-session-id"] == "s2" for one in got) == 5
     assert told == ["notifications/tools/list_changed"]
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_a_cancellation_is_not_lost_when_a_session_ends(turns: int) -> None:
+    unused: Any = None
+    closing = asyncio.ensure_future(SessionHttp(unused, unused, unused, unused).close())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    if closing.cancel():
+        with pytest.raises(asyncio.CancelledError):
+            await closing
 
 
 async def test_a_failed_renewal_is_tried_again_with_the_next_request() -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from pegboard.client import Client, ClientLimits, Program, ServerTimeoutError
 from pegboard.client import era_probe as probing
+from pegboard.client.child_process import start_process
 from pegboard.plugin import ProtocolError, TransportError
 from tests.host.client.pairs import MemoryEnd
 from tests.host.client.scripted import DISCOVERED, INITIALIZED, REVISION, scripted_stream
@@ -244,6 +245,21 @@ async def test_a_program_that_ends_is_reported_with_its_code_and_last_words() ->
         with pytest.raises(TransportError, match=r"ended with code 7: KeyError: \\x1b\[1m$"):
             await client.call("x")
         await client.wait_closed()
+
+
+@pytest.mark.parametrize("turns", range(10))
+async def test_a_cancellation_is_not_lost_when_the_program_ends(turns: int) -> None:
+    process = await start_process(Program("false"), 2000)
+    reading = asyncio.ensure_future(anext(process.messages()))
+    await until(lambda: process._process.returncode is not None)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    error = asyncio.CancelledError if reading.cancel() else TransportError
+    try:
+        with pytest.raises(error):
+            await reading
+    finally:
+        await process.close()
 
 
 async def test_a_broken_input_is_no_log_record(caplog: pytest.LogCaptureFixture) -> None:
