@@ -59,9 +59,8 @@ class ChildProcess:
         self._stdin, self._stdout = process.stdin, process.stdout
         self._take_line = command.stderr or _logger_of(command.label)
         self._last_words = ""
-        loop = asyncio.get_running_loop()
-        self._exiting = loop.create_task(process.wait())
-        self._draining = loop.create_task(_drain(process.stderr, self._take_stderr))
+        self._exiting = asyncio.create_task(process.wait())
+        self._draining = asyncio.create_task(_drain(process.stderr, self._take_stderr))
 
     def send(self, message: bytes) -> None:
         """Queue one line."""
@@ -88,13 +87,11 @@ class ChildProcess:
                 raise TransportError(f"{self._label} sent a message of more than {self._message_bytes} bytes") from None
             if line := line.strip():
                 yield line
-        await self._exits()
-        code = self._process.returncode
-        if code is None:
+        if not await self._exits():
             raise TransportError(f"{self._label} closed its output")
         await asyncio.wait((self._draining,), timeout=MAX_LAST_WORDS_SECONDS)  # a child may keep standard error open
         said = f": {self._last_words}" if self._last_words else ""
-        raise TransportError(f"{self._label} ended with code {code}{said}")
+        raise TransportError(f"{self._label} ended with code {self._exiting.result()}{said}")
 
     def _take_stderr(self, line: str) -> None:
         if line.strip():

@@ -116,8 +116,7 @@ class Watchdog:
             self._beat = loop.call_later(self._interval, self._go_on, context=Context())
             if not self._listening:
                 self._listening = True
-                listener = Thread(target=self._listen, name="pegboard-watchdog", daemon=True)
-                listener.start()
+                Thread(target=self._listen, name="pegboard-watchdog", daemon=True).start()
 
     def _go_on(self) -> None:
         with self._lock:
