@@ -6,15 +6,12 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pegboard import Host
-from pegboard.cli.parsing.cli_command import all_declared
-from pegboard.cli.parsing.parser import build_parser, of_plugin, server_options
-from pegboard.cli.parsing.plugin_options import added_options
+from pegboard.cli.parsing.declared_commands import DeclaredCommand, added_options, host_commands
+from pegboard.cli.parsing.parser import build_parser
 from pegboard.config.files import CONFIG_VARIABLE
 from pegboard.config.state import STATE_VARIABLE
-from pegboard.hookspecs import register_commands
 from pegboard.loading.discovery import defaults
-from pegboard.loading.plugins import contributions_of
+from pegboard.loading.plugin_facts import own_facts
 from tools.screenshots import COMMANDS
 
 _NOTE = "<!-- Written by `python -m tools.reference` from the code. -->\n"
@@ -42,25 +39,35 @@ is the same command.
 
 def command_line_page() -> str:
     """Return the page of all commands, with those of built-in plugins."""
-    host = Host({"host": {"autoload": False}, "plugins": {"upstreams": {}, "worker": {"secret": "-" * 32}}})
-    host.load()
-    contributed = [of_plugin(one) for _, one in contributions_of(host.report.plugins, register_commands)]
-    parser = build_parser([*all_declared(), *contributed], added_options())
-    shared = [action for action in _group(parser, "options, before") if action.option_strings]
-    server = [action for action in server_options()._actions if action.option_strings]
+    of_plugins = [
+        DeclaredCommand(name, command, plugin)
+        for plugin, facts in own_facts().items()
+        for name, command in facts.commands.items()
+        if command.is_own and name not in host_commands()
+    ]
+    parsers = [
+        (command.name, build_parser([command], added_options(command.name)))
+        for command in (*host_commands().values(), *of_plugins)
+    ]
+    shared = [action for action in _group(parsers[0][1], "options, before") if action.option_strings]
+    server = _group(_leaf(dict(parsers)["list"]), _SERVER_TITLE)
     parts = [_COMMAND_LINE, "## Options of all commands\n", "They are valid before and after the command.\n"]
     parts += [*_table(shared), "\n## Options for another MCP server\n"]
     parts += ["`list`, `show` and `call` accept them after the command.\n", *_table(server)]
     described: dict[str, str] = {}
-    for leaf in _leaves(parser):
+    for leaf in (leaf for _, parser in parsers for leaf in _leaves(parser)):
         elsewhere = _group(leaf, _SERVER_TITLE)
         common = {action.dest for action in (*shared, *(server if elsewhere else ()))} | {"help"}
         table = "\n".join(_table([action for action in leaf._actions if action.dest not in common]))
         same = described.setdefault(table, leaf.prog)
         if same != leaf.prog and table.count("\n") > _FEW_ROWS:
             table = f"The arguments are those of `{same}`."
-        parts += [*_section(leaf, {one.name for one in contributed}), *([table] if table else [])]
+        parts += [*_section(leaf, {command.name for command in of_plugins}), *([table] if table else [])]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _leaf(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    return next(_leaves(parser))
 
 
 def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:

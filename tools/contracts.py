@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import NamedTuple
 
+from pegboard.loading.plugin_facts import FACTS_FILE
 from pegboard.types import ANONYMOUS, EMPTY
 
 EXAMPLES = Path(__file__).parent.parent / "docs" / "examples" / "plugins"
@@ -51,7 +52,7 @@ KINDS = (
         "Session store", "register_stores", "Store SessionStore SessionRecord", "SessionStoreContract", "session_store"
     ),
     Kind("Event store", "register_stores", "EventStore", "EventStoreContract", "event_store"),
-    Kind("Command", "register_commands", "Command", "CommandContract", "command"),
+    Kind("Command", "", "CommandContext Finding", "CommandContract", "command"),
     Kind("Middleware", "register_middleware", "Middleware Gate", "MiddlewareContract", "middleware"),
     Kind("Observer", "register_telemetry", "Observer Gauge SessionInfo SessionRecorder", "", "observer"),
     Kind(
@@ -102,11 +103,16 @@ def contracts_page() -> str:
         parts.append(f"## {kind.title}\n")
         if kind.hook:
             parts.append(f"Hook: [`{kind.hook}`](hooks.md#{kind.hook}).{tests}\n")
+        elif kind.contract:
+            parts.append(f"Declared in [`pegboard_plugin.toml`](plugin-facts.md).{tests}\n")
         for name in kind.names.split():
             parts += rendered(name)
         text = (EXAMPLES / f"{kind.example}.py").read_text("utf-8")
         link = f"[examples/plugins/{kind.example}.py](examples/plugins/{kind.example}.py)"
         parts += [f"Example: {link}\n", f"```python\n{text}```\n"]
+        if kind.contract == "CommandContract":
+            declared = (EXAMPLES / FACTS_FILE).read_text("utf-8")
+            parts.append(f"```toml {FACTS_FILE}\n{declared}```\n")
     return "\n".join(parts)
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, PlainSerializer
 
+from pegboard.loading.plugin_facts import FACTS_FILE
 from tools.command_line import command_line_page, environment_page
 from tools.contracts import contracts_page
 from tools.output_schemas import output_schemas
@@ -310,6 +311,7 @@ def templates() -> dict[str, str]:
             tests = DOCS / "examples" / "tests" / f"{kind.example}_test.py"
             found[f"{kind.example}.txt"] = (folder / f"{kind.example}.py").read_text("utf-8")
             found[f"{kind.example}_test.txt"] = tests.read_text("utf-8")
+    found["command_facts.txt"] = (DOCS / "examples" / "plugins" / FACTS_FILE).read_text("utf-8")
     return found
 
 

@@ -18,7 +18,6 @@ import pluggy
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
     from pegboard.plugin.base import Lifespan, PluginContext
-    from pegboard.plugin.commands import Command
     from pegboard.plugin.definition_checks import DefinitionCheck
     from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
     from pegboard.plugin.error_adapters import ErrorAdapter
@@ -171,16 +170,6 @@ def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
     first that knows the caller admits the request. Otherwise the most specific refusal is the response. A route whose
     policy has no authenticator is not served, except for the policies "public" and "mcp". An authenticator that raises
     admits no caller.
-    """
-    raise NotImplementedError
-
-
-@hookspec
-def register_commands(context: PluginContext) -> Iterable[Command]:
-    """Return commands of `pegboard`, such as `pegboard token`.
-
-    The host loads them for `pegboard --help`, and for a command that pegboard itself does not have. They cannot replace
-    a command of pegboard. If two have one name, neither can be run.
     """
     raise NotImplementedError
 

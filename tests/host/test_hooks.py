@@ -27,7 +27,6 @@ from pegboard import (
 from pegboard.plugin import (
     Authenticator,
     CheckedDefinition,
-    Command,
     Connection,
     DefinitionCheck,
     ErrorAdapter,
@@ -512,21 +511,19 @@ async def test_hooks_register_toolkits_and_register_toolkit_loaders() -> None:
     ]
 
 
-# --- commands and methods
+# --- methods
 
 
-async def test_hooks_of_commands_and_methods() -> None:
+async def test_hooks_of_methods() -> None:
     async def get(call: Call) -> Outcome:
         if call.params.get("jobId") != "1":
             raise ProtocolError(-32602, "There is no such job.")
         return MethodResult({"status": "working"})
 
-    command = Command("greet", "greet a person", lambda options: f"hello {options}")
     added = [Extension("com.acme/jobs", {"cancel": False}), Method("jobs/get", get, "com.acme/jobs")]
-    async with make_host(plugins={"p": contributing(register_methods=added, register_commands=[command])}) as host:
+    async with make_host(plugins={"p": contributing(register_methods=added)}) as host:
         assert await host.dispatch(Call("jobs/get", {"jobId": "1"})) == MethodResult({"status": "working"})
         wrong = await host.dispatch(Call("jobs/get", {"jobId": "2"}))
         assert isinstance(wrong, Failure)
         assert wrong.error.message == "There is no such job."
         assert host.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}
-        assert [one.contributions["register_commands"] for one in host.report.plugins] == [[command]]

@@ -53,7 +53,8 @@ def make_sample_site(site: Path, name: str) -> Path:
     """Write a distribution of `tests/samples` into a folder."""
     folder = Path(__file__).parent.parent / "samples" / name
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
-    files = {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.py")}
+    paths = [*folder.rglob("*.py"), *folder.glob("*/pegboard_plugin.toml")]
+    files = {str(path.relative_to(folder)): path.read_text("utf-8") for path in paths}
     make_distribution(site, project["name"], project["version"], project["entry-points"], files)
     return site
 

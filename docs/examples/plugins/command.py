@@ -1,37 +1,31 @@
-"""A command: `pegboard greet NAME` prints a greeting."""
+"""A command: `pegboard greet NAME` prints a greeting. `pegboard_plugin.toml` beside this module declares it."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Iterable
-
-from pegboard import ToolError
-from pegboard.plugin import Command, Plugin, hookimpl
+from pegboard import PluginConfig, ToolError
+from pegboard.plugin import CommandContext, Plugin
 
 
-def greeting(options: Namespace) -> str:
-    """Return the text to print."""
-    if not options.name.strip():
-        raise ToolError("the name is empty: write a name, such as `pegboard greet Ada`")
-    return f"Hello, {options.name}{'!' if options.loud else '.'}"
+class GreetConfig(PluginConfig):
+    """`[plugins.greet]`.
 
+    Attributes:
+        greeting: the word before the name.
+    """
 
-COMMAND = Command(
-    name="greet",
-    summary="print a greeting",
-    run=greeting,
-    arguments=[
-        ("name", {"help": "the name of a person"}),
-        ("--loud", {"action": "store_true", "help": "add an exclamation mark"}),
-    ],
-    examples=["pegboard greet Ada", "pegboard greet Ada --loud"],
-)
+    greeting: str = "Hello"
 
 
 class GreetPlugin(Plugin):
     """Enabled by `[plugins.greet]`."""
 
-    @hookimpl
-    def register_commands(self) -> Iterable[Command]:
-        """Return the command."""
-        return [COMMAND]
+    Config = GreetConfig
+
+
+def run(command: CommandContext) -> int:
+    """Print the greeting."""
+    name = command.options.name
+    if not name.strip():
+        raise ToolError("the name is empty: write a name, such as `pegboard greet Ada`")
+    command.print(f"{command.settings.greeting}, {name}{'!' if command.options.loud else '.'}")
+    return 0

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from docs.examples.plugins.command import COMMAND, GreetPlugin
-from pegboard.plugin import Command
+from docs.examples.plugins.command import GreetConfig, GreetPlugin
 from pegboard.testing import CommandContract, connect
 
 
 class TestCommand(CommandContract):
-    def make(self) -> Command:
-        return COMMAND
+    module = GreetPlugin.__module__
+    name = "greet"
+    settings = GreetConfig()
 
     def lines(self) -> Sequence[str]:
         return ["Ada", "Ada --loud"]

@@ -5,18 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from pegboard.module_path import leave_out_working_directory
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from pegboard.errors import MCPError
-    from pegboard.plugin.commands import Command
 
 OK: Final = 0
 FAILED: Final = 1
@@ -95,21 +91,16 @@ def _run_command(argv: Sequence[str] | None) -> int:
     from pegboard.cli.parsing.parser import parse
 
     try:
-        options = parse(argv, _commands_of_plugins)
+        options = parse(argv)
     except SystemExit as leaving:  # argparse has printed the error or the help
         return int(leaving.code or OK)
-    if not isinstance(options.run, str):
-        from pegboard.cli.commands.plugin_commands import run_plugin_command
+    if options.command is None:
+        from pegboard.cli.commands.status import run_status
 
-        return run_plugin_command(options.run, options)
-    module, _, function = (options.run or "commands.status:run_status").partition(":")
-    return int(getattr(import_module(f"{__name__}.{module}"), function)(options))
+        return run_status(options)
+    from pegboard.cli.command_runs import run_command
 
-
-def _commands_of_plugins(options: Namespace, name: str) -> Iterable[Command]:
-    from pegboard.cli.commands.plugin_commands import plugin_commands
-
-    return plugin_commands(options, name)
+    return run_command(options)
 
 
 def _give_up_output() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,71 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import FAILED, OK
+from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
 from pegboard.cli.output import diverted, say
 from pegboard.cli.output.log_setup import set_up_logging
-from pegboard.config import ConfigProblem, HostConfig
+from pegboard.config import HostConfig
 from pegboard.host import Host
-from pegboard.loading.discovery import Selection, defaults, other_variables
+from pegboard.loading.discovery import Selection, defaults
 
 if TYPE_CHECKING:
     from pegboard.authoring.toolkit_base import ToolkitBase
     from pegboard.config.trust import OnUntrusted, Untrusted
+    from pegboard.plugin.origin import PluginKind
 
 NO_TRANSPORT = "[host] transports is empty: list a transport, or run `pegboard stdio`"
 _FOLDERS = "plugins.local_files.paths"
 _PACKAGES = "plugins.tool_packages.names"
-
-
-def load_config(
-    options: Namespace,
-    transports: Sequence[str] | None = None,
-    *,
-    collect: bool = False,
-    lowest: Mapping[str, Any] | None = None,
-    on_untrusted: OnUntrusted | None = None,
-) -> HostConfig:
-    """Load the configuration for the options of the command line.
-
-    Args:
-        options: the command line.
-        transports: replace `[host] transports`.
-        collect: True to store problems in `problems` and to ignore the invalid settings.
-        lowest: the settings of lowest precedence; the defaults of the built-in plugins if None.
-        on_untrusted: decides about a `./hostconfig.toml` that is not trusted; by default a terminal is asked.
-
-    Raises:
-        ConfigError: the configuration is invalid, unless `collect` is set, or `./hostconfig.toml` is not trusted.
-    """
-    given = {key: value for key, value in vars(options).items() if "." in key and value is not None}
-    if transports is not None:
-        given["host.transports"] = list(transports)
-    lowest = defaults() if lowest is None else lowest
-    return HostConfig.load(
-        options.config,
-        environ=os.environ,
-        defaults=lowest,
-        overrides=_tree(given),
-        collect=collect,
-        on_untrusted=on_untrusted or partial(_ask, options),
-    )
-
-
-def _tree(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return values by dotted key as nested tables."""
-    tree: dict[str, Any] = {}
-    for key, value in values.items():
-        *tables, name = key.split(".")
-        table = tree
-        for part in tables:
-            table = table.setdefault(part, {})
-        table[name] = value
-    return tree
-
-
-def _ask(options: Namespace, untrusted: Untrusted) -> bool:
-    from pegboard.cli.commands.trust_commands import ask
-
-    return ask(untrusted, options)
 
 
 def _remember_skipped(options: Namespace, decide: OnUntrusted, untrusted: Untrusted) -> bool:
@@ -100,6 +49,7 @@ def host_from_options(
     collect: bool = False,
     serving: bool = False,
     on_untrusted: OnUntrusted | None = None,
+    without: Iterable[tuple[PluginKind, str]] = (),
     watch: Callable[[list[str]], AbstractContextManager[object]] = nullcontext,
 ) -> Host:
     """Return a host that is not started, and set up logging. With `serving`, the log follows `[plugins.logging]`."""
@@ -111,7 +61,7 @@ def host_from_options(
     toolkits = _toolkits([path for path in paths if not path.is_dir()])
     options.lowest = lowest = defaults_for(toolkits)
     options.is_file_skipped = False
-    on_untrusted = partial(_remember_skipped, options, on_untrusted or partial(_ask, options))
+    on_untrusted = partial(_remember_skipped, options, on_untrusted or partial(ask_for_trust, options))
     config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
     config = _with_trusted_folder(config, paths)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
@@ -120,7 +70,7 @@ def host_from_options(
 
         logging.getLogger("pegboard").addFilter(NewReports())
     log_warnings(config, serving=serving)
-    without = tuple(getattr(options, "without", ()))
+    without = (*without, *(("toolkit", name) for name in getattr(options, "without", None) or ()))
     selection = Selection(tuple(options.only), options.safe, options.strict, without=without, watch=watch)
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()
@@ -155,20 +105,6 @@ def _with_trusted_folder(config: HostConfig, paths: Sequence[Path]) -> HostConfi
         return config
     first = paths[0].resolve()
     return replace(config, trusted_directory=first if first.is_dir() else first.parent)
-
-
-def log_warnings(config: HostConfig, *, serving: bool) -> None:
-    """Log the warnings of a configuration. Servers also warn of variables that have no effect."""
-    for warning in (*config.warnings, *(ignored_settings(config, os.environ) if serving else ())):
-        logging.getLogger("pegboard").warning("%s", warning)
-
-
-def ignored_settings(config: HostConfig, environ: Mapping[str, str]) -> Iterable[ConfigProblem]:
-    """Return warnings about variables that resemble settings but have no effect."""
-    from pegboard.config.ignored_variables import ignored_variables
-
-    named = {*config.plugins, *config.host.plugins}
-    return ignored_variables(environ, other_variables(config), named)
 
 
 def _toolkits(files: Sequence[Path]) -> Mapping[str, ToolkitBase]:

@@ -15,7 +15,8 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, Source
 from pegboard.errors import ConfigError
 from pegboard.loading.entry_points import read_entry_points
-from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, PluginFacts, facts_of, lowest_layer, own_facts
+from pegboard.loading.fact_models import PluginFacts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, lowest_layer, own_facts
 from pegboard.loading.plugins import SECTION_OF_KIND, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
@@ -154,7 +155,7 @@ def provided(kind: Literal["commands", "transports"]) -> Mapping[str, str]:
     if kind == "transports":
         return {name: plugin for plugin, facts in own_facts().items() for name in facts.transports}
     commands = ((name, plugin, of) for plugin, facts in own_facts().items() for name, of in facts.commands.items())
-    return {name: plugin for name, plugin, of in commands if not of.options}
+    return {name: plugin for name, plugin, of in commands if of.is_own}
 
 
 def config_of(given: HostConfig | Mapping[str, Any] | None, mount: Mapping[str, Any]) -> HostConfig:

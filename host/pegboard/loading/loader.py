@@ -36,6 +36,7 @@ from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.loaded_objects import check_target, own_description, own_version_of
 from pegboard.loading.plugin_facts import fact_problems, variables_of
 from pegboard.loading.plugins import (
+    OF_SETTINGS,
     SECTION_OF_KIND,
     LoadedPlugin,
     LoadProblem,
@@ -45,12 +46,14 @@ from pegboard.loading.plugins import (
     config_problems,
     contributions_of,
     key_of,
+    refuse_fatal,
     with_loaded,
 )
 from pegboard.loading.slow_loads import SlowLoadMonitor
 from pegboard.names import Patterns, with_nearest
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
+from pegboard.secrets.redaction import Redactor
 from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
@@ -352,16 +355,39 @@ class _Attempt:
             if found := settings_problems(self.config, self.origin.name, target.settings_schema):
                 raise _SettingsError(found)
             return None
-        model = getattr(target, "Config", None)
-        if model is not None and not (isinstance(model, type) and issubclass(model, BaseModel)):
-            raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
-        if model is not None and model.model_config.get("extra") != "forbid":
-            raise PluginError("its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig")
-        kind, variables = SECTION_OF_KIND[self.origin.kind], variables_of(self.origin)
-        result = validate_section(self.config, kind, self.origin.name, model, variables)
-        if isinstance(result, list):
-            raise _SettingsError(result)
-        return result
+        return _settings(self.config, self.origin, target)
+
+
+def _settings(config: HostConfig, origin: Origin, target: Any) -> Any:
+    model = getattr(target, "Config", None)
+    if model is not None and not (isinstance(model, type) and issubclass(model, BaseModel)):
+        raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
+    if model is not None and model.model_config.get("extra") != "forbid":
+        raise PluginError("its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig")
+    result = validate_section(config, SECTION_OF_KIND[origin.kind], origin.name, model, variables_of(origin))
+    if isinstance(result, list):
+        raise _SettingsError(result)
+    return result
+
+
+def settings_of(origin: Origin, config: HostConfig) -> Any:
+    """Import a plugin, and return its validated settings without calling its hooks.
+
+    Raises:
+        ConfigError: the settings are invalid.
+        PluginError: the plugin cannot be imported.
+    """
+    try:
+        target = origin.load()
+        check_target(target)
+        return _settings(config, origin, target)
+    except _SettingsError as error:
+        problems = [LoadProblem(OF_SETTINGS, str(each), origin, True, cause=each) for each in error.problems]
+        refuse_fatal(problems, Redactor())
+        raise
+    except Exception as error:  # noqa: BLE001 - a failure of the plugin
+        message = failure_text(error) + failure_location(error, origin.module)
+        raise PluginError(str(LoadProblem("import", message, origin))) from None
 
 
 def load_late(plugin: LoadedPlugin, config: HostConfig, context: Contexts) -> LoadedPlugin:

@@ -9,6 +9,10 @@ The file has a table for each entry point whose module is in its folder:
     [acme.environment]
     ACME_URL = "url"
     ACME_KEY = { secret = "key" }
+
+    [acme.commands.fax]
+    summary = "send a fax"
+    run = "acme.fax_command:send"
 """
 
 from __future__ import annotations
@@ -17,15 +21,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import importlib_metadata
 import tomli
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from pegboard.config.environment import HOST_VARIABLES, EnvironmentNames
 from pegboard.config.sections import DeclaredVariable
 from pegboard.config.validation import load_pydantic_plugins
+from pegboard.errors import ConfigError
+from pegboard.loading.fact_models import PluginFacts
 from pegboard.loading.plugins import LoadProblem
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
@@ -33,106 +39,6 @@ from pegboard.records import NamedTuple
 FACTS_FILE = "pegboard_plugin.toml"
 OWN_DISTRIBUTIONS = ("pegboard",)
 """The distributions whose plugins may run by default, and may be enabled by a variable."""
-
-_KEYS = {"value": "values", "literal": "literals", "secret": "secrets"}
-"""The attributes of a variable that sets a key, each with its kind (`EnvironmentNames`)."""
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Variable(_Model):
-    """An environment variable of an existing system. Exactly one attribute is set, and perhaps `reserved`.
-
-    Attributes:
-        value: the key that the variable sets.
-        literal: the key that the variable sets to a TOML value, such as `true`.
-        secret: the key that refers to the variable. Its value is never shown, and tools cannot require it.
-        renamed: the setting that takes the place of a variable without effect.
-        unused: the reason why a variable has no effect.
-        read: True if only the plugin reads the variable.
-        reserved: True if tools cannot require the variable as a secret.
-    """
-
-    value: str | None = None
-    literal: str | None = None
-    secret: str | None = None
-    renamed: str | None = None
-    unused: str | None = None
-    read: bool = False
-    reserved: bool = False
-
-
-class CommandOption(_Model):
-    """An option that a plugin adds to a command. It sets a key of the plugin's section.
-
-    Attributes:
-        name: the option, such as `--port`.
-        key: the key that it sets.
-        help: its meaning, without the key.
-        metavar: the word for its value in the help.
-        type: the form of its value. "names" are separated by commas.
-        value: the value that an option without an argument sets.
-    """
-
-    name: Annotated[str, Field(pattern=r"^--[a-z][a-z0-9-]*$")]
-    key: str
-    help: str
-    metavar: str | None = None
-    type: Literal["text", "integer", "names"] = "text"
-    value: bool | str | None = None
-
-
-class CommandFacts(_Model):
-    """The facts of a command.
-
-    Attributes:
-        options: the options that the plugin adds to the command.
-    """
-
-    options: tuple[CommandOption, ...] = ()
-
-
-class PluginFacts(_Model):
-    """The facts of one plugin.
-
-    Attributes:
-        default: True if the plugin runs by default, or the list of `[host]` that contains it by default. Only of our
-            distributions.
-        mounts: True for the plugin that serves `Host(mount=...)`. Only of our distributions.
-        environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
-        policies: the route policies of the plugin's authenticators. They stay closed if the plugin is configured but
-            disabled by accident.
-        commands: the commands of the plugin, and commands of the host to which it adds options, by name.
-        transports: the names of the plugin's transports.
-    """
-
-    default: bool | Literal["transports", "secret_stores"] = False
-    mounts: bool = False
-    environment: Mapping[str, str | Variable] = {}
-    policies: tuple[str, ...] = ()
-    commands: Mapping[str, CommandFacts] = {}
-    transports: tuple[str, ...] = ()
-
-    def variables(self, name: str) -> Iterator[tuple[str, str, str]]:
-        """Yield each variable with its kind and its text, in the form of the table `environment` of the defaults.
-
-        Args:
-            name: the plugin.
-        """
-        for variable, given in self.environment.items():
-            one = Variable(value=given) if isinstance(given, str) else given
-            for attribute, kind in _KEYS.items():
-                if key := getattr(one, attribute):
-                    yield variable, kind, f"plugins.{name}.{key}"
-            for kind in ("renamed", "unused"):
-                if text := getattr(one, kind):
-                    yield variable, kind, text
-            if one.read:
-                yield variable, "of_plugins", name
-            if one.reserved:
-                yield variable, "reserved", name
 
 
 def facts_of(origin: Origin) -> PluginFacts | None:
@@ -152,6 +58,18 @@ def _own() -> _Found:
     entries = [entry for name in OWN_DISTRIBUTIONS for entry in _entry_points(name)]
     found, names = _read(entry.module for entry in entries), {entry.name for entry in entries}
     return _Found({name: facts for name, facts in found.facts.items() if name in names}, found.problem)
+
+
+def facts_beside(module: str) -> Mapping[str, PluginFacts]:
+    """Return the facts in the file beside a module, by plugin. The module is not imported.
+
+    Raises:
+        ConfigError: the file is invalid.
+    """
+    found = _read([module])
+    if found.problem:
+        raise ConfigError([found.problem])
+    return found.facts
 
 
 def variables_of(origin: Origin) -> Sequence[DeclaredVariable]:

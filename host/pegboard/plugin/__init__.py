@@ -12,7 +12,7 @@ _HOMES = {
     "lockfile.lock_files": "LOCK_FILE_NAME read_lock",
     "lockfile.verification": "unlocked_reason",
     "plugin.definitions": "PromptDefinition ResourceDefinition ToolDefinition",
-    "plugin.commands": "Command CommandOutput",
+    "plugin.commands": "CommandContext Finding",
     "plugin.secrets": "SecretStore WritableSecretStore",
     "plugin.error_adapters": "ErrorAdapter",
     "plugin.token_sources": "TokenSource",

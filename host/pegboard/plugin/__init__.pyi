@@ -113,8 +113,8 @@ from pegboard.plugin.base import (
     PluginContext,
 )
 from pegboard.plugin.commands import (
-    Command,
-    CommandOutput,
+    CommandContext,
+    Finding,
 )
 from pegboard.plugin.definition_checks import (
     CatalogueItem,
@@ -254,8 +254,7 @@ __all__ = [
     "ClientCapabilityError",
     "ClientError",
     "ClientTimeoutError",
-    "Command",
-    "CommandOutput",
+    "CommandContext",
     "ConfigError",
     "Connection",
     "Contributions",
@@ -265,6 +264,7 @@ __all__ = [
     "ErrorAdapter",
     "EventStore",
     "Extension",
+    "Finding",
     "FoundFile",
     "FoundToolkit",
     "Gate",

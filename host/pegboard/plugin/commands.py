@@ -1,41 +1,82 @@
-"""The contract for commands that plugins add to `pegboard`."""
+"""The contract for commands that plugins add to `pegboard`. `pegboard_plugin.toml` declares them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.records import NamedTuple
 
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-class CommandOutput(NamedTuple):
-    """The output of a command, with its exit code.
+    from pegboard.host import Host
+    from pegboard.plugin.base import PluginContext
 
-    Attributes:
-        text: the string to print, or "".
-        exit_code: 0 for success, or 1 if the command has found a problem.
+FindingLevel = Literal["error", "warning"]
+
+
+class CommandContext:
+    """The argument of a command's function.
+
+    The function runs in the main thread of the `pegboard` process, without an event loop. It may block. It returns the
+    exit code: 0 for success, or 1 if the operation failed or found a problem. An `MCPError` ends the command with its
+    message and exit code 1.
+
+    Args:
+        options: the arguments of the command line. `options.json` is true for `--json`.
+        print: prints a text on standard output. Secrets are masked, and control characters are escaped.
+        settings: the validated settings of the plugin. None if the command needs nothing.
+        plugin: the context of the plugin, if the command needs a host.
+        host: the loaded host, if the command needs one.
     """
 
-    text: str
-    exit_code: int = 0
+    def __init__(
+        self,
+        options: "Namespace",
+        print: Callable[[str], None],
+        settings: Any = None,
+        plugin: "PluginContext | None" = None,
+        host: "Host | None" = None,
+    ) -> None:
+        self.options = options
+        self.print = print
+        self.settings = settings
+        self._plugin = plugin
+        self._host = host
+
+    @property
+    def plugin(self) -> "PluginContext":
+        """The context of the plugin. The command must declare `needs = "host"`."""
+        plugin: PluginContext = _needed(self._plugin)
+        return plugin
+
+    @property
+    def host(self) -> "Host":
+        """The loaded host, which is not started. The command must declare `needs = "host"`."""
+        host: Host = _needed(self._host)
+        return host
 
 
-class Command(NamedTuple):
-    """A command of `pegboard`. Construct it by keyword.
+def _needed(value: Any) -> Any:
+    if value is None:
+        raise RuntimeError('a command uses its plugin or host only if pegboard_plugin.toml states needs = "host"')
+    return value
 
-    The command runs in the main thread of the `pegboard` process, without an event loop and without a started host.
+
+class Finding(NamedTuple):
+    """A problem that a check of `pegboard doctor` has found.
 
     Attributes:
-        name: the name that users type: one word.
-        summary: the effect of the command, in one line for `pegboard --help`.
-        run: a function that is called once with the options, an `argparse.Namespace`. It returns the string to print,
-            or "". It may block. An `MCPError` ends the command with its message and exit code 1. A `CommandOutput`
-            prints its text and ends the command with its exit code.
-        arguments: pairs of a name, such as "file" or "--seconds", and the keyword arguments of
-            `argparse.ArgumentParser.add_argument`.
-        examples: command lines that work, for `--help`.
+        level: "error" if something that is enabled cannot work, "warning" otherwise.
+        message: the problem.
+        fix: advice for the operator, or "" if the message has it.
+        source: the documentation of the rule, or "" if the rule is the plugin's own.
+        problem: the record with the problem's file, line and key, if any.
+        repair: fixes the problem, for `--fix`; None if only the operator can. It returns what it has done.
     """
 
-    name: str
-    summary: str
-    run: "Callable[[Any], str | CommandOutput]"
-    arguments: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    examples: Sequence[str] = ()
+    level: FindingLevel
+    message: str
+    fix: str = ""
+    source: str = ""
+    problem: object = None
+    repair: Callable[[], str] | None = None

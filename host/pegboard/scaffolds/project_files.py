@@ -10,7 +10,8 @@ from importlib.resources import files
 from keyword import kwlist
 from string import Template
 
-from pegboard.scaffolds.kinds import ProjectKind
+from pegboard.loading.plugin_facts import FACTS_FILE
+from pegboard.scaffolds.kinds import PLUGINS, ProjectKind
 from pegboard.scaffolds.project_names import ProjectNames
 
 SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -74,6 +75,8 @@ def project_files(
         f"src/{names.package}/py.typed": "",
         f"tests/test_{names.entry}.py": _tests(kind, names),
     }
+    if kind is PLUGINS["command"]:
+        found[f"src/{names.package}/{FACTS_FILE}"] = _facts(kind, names)
     if sort == "plugin":
         return found | {"hostconfig.example.toml": values["settings"] + "\n"}
     return found | {"server.json": _server_json(values)}
@@ -108,6 +111,13 @@ def _tests(kind: ProjectKind, names: ProjectNames) -> str:
     text = before + after
     (*_, last) = re.finditer(r"^(?:from|import) .*\n", text, re.M)
     return f"{text[: last.end()]}\nfrom {names.package} {imported}{text[last.end() :]}"
+
+
+def _facts(kind: ProjectKind, names: ProjectNames) -> str:
+    """Return the declaration of the example's command under new names."""
+    text = _renamed(_template("command_facts"), kind, names)
+    text = text.replace(f"[{kind.word}.commands.{kind.word}]", f"[{names.entry}.commands.{names.dashed}]")
+    return re.sub(r"docs\.examples\.plugins\.\w+", names.package, text)
 
 
 def _renamed(text: str, kind: ProjectKind, names: ProjectNames) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from pegboard.plugin import Authenticator, Command, Plugin, Route, hookimpl
+from pegboard.plugin import Authenticator, Plugin, Route, hookimpl
 from pegboard_plugins.login.settings import LoginConfig
 
 if TYPE_CHECKING:
@@ -52,10 +52,3 @@ class LoginPlugin(Plugin):
         from pegboard_plugins.login.login_routes import login_routes
 
         return login_routes(self.config, self._signer, self._grants)
-
-    @hookimpl
-    def register_commands(self) -> Iterable[Command]:
-        """Return `pegboard people`."""
-        from pegboard_plugins.login.people_command import people_command
-
-        return [people_command(lambda: self._grants, self.config.checked_seconds)]

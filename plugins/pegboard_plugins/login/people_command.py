@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
-from pegboard.plugin import Command, ToolRuntimeError, encode
+from pegboard.plugin import CommandContext, ToolRuntimeError, encode
 from pegboard_plugins.login.grant_store import GrantStore, LoginGrant
 
 
@@ -14,34 +13,22 @@ class NoSuchLoginError(ToolRuntimeError):
     """No login matches."""
 
 
-def people_command(grants: Callable[[], GrantStore], checked_seconds: float) -> Command:
-    """Return the command.
-
-    Args:
-        grants: returns the logins of people.
-        checked_seconds: the maximum time for which access tokens of a login that has ended are accepted.
-    """
-
-    def run(options: Any) -> str:
-        if options.end is not None:
-            count = asyncio.run(_ended(grants(), options.end))
-            if options.json:
-                return encode({"ended": count, "refused_within_seconds": checked_seconds}).decode()
-            logins = "1 login has" if count == 1 else f"{count} logins have"
-            return f"{logins} ended. Access tokens are refused within {checked_seconds:.0f} seconds."
-        rows = [_row(one) for one in asyncio.run(grants().find(lambda one: True))]
-        if options.json:
-            return encode(rows).decode()
-        return "\n".join(map(_line, rows)) or "Nobody is logged in."
-
-    who = {"metavar": "WHO", "help": "end all logins of an address, user name or subject, or one login by its id"}
-    return Command(
-        name="people",
-        summary="list the people who are logged in at this server, or end their logins",
-        run=run,
-        arguments=[("--end", who)],
-        examples=("pegboard people", "pegboard people --end ann@example.com"),
-    )
+def run_people(command: CommandContext) -> int:
+    """Print the logins, or end some of them."""
+    options, settings = command.options, command.settings
+    grants = GrantStore(settings.database)
+    if options.end is not None:
+        count = asyncio.run(_ended(grants, options.end))
+        seconds = settings.checked_seconds
+        logins = "1 login has" if count == 1 else f"{count} logins have"
+        ended = {"ended": count, "refused_within_seconds": seconds}
+        text = f"{logins} ended. Access tokens are refused within {seconds:.0f} seconds."
+        command.print(encode(ended).decode() if options.json else text)
+        return 0
+    rows = [_row(grant) for grant in asyncio.run(grants.find(lambda grant: True))]
+    text = "\n".join(map(_line, rows)) or "Nobody is logged in."
+    command.print(encode(rows).decode() if options.json else text)
+    return 0
 
 
 async def _ended(grants: GrantStore, who: str) -> int:

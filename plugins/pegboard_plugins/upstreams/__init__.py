@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pegboard.plugin import Command, Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
+from pegboard.plugin import Gauge, Lifespan, Middleware, Plugin, PluginContext, hookimpl
 from pegboard_plugins.upstreams.settings import UpstreamsConfig
 
 if TYPE_CHECKING:
@@ -56,10 +56,3 @@ class UpstreamsPlugin(Plugin):
     def register_telemetry(self, context: PluginContext) -> Iterable[Gauge]:
         """Return the state of each server."""
         return [self._servers(context).gauge] if self.config.servers else []
-
-    @hookimpl
-    def register_commands(self, context: PluginContext) -> Iterable[Command]:
-        """Return the command `pegboard upstreams`."""
-        from pegboard_plugins.upstreams.status_command import upstreams_command
-
-        return [upstreams_command(self.config, context)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import AuthorizationRequiredError, Command, CommandOutput, PluginContext, encode
+from pegboard.plugin import AuthorizationRequiredError, CommandContext, PluginContext, encode
 from pegboard_plugins.upstreams.hops import LoopError
 from pegboard_plugins.upstreams.link import LOGIN_ADVICE
 from pegboard_plugins.upstreams.mounted import wire_form
@@ -22,23 +22,13 @@ if TYPE_CHECKING:
     from pegboard_plugins.upstreams.upstream_server import UpstreamServer
 
 
-def upstreams_command(config: UpstreamsConfig, context: PluginContext) -> Command:
-    """Return the command."""
-
-    def run(options: Any) -> CommandOutput:
-        found = asyncio.run(_states(config, context))
-        exit_code = int(any(one["state"] == "failed" for one in found))
-        if options.json:
-            return CommandOutput(encode(found).decode(), exit_code)
-        none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
-        return CommandOutput("\n".join(map(_line, found)) or none, exit_code)
-
-    return Command(
-        name="upstreams",
-        summary="connect to each mounted server, and show its state and its tools",
-        run=run,
-        examples=("pegboard upstreams", "pegboard upstreams --json"),
-    )
+def run_upstreams(command: CommandContext) -> int:
+    """Print the state of each server. Fail if a server cannot be used."""
+    states = asyncio.run(_states(command.settings, command.plugin))
+    none = "no servers are mounted: add sections [plugins.upstreams.servers.NAME]"
+    text = "\n".join(map(_line, states)) or none
+    command.print(encode(states).decode() if command.options.json else text)
+    return int(any(state["state"] == "failed" for state in states))
 
 
 async def _states(config: UpstreamsConfig, context: PluginContext) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.plugin import (
-    Command,
     Lifespan,
     LoginQuestions,
     Middleware,
@@ -60,13 +59,6 @@ class VaultPlugin(Plugin):
     def register_middleware(self) -> Iterable[Middleware]:
         """Return the middleware that asks the user to log in."""
         return [LoginQuestions(self._logins().pending)]
-
-    @hookimpl
-    def register_commands(self) -> Iterable[Command]:
-        """Return `pegboard login`, `logins`, `logout` and `whoami`."""
-        from pegboard_plugins.vault.login_commands import login_commands
-
-        return login_commands(self._logins)
 
     @hookimpl
     def lifespan(self, context: PluginContext) -> Lifespan:

@@ -9,6 +9,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pegboard import PluginConfig
 from pegboard.plugin import WidensAccess
 
+NOT_SERVED = "set ARCADE_WORKER_SECRET, because a secret is required even if callers need no token"
+
 
 class WorkerConfig(PluginConfig):
     """`[plugins.worker]`.

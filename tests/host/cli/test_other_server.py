@@ -18,6 +18,7 @@ from pegboard.cli.other_servers import other_server
 from pegboard.cli.other_servers.other_server_output import print_shown
 from pegboard.cli.other_servers.server_items import call_named
 from pegboard.client.addresses import MAX_REQUEST_SECONDS
+from pegboard.plugin import CommandContext
 from tests.host.cli.conftest import Command
 from tests.host.client.scripted import REVISION, Got, scripted_http, session, whole
 from tests.support.forks import Done
@@ -188,7 +189,9 @@ def test_a_person_is_told_of_a_server_that_responds_late(
     monkeypatch.setattr(other_server, "_QUIET_SECONDS", 0)
     monkeypatch.setattr(other_server, "is_interactive", lambda: is_terminal)
     headers = [("authorization", "Bearer none")]
-    other_server.list_server(Namespace(url=own[1], stdio=None, header=headers, login=False, json=True))
+    shared: dict[str, Any] = {"config": None, "only": [], "file": [], "json": True}
+    options = Namespace(url=own[1], stdio=None, header=headers, login=False, **shared)
+    other_server.list_server(CommandContext(options, print))
     said = f"waiting for the first response of {own[1]}; stop with Ctrl-C"
     assert (said in capfd.readouterr().err) is is_terminal
 

@@ -1,4 +1,4 @@
-"""Commands of plugins, and the command `token` of the worker."""
+"""Commands, options and checks that a third-party plugin declares, and the command `token`."""
 
 from __future__ import annotations
 
@@ -6,70 +6,86 @@ import jwt
 import pytest
 
 from tests.host.cli.conftest import Command
-
-GREETER = """
-from pegboard import NotFoundError
-from pegboard.plugin import Command, Plugin, hookimpl
-
-ARGUMENTS = [("name", {}), ("--loud", {"action": "store_true"})]
-
-class Greeter(Plugin):
-    @hookimpl
-    def register_commands(self):
-        return [
-            Command("greet", "greet a person", greet, ARGUMENTS, ["pegboard greet Ada"]),
-            Command("list", "take the place of another", greet),
-        ]
-
-def greet(options):
-    print("talk")
-    if options.name == "nobody":
-        raise NotFoundError("there is nobody")
-    if options.name == "crash":
-        raise KeyError("canary")
-    return f"hello {options.name.upper() if options.loud else options.name}"
-"""
+from tests.support.distributions import make_sample_site
 
 
 @pytest.fixture
-def greeting(pegboard: Command) -> Command:
-    """The command with a plugin that adds `greet`."""
-    pegboard.install("greeter", GREETER, group="pegboard.plugins", target="Greeter")
-    pegboard.configure(sections="[plugins.greeter]")
+def desk(pegboard: Command) -> Command:
+    """The command with a plugin that adds `desk`, `serve --desk-owner` and a check."""
+    make_sample_site(pegboard.site, "acme_desk")
+    pegboard.configure(sections='[plugins.acme_desk]\nowner = "Ada"')
     return pegboard
 
 
-def test_a_command_of_a_plugin_runs(greeting: Command) -> None:
-    done = greeting("greet", "Ada", "--loud", "-v")
-    assert (done.code, done.out, "talk" in done.err) == (0, "hello ADA\n", True)
-    assert "demo_echo" in greeting("list").out, "a plugin cannot replace a command of the host"
-    assert "greet greet a person" in " ".join(greeting("--help").out.split())
-    shown = greeting("greet", "--help").out
-    assert all(words in shown for words in ("Greet a person.", "pegboard greet Ada", "--config FILE"))
+def test_commands_of_a_group_get_what_they_need(desk: Command) -> None:
+    wiped = desk.run(desk.arguments("desk", "wipe", "--fast"))
+    assert (wiped.code, wiped.out) == (0, "wiped fast with a towel\nsettings: None, host imported: False\n")
+    assert desk("desk", "owner").out == "Ada\n"
+    counted = desk("desk", "count", "--only", "demo")
+    assert (counted.code, counted.out.split()[:2]) == (0, ["Ada", "has"]), counted
+    assert desk("desk", "count", "--at-least", "999").code == 1
+    assert "demo_echo" in desk("list").out, "a plugin cannot replace a command of pegboard"
+
+
+def test_the_help_and_the_completion_know_the_commands(desk: Command) -> None:
+    general = desk("--help")
+    assert "desk look at the desk" in " ".join(general.out.split())
+    assert "the command 'list' of plugin 'acme_desk'" in general.err
+    shown = desk("desk", "count", "--help").out
+    assert all(words in shown for words in ("Count the tools on the desk.", "--at-least", "--config FILE"))
+    assert "pegboard desk owner" in desk("desk", "--help").out
+    assert '"/desk/wipe") candidates="' in desk("completion", "bash").out
 
 
 @pytest.mark.parametrize(
     ("line", "code", "told"),
     [
-        ("greet nobody", 1, "there is nobody"),
-        ("greet crash", 1, "'greet' failed: KeyError: 'canary'"),
-        ("greet", 2, "required: name"),
-        ("gret Ada", 2, "there is no command 'gret'; did you mean 'greet'?"),
+        ("desk wipe nothing", 1, "there is no cloth"),
+        ("desk wipe glass", 1, "'desk' failed: KeyError: 'canary'"),
+        ("desk", 2, "name a command of `pegboard desk`: wipe, owner, count"),
+        ("desk count --at-least x", 2, "argument --at-least: must be a whole number, not 'x'"),
+        ("desc wipe", 2, "there is no command 'desc'; did you mean 'desk'?"),
         ("login github", 2, "there is no command 'login': `pegboard enable vault` enables the plugin that adds it"),
         ("people", 2, "there is no command 'people': `pegboard enable login` enables the plugin that adds it"),
     ],
 )
-def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: Command) -> None:
-    done = greeting(*line.split())
+def test_failures_are_told_in_a_line(line: str, code: int, told: str, desk: Command) -> None:
+    done = desk(*line.split())
     assert (done.code, done.out, told in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
 
 
-def test_a_disabled_plugin_adds_no_command_and_wrong_settings_prevent_no_help(greeting: Command) -> None:
-    greeting.configure()
-    assert greeting("greet", "Ada").code == 2
-    greeting.configure(host="nonsense = 1")
-    done = greeting("--help")
-    assert (done.code, "unknown key" in done.err, "greet a person" in done.out) == (0, True, False)
+def test_wrong_settings_fail_a_command_that_needs_them(desk: Command) -> None:
+    desk.configure(sections="[plugins.acme_desk]\nowner = 1")
+    done = desk("desk", "owner", "--json")
+    assert (done.code, done.data["error"]["problems"][0]["key"]) == (3, "plugins.acme_desk.owner")
+    assert desk("desk", "wipe").code == 0
+
+
+def test_an_unnamed_plugin_adds_nothing_and_a_wrong_file_prevents_no_help(desk: Command) -> None:
+    desk.configure()
+    assert desk("desk", "wipe").code == 2
+    assert "drawers" not in desk("doctor").out
+    desk.configure(host="nonsense = 1", sections="[plugins.acme_desk]")
+    done = desk("--help")
+    assert (done.code, "unknown key" in done.err, "look at the desk" in done.out) == (0, True, False)
+
+
+def test_a_plugin_adds_an_option_a_variable_and_a_transport(desk: Command) -> None:
+    desk.configure(sections="[plugins.acme_desk]")
+    assert desk("desk", "owner", env={"ACME_DESK_OWNER": "Eve"}).out == "Eve\n"
+    assert "the owner of the desk ([plugins.acme_desk] owner)" in " ".join(desk("serve", "--help").out.split())
+    desk.configure(host='transports = ["acme_desk"]')
+    assert (desk("desk", "owner").out, desk("plugins").code) == ("nobody\n", 0)
+
+
+def test_doctor_runs_the_check_of_a_plugin(desk: Command) -> None:
+    rows = [row for row in desk("doctor", "--json").data["findings"] if row["check"] == "drawers"]
+    assert [(row["level"], row["message"], row["fix"]) for row in rows] == [
+        ("warning", "the drawers of Ada are open", "close them")
+    ]
+    desk.configure(sections='[plugins.acme_desk]\nowner = "thief"')
+    (row,) = [row for row in desk("doctor", "--json").data["findings"] if row["check"] == "drawers"]
+    assert row["message"].endswith("failed: KeyError: 'locked'")
 
 
 def test_the_command_of_a_plugin_that_failed_fails_with_the_reason(pegboard: Command) -> None:
@@ -107,9 +123,10 @@ def test_another_lifetime_is_refused(pegboard: Command, seconds: str) -> None:
     assert "argument --seconds: expected a whole number from 1 to 31622400" in done.err
 
 
-def test_a_weak_secret_causes_a_warning_and_without_a_secret_there_is_no_command(pegboard: Command) -> None:
+def test_a_weak_secret_causes_a_warning_and_no_token_is_signed_without_a_secret(pegboard: Command) -> None:
     done = pegboard("token", env={"ARCADE_WORKER_SECRET": "a" * 40})
     assert (done.code, bool(done.out), "the secret is weak" in done.err, "HMAC" in done.err) == (0, True, True, False)
-    for env in ({"ARCADE_WORKER_SECRET": ""}, {"ARCADE_AUTH_DISABLED": "true"}):
-        done = pegboard("token", env=env)
-        assert (done.code, done.out, "there is no command 'token'" in done.err) == (2, "", True)
+    done = pegboard("token", env={"ARCADE_WORKER_SECRET": ""})
+    assert (done.code, done.out, "there is no command 'token'" in done.err) == (2, "", True)
+    done = pegboard("token", env={"ARCADE_AUTH_DISABLED": "true"})
+    assert (done.code, done.out, "a token cannot be signed: set ARCADE_WORKER_SECRET" in done.err) == (1, "", True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.host_setup import load_config
+from pegboard.cli.command_config import load_config
 from pegboard.cli.parsing.parser import parse
 from pegboard.config.problems import step
 from tests.docs.pages import Page

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.host_setup import ignored_settings
+from pegboard.cli.command_config import ignored_settings
 from pegboard.config import HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import defaults

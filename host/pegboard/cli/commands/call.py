@@ -25,12 +25,14 @@ from pegboard.cli.parsing.call_arguments import parse_arguments
 from pegboard.context.requirements import missing_secrets
 from pegboard.errors import NotFoundError, ServerError
 from pegboard.host import Host
+from pegboard.plugin.commands import CommandContext
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
 
 
-def run_call(options: Namespace) -> int:
+def run_call(command: CommandContext) -> int:
     """Call one tool and print its result."""
+    options = command.options
     arguments = parse_arguments(options.arguments)
     host = host_from_options(options, ())
     log = None if options.verbose or options.json else CallLog()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from contextlib import suppress
 
 from pegboard.cli import OK
 from pegboard.cli.completion.completed_words import completed_words
 from pegboard.cli.completion.shell_scripts import SCRIPTS
 from pegboard.cli.output import print_json, print_text
+from pegboard.cli.parsing.declared_commands import host_commands, plugin_commands
+from pegboard.errors import ConfigError
+from pegboard.plugin.commands import CommandContext
 
 
-def run_completion(options: Namespace) -> int:
+def run_completion(command: CommandContext) -> int:
     """Print the script for a shell."""
-    script = SCRIPTS[options.chosen](completed_words())
+    options = command.options
+    commands = {**host_commands()}
+    with suppress(ConfigError):
+        commands |= plugin_commands(options)
+    script = SCRIPTS[options.chosen](completed_words(commands.values()))
     print_json({"shell": options.chosen, "script": script}) if options.json else print_text(script.rstrip("\n"))
     return OK

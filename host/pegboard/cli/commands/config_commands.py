@@ -8,17 +8,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
+from pegboard.cli.command_config import ignored_settings, load_config
 from pegboard.cli.command_failures import problem_fields
-from pegboard.cli.host_setup import host_from_options, ignored_settings, load_config
+from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.cli.output.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTION_OF_KIND
+from pegboard.plugin.commands import CommandContext
 
 
-def run_config_check(options: Namespace) -> int:
+def run_config_check(command: CommandContext) -> int:
     """Load all enabled plugins and print every problem. Succeed if `pegboard serve` would start."""
+    options = command.options
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host), *_of_variables(host)]
     if not any(finding["fatal"] for finding in findings):
@@ -39,8 +42,9 @@ def run_config_check(options: Namespace) -> int:
     return OK
 
 
-def run_config_show(options: Namespace) -> int:
+def run_config_show(command: CommandContext) -> int:
     """Print the settings in effect and their sources. Invalid settings are reported and ignored."""
+    options = command.options
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host)]
     for finding in findings:
@@ -57,8 +61,9 @@ def run_config_show(options: Namespace) -> int:
     return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
 
 
-def run_config_schema(options: Namespace) -> int:
+def run_config_schema(command: CommandContext) -> int:
     """Print the JSON Schema of `hostconfig.toml` with the sections of installed plugins and toolkits."""
+    options = command.options
     from pegboard.cli.serving.access_settings import known_models
     from pegboard.config.file_schema import file_schema
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
-from pegboard.cli.host_setup import code_of_inspection, loaded_host
+from pegboard.cli.host_setup import code_of_inspection
 from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
 from pegboard.cli.output import print_json, print_table, say
+from pegboard.plugin.commands import CommandContext
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
@@ -20,9 +21,17 @@ MAX_LARGEST_TOOLS = 5
 """The number of tools that are named above the budget."""
 
 
-def run_cost(options: Namespace) -> int:
+def token_count(text: str) -> int:
+    """Return a number of tokens on the command line."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"must be a whole number from 0, not {text!r}")
+    return int(text)
+
+
+def run_cost(command: CommandContext) -> int:
     """Print the estimated tokens of each toolkit and tool. Fail above `--budget`, and without all tools."""
-    host = loaded_host(options, ())
+    options = command.options
+    host = command.host
     later = let_plugins_add_tools(host)
     tools = [bound.tool for bound in host.assembly.tools.values()]
     costs = {tool.name: tool_tokens(tool) for tool in tools}

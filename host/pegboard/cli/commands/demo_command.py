@@ -18,6 +18,7 @@ from pegboard.cli.output import OutputError, print_json, print_lines, print_text
 from pegboard.client import Asked, Client, Program, Stream
 from pegboard.client.addresses import MAX_MESSAGE_BYTES
 from pegboard.client.child_process import ChildProcess, start_process
+from pegboard.plugin.commands import CommandContext
 from pegboard.wire.codec import decode
 
 MAX_LINE_CHARACTERS = 110
@@ -28,8 +29,9 @@ STEPS = (
 )
 
 
-def run_demo(options: Namespace) -> int:
+def run_demo(command: CommandContext) -> int:
     """Start the server in a child process, call each tool, and print the messages and the next steps."""
+    options = command.options
     if options.code:
         print_text(SHOP.rstrip())
         return OK

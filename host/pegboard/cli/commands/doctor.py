@@ -4,42 +4,44 @@ from __future__ import annotations
 
 import platform
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 
 from importlib_metadata import version
 
 from pegboard.cli import CANNOT_START, OK
-from pegboard.cli.diagnosis.checks import CHECKS, Check
-from pegboard.cli.diagnosis.finding import Finding
+from pegboard.cli.diagnosis.checks import Check, all_checks
+from pegboard.cli.diagnosis.finding import finding_fields
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_lines
 from pegboard.cli.output.fitted_lines import fitted
 from pegboard.host import Host
 from pegboard.loading.process_changes import watch_process
+from pegboard.plugin.commands import CommandContext, Finding
 
 
-def run_doctor(options: Namespace) -> int:
+def run_doctor(command: CommandContext) -> int:
     """Run all checks and print what they have found. Nothing is sent over the network to other machines.
 
     The exit code is 3 if a check has found an error, and 0 for warnings.
     """
+    options = command.options
     host = host_from_options(options, collect=True, watch=watch_process)
     with diverted():
         host.load()
-        found = [(check, finding) for check in CHECKS for finding in check.run(host)]
+        checks = all_checks(host, options)
+        found = [(check, finding) for check in checks for finding in check.run(host)]
     fixed = [_repaired(finding) if options.fix and finding.repair else "" for _, finding in found]
     left = [finding for (_, finding), done in zip(found, fixed, strict=True) if not done]
     code = CANNOT_START if any(finding.level == "error" for finding in left) else OK
     if options.json:
         rows = [
-            {"check": check.name, **finding.fields(), "fixable": finding.repair is not None, "fixed": done}
+            {"check": check.name, **finding_fields(finding), "fixable": finding.repair is not None, "fixed": done}
             for (check, finding), done in zip(found, fixed, strict=True)
         ]
         file = str(host.config.file) if host.config.file else None
         print_json({"ok": code == OK, "file": file, "versions": _versions(host), "findings": rows})
     else:
-        print_lines(_report(host, found, fixed))
+        print_lines(_report(host, checks, found, fixed))
     return code
 
 
@@ -57,11 +59,11 @@ def _versions(host: Host) -> dict[str, str]:
     return {"python": platform.python_version(), "platform": sys.platform, **plugins, "pegboard": version("pegboard")}
 
 
-def _report(host: Host, found: list[tuple[Check, Finding]], fixed: list[str]) -> Iterator[str]:
+def _report(host: Host, checks: list[Check], found: list[tuple[Check, Finding]], fixed: list[str]) -> Iterator[str]:
     yield ", ".join(f"{name} {number}" for name, number in _versions(host).items())
     done = dict(zip((id(finding) for _, finding in found), fixed, strict=True))
-    for check in CHECKS:
-        findings = [finding for one, finding in found if one is check]
+    for check in checks:
+        findings = [finding for owner, finding in found if owner is check]
         if not findings:
             yield f"ok       {check.name}"
         for finding in findings:

@@ -23,21 +23,25 @@ from pegboard.loading.discovery import find_plugins, names_origin
 from pegboard.loading.plugins import LoadProblem
 from pegboard.messages.error_words import WORDS
 from pegboard.names import nearest
+from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.origin import Origin
 
 
-def run_enable(options: Namespace) -> int:
+def run_enable(command: CommandContext) -> int:
     """Enable a plugin or toolkit in the configuration file."""
+    options = command.options
     return _switch(options, on=True)
 
 
-def run_disable(options: Namespace) -> int:
+def run_disable(command: CommandContext) -> int:
     """Disable a plugin or toolkit in the configuration file."""
+    options = command.options
     return _switch(options, on=False)
 
 
-def run_config_set(options: Namespace) -> int:
+def run_config_set(command: CommandContext) -> int:
     """Set a key in the configuration file. The value is TOML, or else a string."""
+    options = command.options
     path = _path(options.key)
     problems: list[ConfigProblem | LoadProblem] = []
     for item in _items(options.value):

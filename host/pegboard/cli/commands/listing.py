@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from pegboard.cli.output.fitted_lines import fitted
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
+from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import granted
 from pegboard.types.catalogue import Tool
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from pegboard.cli.inspection.outdated_hosts import OutdatedPlugin
 
 
-def run_list(options: Namespace) -> int:
+def run_list(command: CommandContext) -> int:
     """List the tools that are served."""
-    host = loaded_host(options, ())
+    options = command.options
+    host = command.host
     later = let_plugins_add_tools(host)
     assembly = host.assembly
     tools = assembly.tools.values()
@@ -63,9 +64,10 @@ def _row(bound: BoundTool) -> tuple[str, str, str, str]:
     return tool.name, ", ".join(tool.tags), needing(needs_of(bound)), first_line(tool.description)
 
 
-def run_show(options: Namespace) -> int:
+def run_show(command: CommandContext) -> int:
     """Show one tool."""
-    host = loaded_host(options, ())
+    options = command.options
+    host = command.host
     try:
         bound = find_tool(host.assembly, options.tool)
     except NotFoundError:
@@ -151,8 +153,9 @@ def needing(needs: Collection[str]) -> str:
     return f"needs {', '.join(needs)}" if needs else ""
 
 
-def run_plugins(options: Namespace) -> int:
+def run_plugins(command: CommandContext) -> int:
     """List plugins and toolkits."""
+    options = command.options
     from pegboard.cli.inspection.outdated_hosts import outdated_hosts, say_outdated_hosts
 
     host = loaded_host(options)

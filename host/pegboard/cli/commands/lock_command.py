@@ -23,21 +23,22 @@ from pegboard.lockfile.differences import Difference, lock_differences
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, read_lock, write_lock
 from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard.lockfile.refused_definitions import with_hidden_text
+from pegboard.plugin.commands import CommandContext
 from pegboard.types.calls import Call
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "~", "unavailable": "?"}
 
 
-def run_lock(options: Namespace) -> int:
+def run_lock(command: CommandContext) -> int:
     """Write the lock if there is none. Otherwise show the differences, and accept them with `--update`.
 
     The plugin `lock` does not run, so that the host also has the definitions that this plugin would reject.
     """
+    options = command.options
     if options.only:
         raise ConfigError(["a lock covers all toolkits: omit --only"])
-    options.without = [("plugin", "lock")]
-    host = host_from_options(options, ())
+    host = _host(options)
     path = lock_path(host.config.trusted_directory)
     is_new = not path.exists() and not options.check
     old = CatalogueLock({}) if is_new else read_lock(path.parent)
@@ -95,6 +96,10 @@ def _unavailable_owners(options: Namespace, missing: set[str], unlocked: set[str
     return [Difference(name, "owner", "", "unavailable", ()) for name in sorted(shown)]
 
 
+def _host(options: Namespace) -> Host:
+    return host_from_options(options, (), without=[("plugin", "lock")])
+
+
 async def _current(host: Host) -> tuple[CatalogueLock, set[str]]:
     """Start the host, wait for the items of mounted servers, and return the lock of all items.
 
@@ -120,7 +125,7 @@ def _refused(options: Namespace) -> CatalogueLock:
     logging.disable()
     try:
         with diverted(), hidden_text_allowed():
-            return with_hidden_text(asyncio.run(_current(host_from_options(options, ())))[0])
+            return with_hidden_text(asyncio.run(_current(_host(options)))[0])
     finally:
         logging.disable(logging.NOTSET)
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from pegboard.cli import OK
 from pegboard.cli.command_failures import UsageError
 from pegboard.cli.output import print_json, print_lines
-from pegboard.cli.parsing.cli_command import MODULE_OF_COMMAND
+from pegboard.cli.parsing.declared_commands import host_commands
 from pegboard.errors import MCPError
 from pegboard.loading.discovery import find_plugins, is_built_in, own_version
 from pegboard.names import nearest
+from pegboard.plugin.commands import CommandContext
 from pegboard.scaffolds.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
 from pegboard.scaffolds.project_files import project_files, settings
 from pegboard.scaffolds.project_names import ProjectNames, project_names
@@ -28,12 +29,13 @@ class NewProjectError(MCPError):
     """The project cannot be written."""
 
 
-def run_new(options: Namespace) -> int:
+def run_new(command: CommandContext) -> int:
     """Write a project into a new folder, and print the next commands.
 
     Raises:
         NewProjectError: the folder exists or cannot be written.
     """
+    options = command.options
     try:
         sort, typed, kind = _wanted(options)
         names = project_names(sort, typed)
@@ -108,7 +110,7 @@ def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames) -> Non
             raise ValueError(
                 f"the toolkit {one.name!r} is installed already, from {one.distribution}: choose another name"
             )
-    if kind == "command" and names.dashed in MODULE_OF_COMMAND:
+    if kind == "command" and names.dashed in host_commands():
         raise ValueError(f"pegboard has a command {names.dashed!r} already: choose another name")
 
 

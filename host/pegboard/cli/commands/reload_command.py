@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from argparse import Namespace
 from typing import Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.output import print_json, print_text
 from pegboard.cli.serving.running_hosts import Record, record_of, running_hosts
 from pegboard.errors import ServerError
+from pegboard.plugin.commands import CommandContext
 from pegboard.types.reloads import ReloadResult
 
 MAX_WAIT_SECONDS = 60.0
@@ -19,12 +19,13 @@ MAX_WAIT_SECONDS = 60.0
 _POLL_SECONDS = 0.05
 
 
-def run_reload(options: Namespace) -> int:
+def run_reload(command: CommandContext) -> int:
     """Send a signal to each running host of this environment, and print the results.
 
     Raises:
         ServerError: no host runs, a host does not answer, or the system has no such signal.
     """
+    options = command.options
     if not hasattr(signal, "SIGUSR1"):
         raise ServerError("this system has no signal for a reload: start the host with `pegboard serve --reload`")
     hosts = [*running_hosts(os.environ)]

@@ -19,6 +19,7 @@ from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.host import Host
 from pegboard.loading.plugin_facts import reserved_secrets
+from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.secrets import SecretStore, WritableSecretStore
 from pegboard.secrets.secret_lookup import is_reserved
 
@@ -29,8 +30,9 @@ class SecretError(MCPError):
     """A secret cannot be set or removed."""
 
 
-def run_secret_list(options: Namespace) -> int:
+def run_secret_list(command: CommandContext) -> int:
     """List the secrets that plugins and toolkits use, and the store of each."""
+    options = command.options
     host = _loaded(options)
     stores = _stores(host)
     rows: dict[str, dict[str, Any]] = {}
@@ -58,8 +60,9 @@ def run_secret_list(options: Namespace) -> int:
     return OK
 
 
-def run_secret_set(options: Namespace) -> int:
+def run_secret_set(command: CommandContext) -> int:
     """Store a secret that is typed at the terminal, or read from standard input."""
+    options = command.options
     name = options.secret
     if "=" in name:
         raise UsageError("leave out the value: the command asks for it, so that it is not in the history of your shell")
@@ -84,8 +87,9 @@ def run_secret_set(options: Namespace) -> int:
     return OK
 
 
-def run_secret_unset(options: Namespace) -> int:
+def run_secret_unset(command: CommandContext) -> int:
     """Remove a secret from a store."""
+    options = command.options
     name = options.secret
     stores = _stores(_loaded(options))
     places = [_writable(stores, options.store)] if options.store else [*_all_writable(stores)]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 
 from pegboard.cli import OK
 from pegboard.cli.output import print_json, print_text
 from pegboard.config.state import path_and_reason
 from pegboard.errors import ServerError
+from pegboard.plugin.commands import CommandContext
 from pegboard.routing.operator_token import operator_token, token_file
 
 
-def run_operator_token(options: Namespace) -> int:
+def run_operator_token(command: CommandContext) -> int:
     """Print the operator token. Create it if it does not exist.
 
     Raises:
         ServerError: the token can neither be read nor created.
     """
+    options = command.options
     try:
         token = operator_token(os.environ)
     except OSError as error:

@@ -17,6 +17,7 @@ from pegboard.config.trusted_folders import trust_folder, untrust_folder
 from pegboard.config.widened_access import AccessSetting
 from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults
+from pegboard.plugin.commands import CommandContext
 
 _MAX_CHANGES = 50
 _OTHER_DIRECTORY = "set PEGBOARD_STATE_DIR to a folder that you can write"
@@ -26,11 +27,12 @@ class StateError(MCPError):
     """The state directory cannot be written."""
 
 
-def run_trust(options: Namespace) -> int:
+def run_trust(command: CommandContext) -> int:
     """Trust a configuration file with its present content, and show the settings that widen access.
 
     A named folder is trusted itself, too. It need not have a configuration file.
     """
+    options = command.options
     folder = _folder(options)
     if folder is not None:
         _trust_folder(folder)
@@ -53,8 +55,9 @@ def run_trust(options: Namespace) -> int:
     return OK
 
 
-def run_untrust(options: Namespace) -> int:
+def run_untrust(command: CommandContext) -> int:
     """Withdraw the trust in a configuration file, or in a named folder and its configuration file."""
+    options = command.options
     path, folder = _path(options), _folder(options)
     try:
         withdrawn = untrust(path, os.environ)

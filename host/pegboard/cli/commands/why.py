@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.catalogue.pages import needs_of
 from pegboard.cli import OK
 from pegboard.cli.commands.listing import needing, plugin_detail
-from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.inspection.secret_report import received_secrets
 from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_plugins_add_tools, plugins_adding_later
 from pegboard.cli.output import print_json, print_text
@@ -20,11 +18,13 @@ from pegboard.loading.plugins import PluginChoice
 from pegboard.lockfile.catalogue_lock import CatalogueLock
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, lock_path, read_lock
 from pegboard.names import nearest, normalise, same_name
+from pegboard.plugin.commands import CommandContext
 
 
-def run_why(options: Namespace) -> int:
+def run_why(command: CommandContext) -> int:
     """Print the state, and the reason for it, of each plugin, toolkit, tool and secret with the given name."""
-    host = loaded_host(options, ())
+    options = command.options
+    host = command.host
     choices = [choice for choice in host.report.choices if same_name(choice.origin.name, options.name)]
     stories = [*(_plugin_story(host, choice) for choice in choices), *_tool_stories(host, options.name)]
     stories += _secret_stories(host, options.name)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pegboard.cli.completion.completed_words import NAME_COMMANDS, OPTION_VALUES, CompletedWord
-
-WordsOfPlaces = Mapping[str, list[CompletedWord]]
+from pegboard.cli.completion.completed_words import CompletedWords
 
 _BASH = """\
 # bash completion of pegboard: eval "$(pegboard completion bash)"
@@ -96,40 +94,40 @@ end
 """
 
 
-def bash_script(places: WordsOfPlaces) -> str:
+def bash_script(words: CompletedWords) -> str:
     """Return the script for bash."""
     lines = []
-    for place, words in places.items():
-        shown = " ".join(word.text for word in words)
+    for place, found in words.places.items():
+        shown = " ".join(word.text for word in found)
         lines.append(f'        "{place}") candidates="{shown}" ;;')
     value, names = 'COMPREPLY=($(compgen -W "{}" -- "$current")); return', "candidates=$({})"
-    return _filled(_BASH, places, lines, value, names)
+    return _filled(_BASH, words, lines, value, names)
 
 
-def zsh_script(places: WordsOfPlaces) -> str:
+def zsh_script(words: CompletedWords) -> str:
     """Return the script for zsh."""
     lines = []
-    for place, words in places.items():
-        shown = " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in words)
+    for place, found in words.places.items():
+        shown = " ".join(_quoted(f"{word.text}:{word.meaning}", "'\\''") for word in found)
         lines.append(f'        "{place}") candidates=({shown}) ;;')
     value, names = "candidates=({}); _describe 'value' candidates; return", 'candidates=(${{(f)"$({})"}})'
-    return _filled(_ZSH, places, lines, value, names)
+    return _filled(_ZSH, words, lines, value, names)
 
 
-def fish_script(places: WordsOfPlaces) -> str:
+def fish_script(words: CompletedWords) -> str:
     """Return the script for fish."""
-    return _FISH.replace("@PLACES@", " ".join(filter(None, places))) + "\n".join(_fish_lines(places)) + "\n"
+    return _FISH.replace("@PLACES@", " ".join(filter(None, words.places))) + "\n".join(_fish_lines(words)) + "\n"
 
 
-def _filled(script: str, places: WordsOfPlaces, lines: list[str], value: str, names: str) -> str:
+def _filled(script: str, words: CompletedWords, lines: list[str], value: str, names: str) -> str:
     """Return a script with its words. `value` and `names` are the code for values of options and for names."""
-    valued = sorted({word.text for words in places.values() for word in words if word.takes_value})
+    valued = sorted({word.text for found in words.places.values() for word in found if word.takes_value})
     parts = {
-        "@PLACES@": "|".join(filter(None, places)),
+        "@PLACES@": "|".join(filter(None, words.places)),
         "@VALUED@": "|".join(valued),
-        "@VALUES@": "\n".join(f"        {name}) {value.format(' '.join(of))} ;;" for name, of in OPTION_VALUES.items()),
+        "@VALUES@": "\n".join(f"        {name}) {value.format(' '.join(of))} ;;" for name, of in words.values.items()),
         "@WORDS@": "\n".join(lines),
-        "@NAMES@": "\n".join(f"        *:{at}:) {names.format(command)} ;;" for at, command in NAME_COMMANDS.items()),
+        "@NAMES@": "\n".join(f"        *:{at}:) {names.format(command)} ;;" for at, command in words.names.items()),
         "@FILES@": '"${files[@]}"',
     }
     for mark, text in parts.items():
@@ -137,18 +135,18 @@ def _filled(script: str, places: WordsOfPlaces, lines: list[str], value: str, na
     return script
 
 
-def _fish_lines(places: WordsOfPlaces) -> Iterator[str]:
-    for place, words in places.items():
+def _fish_lines(words: CompletedWords) -> Iterator[str]:
+    for place, found in words.places.items():
         at = f"complete --command pegboard --condition '__pegboard_at \"{place}\"'"
-        if place in NAME_COMMANDS:
-            command = NAME_COMMANDS[place].replace("@FILES@", "(__pegboard_files)")
+        if place in words.names:
+            command = words.names[place].replace("@FILES@", "(__pegboard_files)")
             yield f"{at} --no-files --arguments '({command})'"
-        for word in words:
+        for word in found:
             name = word.text.lstrip("-")
             kinds = {0: "--no-files --arguments", 1: "--short-option", 2: "--long-option"}
             kind = kinds[len(word.text) - len(name)]
             if word.takes_value:
-                values = " ".join(OPTION_VALUES.get(word.text, ()))
+                values = " ".join(words.values.get(word.text, ()))
                 kind = f"--exclusive --arguments '{values}' {kind}" if values else f"--require-parameter {kind}"
             yield f"{at} {kind} {name} --description {_quoted(word.meaning, chr(92) + chr(39))}"
 
@@ -158,4 +156,4 @@ def _quoted(text: str, quote: str) -> str:
     return "'" + text.replace("'", quote) + "'"
 
 
-SCRIPTS: Mapping[str, Callable[[WordsOfPlaces], str]] = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
+SCRIPTS: Mapping[str, Callable[[CompletedWords], str]] = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}

@@ -30,10 +30,12 @@ from pegboard.cli.configure.server_entry import (
 from pegboard.cli.output import clear_progress, print_json, print_lines, print_table, say
 from pegboard.config.file_replacement import is_readable_by_others
 from pegboard.names import nearest
+from pegboard.plugin.commands import CommandContext
 
 
-def run_configure(options: Namespace) -> int:
+def run_configure(command: CommandContext) -> int:
     """Set the entry of this server in the file of a client. Then check that the server answers."""
+    options = command.options
     from pegboard.cli.configure.configure_output import changed_lines
 
     client = CLIENTS[options.chosen]
@@ -64,8 +66,9 @@ def run_configure(options: Namespace) -> int:
     return _check(from_client(new), report, options)
 
 
-def run_print(options: Namespace) -> int:
+def run_print(command: CommandContext) -> int:
     """Print the entry, for clients that this command does not know."""
+    options = command.options
     name, server = default_name(options), entry_of(options)
     entry = to_client(server, PRINTED)
     # the values were given for this output
@@ -74,8 +77,9 @@ def run_print(options: Namespace) -> int:
     return OK
 
 
-def run_remove(options: Namespace) -> int:
+def run_remove(command: CommandContext) -> int:
     """Remove the entry from the file of a client. A file without other changes gets its old content back."""
+    options = command.options
     client = CLIENTS.get(options.client)
     if client is None:
         close = nearest(options.client, CLIENTS)
@@ -107,8 +111,9 @@ def run_remove(options: Namespace) -> int:
     return OK
 
 
-def run_entries(options: Namespace) -> int:
+def run_entries(command: CommandContext) -> int:
     """List the servers in the files of all clients, and whether the command of each exists."""
+    options = command.options
     rows = [row for client in CLIENTS.values() for row in _rows(client)]
     if options.json:
         print_json(rows)

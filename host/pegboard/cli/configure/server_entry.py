@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,16 @@ class ServerEntry(NamedTuple):
     env: Mapping[str, str] = EMPTY
     url: str = ""
     headers: Mapping[str, str] = EMPTY
+
+
+def variable_argument(text: str) -> tuple[str, str]:
+    """Return the name and the value of a variable on the command line."""
+    name, equals, value = text.partition("=")
+    if not name.isidentifier():
+        raise ArgumentTypeError("write a variable as NAME=VALUE, or NAME")  # the value may be a secret
+    if not equals and name not in os.environ:
+        raise ArgumentTypeError(f"the variable {name} is not set: write {name}=VALUE")
+    return name, value if equals else os.environ[name]
 
 
 def entry_of(options: Namespace) -> ServerEntry:
@@ -80,8 +91,8 @@ def own_command() -> tuple[str, ...]:
 
 
 def _arguments(options: Namespace) -> list[str]:
+    from pegboard.cli.command_config import load_config
     from pegboard.cli.configure.files_root import root_arguments
-    from pegboard.cli.host_setup import load_config
 
     files = [path.expanduser().absolute() for path in (*options.paths, *options.file)]
     if missing := [file for file in files if not file.is_file()]:

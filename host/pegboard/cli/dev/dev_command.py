@@ -13,10 +13,12 @@ from pegboard.cli.dev.prompt_line import PromptLine
 from pegboard.cli.dev.served_file import ServedFile
 from pegboard.cli.output import flush, is_interactive, say
 from pegboard.errors import PluginError
+from pegboard.plugin.commands import CommandContext
 
 
-def run_dev(options: Namespace) -> int:
+def run_dev(command: CommandContext) -> int:
     """Serve a file, and run the lines of a user until the input ends."""
+    options = command.options
     if not options.path.is_file():
         raise PluginError(f"there is no file {options.path}: correct the path")
     gc.enable()

@@ -7,13 +7,13 @@ from typing import Any
 
 from pegboard.catalogue.tool_compiler import definition_label, location_of, unknown_parameters
 from pegboard.cli.diagnosis.client_rules import LIMITS, RULES
-from pegboard.cli.diagnosis.finding import Finding
 from pegboard.errors import ToolDefinitionError
 from pegboard.hookspecs import register_prompts, register_tools
 from pegboard.host import Host
 from pegboard.loading.plugins import NEEDS_SETTING, OF_SETTINGS
 from pegboard.messages.texts import text_problems
 from pegboard.names import nearest
+from pegboard.plugin.commands import Finding
 from pegboard.schemas.functions import parameters_of
 
 SLOW_IMPORT_SECONDS = 0.5

@@ -13,13 +13,13 @@ from pegboard.cli.configure.client_file import ClientFileError
 from pegboard.cli.configure.clients import CLIENTS
 from pegboard.cli.configure.entry_file import EntryFile
 from pegboard.cli.configure.server_entry import from_client, starts_pegboard
-from pegboard.cli.diagnosis.finding import Finding, FindingLevel
 from pegboard.config.files import others_can_change
 from pegboard.config.state import STATE_VARIABLE, UnsafeStateError, probe_state, state_location
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.plugins import contributions_of
 from pegboard.lockfile.lock_files import lock_path
+from pegboard.plugin.commands import Finding, FindingLevel
 
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
 from pegboard.catalogue.binding import secret_stores
+from pegboard.cli.command_config import ignored_settings
 from pegboard.cli.diagnosis.file_checks import OTHER_STATE
-from pegboard.cli.diagnosis.finding import Finding
-from pegboard.cli.host_setup import NO_TRANSPORT, ignored_settings
+from pegboard.cli.host_setup import NO_TRANSPORT
 from pegboard.config.state import path_and_reason
 from pegboard.errors import ConfigError, MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_authenticators
 from pegboard.host import Host
 from pegboard.loading.plugins import OF_SETTINGS, SECTION_OF_KIND
+from pegboard.plugin.commands import Finding
 from pegboard.routing import operator_token
 from pegboard.routing.bearer import SECRET_BYTES, is_weak_secret
 from pegboard.runtime.open_stores import OpenStores
-from pegboard.runtime.port_owner import owner_of_port
 from pegboard.runtime.supervisor import chosen_transports
 
-EXPIRY_DAYS = 30
-"""The number of days before its expiry from which a certificate is reported."""
 _PROBE = "PEGBOARD_DOCTOR"
 """The name of a secret that no store has."""
 
@@ -75,38 +69,6 @@ def check_operator_token(host: Host) -> Iterator[Finding]:
         yield Finding("warning", f"there is no operator token: {path_and_reason(error)}", OTHER_STATE)
 
 
-def check_ports(host: Host) -> Iterator[Finding]:
-    """Report the port of `[plugins.http]` if a process listens at it."""
-    settings = _settings(host).get("http")
-    if settings is None or "http" not in host.config.host.transports or settings.socket or not settings.port:
-        return
-    with suppress(OSError), socket.create_connection((settings.host, settings.port), timeout=1):
-        owner = owner_of_port(settings.port) or "a process"
-        message = f"{owner} listens at {settings.host}:{settings.port}, so `pegboard serve` cannot open this port now"
-        yield Finding(
-            "warning", message, "if this is not your running server, end the process or select another port with --port"
-        )
-
-
-def check_certificates(host: Host) -> Iterator[Finding]:
-    """Report TLS certificates that have expired or expire soon."""
-    for name, settings in _settings(host).items():
-        file = getattr(settings, "certificate", None)
-        if not isinstance(file, Path) or not file.is_file():
-            continue  # the check of transports reports a missing file
-        from cryptography import x509
-
-        with suppress(ValueError):  # the check of transports reports an invalid certificate
-            ends = x509.load_pem_x509_certificate(file.read_bytes()).not_valid_after_utc
-            left = ends - datetime.now(UTC)
-            if left < timedelta(days=EXPIRY_DAYS):
-                verb = "expired" if left < timedelta(0) else "expires"
-                message = f"the certificate {file} of [plugins.{name}] {verb} on {ends:%Y-%m-%d}"
-                yield Finding(
-                    "error" if verb == "expired" else "warning", message, "renew the certificate and restart the server"
-                )
-
-
 def check_tokens(host: Host) -> Iterator[Finding]:
     """Report tokens and secrets of authenticators that others can guess."""
     for plugin in host.report.plugins:
@@ -136,12 +98,6 @@ def check_stores(host: Host) -> Iterator[Finding]:
         asyncio.run(open_all())
     except MCPError as error:
         yield Finding("error", str(error))
-
-
-def _settings(host: Host) -> Mapping[str, Any]:
-    """Return the settings of each enabled plugin that has some."""
-    found = {one.origin.name: one.context.config for one in host.report.plugins if one.origin.kind == "plugin"}
-    return {name: settings for name, settings in found.items() if settings is not None}
 
 
 def _secrets(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -25,8 +25,10 @@ from pegboard.cli.other_servers.server_items import (
 from pegboard.cli.output import clear_progress, diverted, is_interactive, print_json, say
 from pegboard.cli.output.progress_bar import show_progress
 from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.cli.parsing.server_options import check_server_options
 from pegboard.client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
 from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
+from pegboard.plugin.commands import CommandContext
 from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 
 _QUIET_SECONDS = 5.0
@@ -38,8 +40,9 @@ _ALL = "`pegboard list` with the same options"
 T = TypeVar("T")
 
 
-def list_server(options: Namespace) -> int:
+def list_server(command: CommandContext) -> int:
     """List the tools, prompts, resources and resource templates of the server."""
+    options = command.options
     lists = _use_server(options, lists_of)
     if options.json:
         print_json(lists)
@@ -48,8 +51,9 @@ def list_server(options: Namespace) -> int:
     return OK
 
 
-def show_item(options: Namespace) -> int:
+def show_item(command: CommandContext) -> int:
     """Show one tool, prompt or resource of the server."""
+    options = command.options
 
     async def find(client: Client) -> tuple[str, Item]:
         return found_in(await lists_of(client), options.tool, _ALL)
@@ -62,8 +66,9 @@ def show_item(options: Namespace) -> int:
     return OK
 
 
-def call_item(options: Namespace) -> int:
+def call_item(command: CommandContext) -> int:
     """Call a tool, get a prompt, or read a resource, and print the result."""
+    options = command.options
     arguments = parse_arguments(options.arguments)
 
     async def call(client: Client) -> tuple[str, Item, Item]:
@@ -95,6 +100,7 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
     Raises:
         MCPError: the server cannot be reached, requires a login, or responds with an error.
     """
+    check_server_options(options)
     heard: deque[str] = deque(maxlen=STDERR_LINES)
 
     async def connected() -> T:

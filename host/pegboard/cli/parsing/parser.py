@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-from pegboard.cli.parsing.cli_command import (
-    MODULE_OF_COMMAND,
-    Argument,
-    CliCommand,
-    all_declared,
-    comma_separated,
-    declared,
-    setting,
+from pegboard.cli.output import say
+from pegboard.cli.parsing.argument_reading import add_arguments, comma_separated, destination
+from pegboard.cli.parsing.declared_commands import (
+    AddedOption,
+    DeclaredCommand,
+    added_options,
+    host_commands,
+    plugin_commands,
 )
+from pegboard.errors import ConfigError
+from pegboard.loading.discovery import provided
+from pegboard.loading.fact_models import CommandFacts
 
-if TYPE_CHECKING:
-    from pegboard.plugin.commands import Command
-
-    Added = Callable[[str], Iterable[Argument]]
-    Contributions = Callable[[argparse.Namespace, str], Iterable[Command]]
+_Subparsers: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 _EPILOG = """\
 examples:
@@ -47,80 +46,80 @@ _REWORDED = (
 """Messages of argparse as patterns, each with better words."""
 
 
-def parse(argv: Sequence[str] | None = None, contributed: Contributions | None = None) -> argparse.Namespace:
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options of a command line.
 
-    `run` is the name of the command's function, or a plugin's command; "" without a command.
+    `command` is the `DeclaredCommand`, or None without a command. `run` is the name of the function to run, and `needs`
+    states what it needs.
 
     Args:
         argv: the command line; that of the process if None.
-        contributed: returns the commands of plugins for the options that all commands have and the first word. Called
-            only if needed.
 
     Raises:
         UsageError: the command line is invalid.
-        SystemExit: it requests help.
+        ConfigError: no such command is known, and the configuration that may add it is invalid or not trusted.
+        SystemExit: the command line requests help.
     """
-    # options may be anywhere, so they are parsed first: argparse ends a list of arguments at an option
     options, rest = _shared_options().parse_known_args(argv)
-    # making a parser for each command takes longer than the rest of parsing
-    commands: Sequence[CliCommand]
-    if rest and rest[0] in MODULE_OF_COMMAND:
-        commands = [declared(rest[0])]
-    else:
-        found = _found(contributed, options, rest) if contributed is not None and _wants_more(rest) else ()
-        added = [of_plugin(command) for command in found if command.name not in MODULE_OF_COMMAND]
-        commands = [*all_declared(), *added]
-    plugin_options = _added(options, named=bool(set(_HELP) & set(rest))) if len(commands) == 1 else None
-    parser = build_parser(commands, plugin_options)
-    elsewhere = commands[0].elsewhere if len(commands) == 1 else ""
-    if elsewhere and not set(_HELP) & set(rest):
-        of_server = server_options(header=[], login=False)
-        of_server.prog = f"pegboard {rest[0]}"
-        options, rest = of_server.parse_known_args(rest, options)
-    parsed, unknown = parser.parse_known_args(rest, argparse.Namespace(**vars(options)))
-    if unknown and plugin_options:
-        parser = build_parser(commands, _added(options, named=True))
-        parsed, unknown = parser.parse_known_args(rest, options)
-    options = parsed
-    if unknown:
-        getattr(options, "parser", parser).refuse(unknown[0], options)
-    if elsewhere:
-        from pegboard.cli.parsing.server_options import choose_server
+    command = host_commands().get(rest[0]) if rest else None
+    if command is None:
+        is_word = bool(rest) and (rest[0] in _HELP or not rest[0].startswith("-"))
+        parser = build_parser([*host_commands().values(), *_of_plugins(options, rest[0])] if is_word else [])
+        return _known(parser, *parser.parse_known_args(rest, options))
+    wants_help = bool(set(_HELP) & set(rest))
+    parser, parsed, unknown = _parse_command(command, rest, options, options if wants_help else None)
+    if unknown:  # perhaps options of third-party plugins
+        parser, parsed, unknown = _parse_command(command, rest, options, options)
+    return _known(parser, parsed, unknown)
 
-        choose_server(parser, options, elsewhere)
+
+def _parse_command(
+    command: DeclaredCommand, rest: Sequence[str], options: argparse.Namespace, naming: argparse.Namespace | None
+) -> tuple[_Parser, argparse.Namespace, list[str]]:
+    """Parse the arguments of a command. Making a parser for each command would take longer than the rest of parsing.
+
+    Args:
+        command: the command.
+        rest: the command line without the options of all commands.
+        options: the options of all commands.
+        naming: the options that lead to the configuration, which names third-party plugins; None to ignore them.
+
+    Returns:
+        The parser, the parsed options, and the words that it does not know.
+    """
+    added = [*added_options(command.name, naming)]
+    parser = build_parser([command], added)
+    alternatives = [option for option in added if option.argument.run]
+    options = argparse.Namespace(**vars(options))
+    if alternatives and not set(_HELP) & set(rest):
+        # options may be anywhere, so these are parsed first: argparse ends a list of arguments at an option
+        reader = _Parser(prog=f"pegboard {command.name}", add_help=False, allow_abbrev=False)
+        for plugin, argument in alternatives:
+            add_arguments(reader, [argument], plugin)
+        options, rest = reader.parse_known_args(rest, options)
+    parsed, unknown = parser.parse_known_args(rest, options)
+    for plugin, argument in alternatives:
+        if getattr(parsed, destination(argument, plugin), None):
+            parsed.run, parsed.needs = argument.run, "nothing"
+    return parser, parsed, unknown
+
+
+def _known(parser: _Parser, options: argparse.Namespace, unknown: Sequence[str]) -> argparse.Namespace:
+    """Return the options, or refuse an unknown word."""
+    if unknown:
+        getattr(options, "parser", parser).refuse(unknown[0])
     return options
 
 
-def _added(options: argparse.Namespace, *, named: bool) -> Added:
-    from pegboard.cli.parsing.plugin_options import added_options
-
-    return added_options(options if named else None)
-
-
-def _wants_more(rest: Sequence[str]) -> bool:
-    """Return True if the commands of plugins are needed: for an unknown command, or for the general help."""
-    return bool(rest) and (not rest[0].startswith("-") or rest[0] in _HELP)
-
-
-def _found(contributed: Contributions, options: argparse.Namespace, rest: Sequence[str]) -> Iterable[Command]:
-    """Return the commands of plugins. With an invalid configuration, the help lists the host's commands only."""
-    from pegboard.errors import ConfigError
-
+def _of_plugins(options: argparse.Namespace, word: str) -> Iterable[DeclaredCommand]:
+    """Return the commands of plugins. With an invalid configuration, the help lists only the other commands."""
     try:
-        return contributed(options, rest[0])
+        return plugin_commands(options).values()
     except ConfigError as error:
-        if rest[0] not in _HELP:
+        if word not in _HELP:
             raise
-        from pegboard.cli.output import say
-
         say(str(error))
         return ()
-
-
-def of_plugin(command: Command) -> CliCommand:
-    """Return a command of a plugin as one of the command line."""
-    return CliCommand(command.name, command, command.summary, command.examples, command.arguments)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -145,16 +144,20 @@ class _Parser(argparse.ArgumentParser):
             message = re.sub(pattern, words, message)
         raise UsageError(message, suggestion, self.prog)
 
-    def refuse(self, text: str, options: argparse.Namespace) -> NoReturn:
+    def refuse(self, text: str) -> NoReturn:
         """Report an argument that the command does not accept, and exit."""
         if not text.startswith("-"):
             hint = f"; pass a file of tools with --file {text}" if text.endswith(".py") else ""
             self.error(f"{text!r} is an unexpected argument{hint}")
-        if str(options.run).startswith("commands.call:"):
+        if any(action.metavar == "key=value" for action in self._actions):
             key, _, value = text.lstrip("-").partition("=")
             self.error(f"unknown option {text!r}; write arguments of a tool without dashes: {key}={value or 'VALUE'}")
         close = _nearest(text, self._option_string_actions)
         self.error(f"unknown option {text!r}{_hint(close)}", close)
+
+    def option_strings(self) -> Iterable[str]:
+        """Return the options of the command."""
+        return self._option_string_actions
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -167,8 +170,6 @@ class _Parser(argparse.ArgumentParser):
 
     def _refuse_disabled(self, name: str) -> None:
         """Report a command of a built-in plugin that is not enabled, and exit."""
-        from pegboard.loading.discovery import provided
-
         if plugin := provided("commands").get(name):
             self.error(f"there is no command {name!r}: `pegboard enable {plugin}` enables the plugin that adds it")
 
@@ -183,12 +184,12 @@ def _hint(close: str | None) -> str:
     return f"; did you mean {close!r}?" if close else ""
 
 
-def build_parser(commands: Sequence[CliCommand], added: Added | None = None) -> _Parser:
-    """Return the parser of these commands.
+def build_parser(commands: Iterable[DeclaredCommand], added: Iterable[AddedOption] = ()) -> _Parser:
+    """Return a parser of these commands.
 
     Args:
         commands: the commands.
-        added: returns the options that plugins add to a command.
+        added: options that are added to each command.
     """
     shared = _shared_options(defaults=False)
     parser = _Parser(
@@ -199,40 +200,38 @@ def build_parser(commands: Sequence[CliCommand], added: Added | None = None) -> 
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
-    parser.set_defaults(run="")
-    _add(parser, commands, shared, added, required=False)
+    parser.set_defaults(run="", command=None)
+    subparsers = _subparsers(parser, required=False)
+    for command in commands:
+        leaf = _add(subparsers, command, command.name, command.facts, shared)
+        for plugin, argument in added:
+            if argument.name not in leaf.option_strings():
+                add_arguments(leaf, [argument], plugin, defaults=argument.run is None)
     return parser
 
 
-def _add(
-    parser: _Parser,
-    commands: Sequence[CliCommand],
-    shared: _Parser,
-    added: Added | None,
-    *,
-    required: bool,
-) -> None:
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=required)
-    for command in commands:
-        own: _Parser = subparsers.add_parser(
-            command.name,
-            help=command.summary,
-            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-            epilog="\n".join(["examples:", *(f"  {example}" for example in command.examples)])
-            if command.examples
-            else None,
-            parents=[shared, *([server_options()] if command.elsewhere else [])],
-            allow_abbrev=False,
-        )
-        arguments = dict(command.arguments)
-        for name, reading in added(command.name) if added else ():
-            arguments.setdefault(name, reading)
-        for name, reading in arguments.items():
-            own.add_argument(name, **reading)
-        if command.group:
-            _add(own, command.group, shared, None, required=True)
-        else:
-            own.set_defaults(run=command.run, chosen=command.name, parser=own)
+def _subparsers(parser: _Parser, *, required: bool) -> _Subparsers:
+    return parser.add_subparsers(title="commands", metavar="COMMAND", required=required)
+
+
+def _add(subparsers: _Subparsers, command: DeclaredCommand, name: str, facts: CommandFacts, shared: _Parser) -> _Parser:
+    """Add a command, or a command of a group, and return its parser."""
+    parser: _Parser = subparsers.add_parser(
+        name,
+        help=facts.summary,
+        description=f"{facts.summary[0].upper()}{facts.summary[1:]}.",
+        epilog="\n".join(["examples:", *(f"  {example}" for example in facts.examples)]) if facts.examples else None,
+        parents=[shared],
+        allow_abbrev=False,
+    )
+    add_arguments(parser, facts.arguments, command.plugin)
+    if facts.commands:
+        below = _subparsers(parser, required=True)
+        for each in facts.commands:
+            _add(below, command, each, facts.command(each), shared)
+    else:
+        parser.set_defaults(run=facts.run, needs=facts.needs, command=command, chosen=name, parser=parser)
+    return parser
 
 
 def _shared_options(*, defaults: bool = True) -> _Parser:
@@ -259,21 +258,13 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
     group.add_argument("--strict", action="store_true", help="do not start if a plugin fails")
     group.add_argument("--safe", action="store_true", help="run the default built-in plugins only")
     group.add_argument("--json", action="store_true", help="print JSON")
-    level, reading = setting("--log-level", "host.log_level", "LEVEL", "the least severe level that is logged")
-    group.add_argument(level, **reading)
+    group.add_argument(
+        "--log-level",
+        dest="host.log_level",
+        metavar="LEVEL",
+        help="the least severe level that is logged ([host] log_level)",
+    )
     group.add_argument("-v", "--verbose", action="count", help="log more to stderr; repeat it to log everything")
     if defaults:
         shared.set_defaults(only=[], file=[], strict=False, safe=False, json=False, verbose=0)
     return shared
-
-
-def server_options(**defaults: Any) -> _Parser:
-    """Return a parser of the options for another MCP server. Without defaults, it can be a parent of other parsers."""
-    parser = _Parser(
-        prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
-    )
-    from pegboard.cli.parsing.server_options import add_server_options
-
-    add_server_options(parser)
-    parser.set_defaults(**defaults)
-    return parser

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+
+from pegboard.cli.command_failures import UsageError
 
 
-def add_server_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
-    group = parser.add_argument_group("options for another MCP server, after the command")
-    address = group.add_mutually_exclusive_group()
-    address.add_argument(
-        "--url", type=url_argument, metavar="URL", help="use the server at this URL instead of the toolkits"
-    )
-    address.add_argument(
-        "--stdio", type=_words, metavar="COMMAND", help="use the server that this quoted command line starts"
-    )
-    group.add_argument(
-        "--header",
-        type=header_argument,
-        action="append",
-        metavar="'NAME: VALUE'",
-        help="send this header with each request to the URL; it may be repeated",
-    )
-    group.add_argument(
-        "--login", action="store_true", help="log in at the URL, in a browser, if the server requires it"
-    )
+def check_server_options(options: argparse.Namespace) -> None:
+    """Refuse options that do not apply to the server.
 
-
-def choose_server(parser: argparse.ArgumentParser, options: argparse.Namespace, elsewhere: str) -> None:
-    """Run the function for another server if one is given. Refuse options that do not apply."""
+    Raises:
+        UsageError: an option has no effect, or there are two servers.
+    """
     of_url = {"--header": options.header, "--login": options.login}
     unused = [] if options.url else [f"{name} has no effect without --url" for name, value in of_url.items() if value]
+    if options.url and options.stdio:
+        unused = ["argument --stdio: not allowed with argument --url"]
     if options.url or options.stdio:
-        options.run = elsewhere
         of_host = {"--config": options.config, "--only": options.only, "--file": options.file}
         unused += [f"{name} has no effect with --url and --stdio" for name, value in of_host.items() if value]
     if unused:
-        parser.error(unused[0])
+        raise UsageError(unused[0], program=f"pegboard {options.chosen}")
 
 
 def url_argument(text: str) -> str:
@@ -47,9 +33,8 @@ def url_argument(text: str) -> str:
     return text
 
 
-def _words(text: str) -> list[str]:
-    import shlex
-
+def command_words(text: str) -> list[str]:
+    """Return the words of a quoted command line."""
     try:
         words = shlex.split(text)
     except ValueError as error:

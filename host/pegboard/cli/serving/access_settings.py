@@ -37,7 +37,6 @@ ABILITIES = {
     "register_error_adapters": "reads the errors of tools",
     "register_stores": "keeps sessions or events",
     "register_telemetry": "observes calls",
-    "register_commands": "adds commands",
     "lifespan": "runs with the host",
 }
 """The ability that contributions to a hook give a plugin."""

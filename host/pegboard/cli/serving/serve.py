@@ -11,7 +11,6 @@ import logging
 import os
 import signal
 import threading
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -25,6 +24,7 @@ from pegboard.cli.serving.new_toolkits import report_new_toolkits
 from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
 from pegboard.errors import ConfigError, MCPError, PluginError
 from pegboard.host import Host
+from pegboard.plugin.commands import CommandContext
 from pegboard.routing.router import endpoint_of
 from pegboard.runtime.supervisor import chosen_transports
 
@@ -52,8 +52,9 @@ this, it returns the blocks of each large result to the kernel, which clears pag
 """
 
 
-def run_stdio(options: Namespace) -> int:
+def run_stdio(command: CommandContext) -> int:
     """Serve one client over standard input and output."""
+    options = command.options
     make = partial(host_from_options, options, ["stdio"], serving=True, on_untrusted=skip_untrusted)
     read_config = partial(config_again, options, ["stdio"])
     return serve_stdio(make, read_config, _warn_author) if options.paths else serve_stdio(make, read_config)
@@ -67,8 +68,9 @@ def _warn_author(host: Host) -> None:
         logging.getLogger("pegboard").warning("%s; %s", finding.message, finding.fix)
 
 
-def run_serve(options: Namespace) -> int:
+def run_serve(command: CommandContext) -> int:
     """Serve by the configured transports."""
+    options = command.options
     return serve(host_from_options(options, serving=True), partial(config_again, options))
 
 

@@ -43,7 +43,8 @@ def commands(modules: set[str]) -> set[str]:
     """Return the modules of the command line that only some commands need."""
     shared = {
         "cli", "commands", "parsing", "inspection", "serving", "editing", "host_setup", "log_handler", "output",
-        "parser", "cli_command", "plugin_options", "server_options", "standard_streams", "tool_lookup",
+        "parser", "argument_reading", "command_config", "command_runs", "declared_commands", "server_options",
+        "standard_streams", "tool_lookup",
     }  # fmt: skip
     return {name.rpartition(".")[2] for name in modules if name.startswith("pegboard.cli")} - shared
 
@@ -63,7 +64,7 @@ async def test_serving_over_stdio_loads_only_used_modules() -> None:
     # the configuration has a setting that widens access, which the start reports
     assert served & ABSENT == {"pegboard.config.secret_values"}
     assert commands(served) == {
-        "access_settings", "log_setup", "new_toolkits", "process", "serve", "serving_arguments", "toml_values"
+        "access_settings", "log_setup", "new_toolkits", "process", "serve", "toml_values"
     }  # fmt: skip
     assert {"pegboard.loading.loader", "pegboard.calls.execute", "pegboard.runtime.supervisor"} <= served
     assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
@@ -75,7 +76,7 @@ def test_listing_and_calling_load_only_used_modules() -> None:
     listed = imported_by(samples(), "list", config=CONFIG)
     assert foreign(listed) <= FURTHER
     assert commands(listed) == {
-        "fitted_lines", "listing", "log_setup", "missing_secrets", "secret_report", "tool_arguments"
+        "fitted_lines", "listing", "log_setup", "missing_secrets", "secret_report",
     }  # fmt: skip
     called = imported_by(samples(), "call", "greeter_hello", "name=Ada", config=CONFIG)
     assert "call" in commands(called)

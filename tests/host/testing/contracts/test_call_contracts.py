@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,10 @@ from typing import Any
 import pytest
 
 from pegboard import NotFoundError, ToolResult
-from pegboard.plugin import Command, Middleware, Plugin
+from pegboard.loading.fact_models import Argument, CommandFacts
+from pegboard.plugin import CommandContext, Middleware, Plugin
 from pegboard.testing import CommandContract, MiddlewareContract
+from pegboard.testing.contracts.command_contract import CheckedCommand
 from pegboard.types import LOCAL, Call, CallNext, Listing, Tool
 from pegboard_plugins.audit import AuditConfig, AuditPlugin
 from pegboard_plugins.logging import LoggingConfig, LoggingPlugin
@@ -21,7 +22,6 @@ from pegboard_plugins.rate_limit import RateLimitConfig, RateLimitPlugin
 from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugin
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
 from pegboard_plugins.timing import TimingConfig, TimingPlugin
-from pegboard_plugins.worker import WorkerPlugin
 from pegboard_plugins.worker.settings import WorkerConfig
 from tests.host.testing.contracts.faulty import Faults, Mutants, broken, then, variant
 
@@ -111,53 +111,59 @@ FAULTS: Faults = [
 ]
 
 
-def times(options: Namespace) -> str:
-    if options.times < 1:
+def times(command: CommandContext) -> int:
+    if command.options.times < 1:
         raise NotFoundError("--times must be 1 or more.")
-    return str(options.file * options.times)
+    command.print(str(command.options.file * command.options.times))
+    return 0
 
 
-def prints(options: Namespace) -> str:
-    print(options.file)
-    return ""
+def prints(command: CommandContext) -> int:
+    print(command.options.file)
+    return 0
 
 
-FILE = ("file", {"help": "the file"})
-COPY = Command(
-    name="copy",
-    summary="Copy a file.",
-    run=times,
-    arguments=(FILE, ("--times", {"help": "how often", "type": int, "default": 1})),
-    examples=("pegboard copy a.txt --times 2",),
+FILE = Argument(name="file", help="the file")
+COPY = CheckedCommand(
+    "copy",
+    CommandFacts(
+        summary="Copy a file.",
+        run="acme:copy",
+        arguments=(FILE, Argument(name="--times", help="how often", type="integer", default=1)),
+        examples=("pegboard copy a.txt --times 2",),
+    ),
+    times,
 )
 
 
-def copy(**fields: Any) -> Callable[[], Command]:
+def copy(**fields: Any) -> Callable[[], CheckedCommand]:
     """Return a function that returns the command with other fields."""
-    return lambda: COPY._replace(**fields)
+    own = {key: value for key, value in fields.items() if key in CheckedCommand._fields}
+    facts = {key: value for key, value in fields.items() if key not in own}
+    return lambda: COPY._replace(facts=COPY.facts.model_copy(update=facts), **own)
 
 
 COMMANDS: Faults = [
     (copy(name="Copy File", examples=()), "test_its_name_and_summary_are_valid"),
     (copy(summary="Copy\na file."), "test_its_name_and_summary_are_valid"),
-    (copy(arguments=(("file", {}),), examples=()), "test_its_arguments_have_help"),
+    (copy(arguments=(FILE.model_copy(update={"help": ""}),), examples=()), "test_its_arguments_have_help"),
     (copy(examples=("pegboard copy a.txt --often",)), "test_its_examples_are_valid"),
     (copy(examples=("pegboard move a.txt",)), "test_its_examples_are_valid"),
-    (copy(run=lambda options: None), "test_it_returns_a_string"),
-    (copy(run=prints), "test_it_returns_a_string"),
-    (copy(run=lambda options: sys.exit(1)), "test_it_returns_a_string"),
-    (copy(run=lambda options: options.file), "test_invalid_arguments_are_rejected"),
-    (copy(run=lambda options: [options.file][options.times]), "test_invalid_arguments_are_rejected"),
+    (copy(run=lambda command: None), "test_it_returns_an_exit_code"),
+    (copy(run=prints), "test_it_returns_an_exit_code"),
+    (copy(run=lambda command: sys.exit(1)), "test_it_returns_an_exit_code"),
+    (copy(run=lambda command: command.print(command.options.times) or 0), "test_it_returns_an_exit_code"),
+    (copy(run=lambda command: 0), "test_invalid_arguments_are_rejected"),
+    (copy(run=lambda command: [0][command.options.times and 0]), "test_invalid_arguments_are_rejected"),
 ]
 ARGUMENTS = {"lines": lambda self: ["a.txt", "a.txt --times 3"], "invalid_lines": lambda self: ["", "a.txt --times 0"]}
 MUTANTS = [Mutants(MiddlewareContract, Middleware, FAULTS), Mutants(CommandContract, copy(), COMMANDS, ARGUMENTS)]
 
 
 class TestWorkerToken(CommandContract):
-    def make(self) -> Command:
-        secret = "0123456789abcdef-a-secret-of-the-tests"
-        (command,) = WorkerPlugin(WorkerConfig.model_validate({"secret": secret})).register_commands()
-        return command
+    module = "pegboard_plugins.worker"
+    name = "token"
+    settings = WorkerConfig.model_validate({"secret": "0123456789abcdef-a-secret-of-the-tests"})
 
     def lines(self) -> Sequence[str]:
         return ["", "--seconds 5"]

@@ -1,0 +1,79 @@
+"""One run of a command: its function, with what it needs."""
+
+from __future__ import annotations
+
+import logging
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from pegboard.cli.output import diverted, print_text
+from pegboard.cli.parsing.argument_reading import function_named
+from pegboard.errors import MCPError, ServerError
+from pegboard.plugin.commands import CommandContext
+
+if TYPE_CHECKING:
+    from pegboard.cli.parsing.declared_commands import DeclaredCommand
+    from pegboard.host import Host
+    from pegboard.plugin.base import PluginContext
+
+
+def run_command(options: Namespace) -> int:
+    """Run the command of parsed options, and return its exit code.
+
+    Raises:
+        ConfigError: the configuration is invalid or not trusted.
+        PluginError: the plugin of the command failed.
+        MCPError: the command failed.
+    """
+    command: DeclaredCommand = options.command
+    context = command_context(command, options)
+    function = function_named(options.run)
+    if not command.plugin:
+        return int(function(context))
+    try:
+        return int(function(context))
+    except MCPError:
+        raise
+    except Exception as error:
+        from pegboard.loading.failure_text import failure_text
+
+        logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
+        raise ServerError(f"the command {command.name!r} failed: {failure_text(error)}") from None
+
+
+def command_context(command: DeclaredCommand, options: Namespace) -> CommandContext:
+    """Return what a command needs. A command that needs nothing imports no part of the host."""
+    if options.needs == "host":
+        from pegboard.cli.host_setup import loaded_host
+
+        host = loaded_host(options, ())
+        plugin = plugin_context(command.plugin, host) if command.plugin else None
+        return CommandContext(options, print_text, plugin.config if plugin else None, plugin, host)
+    if options.needs == "configuration" and command.origin is not None:
+        from pegboard.cli.command_config import load_config, log_warnings
+        from pegboard.cli.output.log_setup import set_up_logging
+        from pegboard.loading.loader import settings_of
+
+        config = load_config(options)
+        set_up_logging(config, options.verbose, safe=options.safe)
+        log_warnings(config, serving=False)
+        with diverted():
+            settings = settings_of(command.origin, config)
+        return CommandContext(options, print_text, settings)
+    return CommandContext(options, print_text)
+
+
+def plugin_context(name: str, host: Host) -> PluginContext | None:
+    """Return the context of a plugin, or None if it is not enabled.
+
+    Raises:
+        ConfigError, PluginError: the plugin failed.
+    """
+    from pegboard.loading.plugins import refuse_fatal
+    from pegboard.secrets.redaction import Redactor
+
+    for plugin in host.report.plugins:
+        if plugin.origin.kind == "plugin" and plugin.origin.name == name:
+            return plugin.context
+    refuse_fatal([problem for problem in host.problems if problem.origin and problem.origin.name == name], Redactor())
+    return None

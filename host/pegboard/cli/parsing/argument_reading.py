@@ -1,0 +1,85 @@
+"""Arguments as `pegboard_plugin.toml` declares them, for argparse."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, _ArgumentGroup
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pegboard.loading.fact_models import Argument
+
+
+def comma_separated(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "text": str,
+    "integer": int,
+    "path": Path,
+    "names": comma_separated,
+    "tool": str,
+    "plugin": str,
+}
+
+
+def function_named(name: str) -> Any:
+    """Import and return the function of a name such as `module:function`."""
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
+
+
+def destination(argument: Argument, plugin: str = "") -> str:
+    """Return the name of an argument among the parsed options: the name, or the key of the configuration."""
+    if argument.key is not None:
+        return f"plugins.{plugin}.{argument.key}" if plugin else argument.key
+    return argument.name.lstrip("-").replace("-", "_")
+
+
+def add_arguments(
+    parser: ArgumentParser, arguments: Iterable[Argument], plugin: str = "", *, defaults: bool = True
+) -> None:
+    """Add arguments to the parser of a command.
+
+    Args:
+        parser: the parser.
+        arguments: the arguments.
+        plugin: the plugin whose keys they set; "" for keys of the configuration with their table.
+        defaults: False to leave the values of options that are parsed already.
+    """
+    groups: dict[str, _ArgumentGroup] = {}
+    for argument in arguments:
+        target: ArgumentParser | _ArgumentGroup = parser
+        if argument.group:
+            target = groups.setdefault(argument.group, parser.add_argument_group(argument.group))
+        reading = _reading(argument, plugin)
+        target.add_argument(argument.name, **reading if defaults else {**reading, "default": SUPPRESS})
+
+
+def _reading(argument: Argument, plugin: str) -> dict[str, Any]:
+    """Return the parameters of `add_argument`."""
+    reading: dict[str, Any] = {"help": argument.help, "default": argument.default}
+    if argument.name.startswith("-"):
+        reading["dest"] = destination(argument, plugin)
+    if argument.key is not None:
+        table, _, key = reading["dest"].rpartition(".")
+        reading["help"] += f" ([{table}] {key})"
+    if argument.value is not None:
+        is_flag = argument.value is True and argument.key is None
+        return reading | {"action": "store_const", "const": argument.value} | ({"default": False} if is_flag else {})
+    if argument.repeated:
+        reading["action"] = "append"
+        reading["default"] = None if argument.key is not None else []
+    if argument.nargs is not None:
+        reading["nargs"] = argument.nargs
+    if argument.nargs in ("*", "+") or isinstance(argument.default, tuple):
+        reading["default"] = list(argument.default if isinstance(argument.default, tuple) else ())
+    return reading | {"metavar": argument.metavar, "type": _READERS.get(argument.type) or partial(_converted, argument)}
+
+
+def _converted(argument: Argument, text: str) -> Any:
+    return function_named(argument.type)(text)

@@ -1,0 +1,114 @@
+"""The commands that `commands.toml` and the facts of plugins declare. No plugin is imported."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import tomli
+
+from pegboard.cli.output import say
+from pegboard.config.validation import load_pydantic_plugins
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, named_facts, provided
+from pegboard.loading.fact_models import Argument, CommandFacts, PluginFacts
+from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, own_facts
+from pegboard.plugin.origin import Origin
+from pegboard.records import NamedTuple
+
+
+class DeclaredCommand(NamedTuple):
+    """A command of pegboard or of a plugin.
+
+    Attributes:
+        name: the name on the command line.
+        facts: the facts of the command.
+        plugin: the name of its plugin, or "" for a command of the host.
+        origin: the third-party plugin, or the enabled built-in plugin. None for other commands.
+    """
+
+    name: str
+    facts: CommandFacts
+    plugin: str = ""
+    origin: Origin | None = None
+
+
+class AddedOption(NamedTuple):
+    """An option that a plugin adds to a command."""
+
+    plugin: str
+    argument: Argument
+
+
+@cache
+def host_commands() -> Mapping[str, DeclaredCommand]:
+    """Return the commands that need no enabled plugin, by name: those of the host, then those of built-in plugins."""
+    load_pydantic_plugins()
+    tables = tomli.loads(Path(__file__).parent.with_name("commands.toml").read_text("utf-8"))
+    commands = {name: DeclaredCommand(name, CommandFacts.model_validate(table)) for name, table in tables.items()}
+    for plugin, facts in own_facts().items():
+        if facts.default == "commands":
+            own = {name: command for name, command in facts.commands.items() if command.is_own}
+            commands |= {name: DeclaredCommand(name, command, plugin) for name, command in own.items()}
+    return commands
+
+
+def plugin_commands(options: Namespace) -> Mapping[str, DeclaredCommand]:
+    """Return the commands of enabled plugins by name.
+
+    Args:
+        options: the options of all commands.
+
+    Raises:
+        ConfigError: the configuration is invalid or not trusted.
+    """
+    from pegboard.cli.command_config import load_config
+
+    origins = [origin for origin in find_plugins().origins if origin.kind == "plugin"]
+    choices = choose_plugins(origins, load_config(options), Selection(tuple(options.only), options.safe))
+    found = [command for choice in choices if choice.on for command in _commands_of(choice.origin)]
+    times = Counter(command.name for command in found)
+    for name in [name for name, count in times.items() if count > 1]:
+        say(f"several plugins add a command {name!r}: disable all but one of them")
+    return {command.name: command for command in found if times[command.name] == 1}
+
+
+def _commands_of(origin: Origin) -> Iterator[DeclaredCommand]:
+    """Yield the commands that a plugin declares. Commands of pegboard and of built-in plugins cannot be replaced."""
+    facts = facts_of(origin)
+    own = [(name, command) for name, command in facts.commands.items() if command.is_own] if facts else []
+    taken = host_commands().keys() | (() if origin.distribution in OWN_DISTRIBUTIONS else provided("commands").keys())
+    for name, command in own:
+        if name not in taken:
+            yield DeclaredCommand(name, command, origin.name, origin)
+        elif origin.distribution not in OWN_DISTRIBUTIONS:
+            say(f"the command {name!r} of {origin} is left out: pegboard has a command with this name; rename it")
+
+
+def added_options(command: str, options: Namespace | None = None) -> Iterator[AddedOption]:
+    """Yield the options that plugins add to a command of pegboard, after those that select another function.
+
+    Args:
+        command: the name of the command.
+        options: the options that all commands have, to include third-party plugins that the configuration names. None
+            for built-in plugins alone.
+    """
+    if command in host_commands():
+        yield from (AddedOption("", argument) for argument in host_commands()[command].facts.options)
+    for plugin, facts in _facts_of_plugins(options).items():
+        if command in facts.commands:
+            yield from (AddedOption(plugin, argument) for argument in facts.commands[command].options)
+
+
+def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
+    if options is None:
+        return own_facts()
+    from pegboard.cli.command_config import load_config  # most commands have only known options
+    from pegboard.errors import ConfigError
+
+    try:
+        return named_facts(load_config(options, collect=True))
+    except ConfigError:  # the command reports it
+        return own_facts()

@@ -1,0 +1,179 @@
+"""The tables of `pegboard_plugin.toml` as models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+_KEYS = {"value": "values", "literal": "literals", "secret": "secrets"}
+"""The attributes of a variable that sets a key, each with its kind (`EnvironmentNames`)."""
+
+FunctionName = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+"""A function as `module:function`."""
+ValueType = Literal["text", "integer", "path", "names", "tool", "plugin"] | FunctionName
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class Variable(_Model):
+    """An environment variable of an existing system. Exactly one attribute is set, and perhaps `reserved`.
+
+    Attributes:
+        value: the key that the variable sets.
+        literal: the key that the variable sets to a TOML value, such as `true`.
+        secret: the key that refers to the variable. Its value is never shown, and tools cannot require it.
+        renamed: the setting that takes the place of a variable without effect.
+        unused: the reason why a variable has no effect.
+        read: True if only the plugin reads the variable.
+        reserved: True if tools cannot require the variable as a secret.
+    """
+
+    value: str | None = None
+    literal: str | None = None
+    secret: str | None = None
+    renamed: str | None = None
+    unused: str | None = None
+    read: bool = False
+    reserved: bool = False
+
+
+class Argument(_Model):
+    """An argument of a command: a positional argument, or an option.
+
+    Attributes:
+        name: the name of a positional argument, or an option such as `--port`.
+        help: its meaning. The help of an option with a `key` also names the key.
+        metavar: the word for its value in the help.
+        type: the form of its value. "names" are separated by commas. Shells complete a "path", "tool" and "plugin". A
+            function `module:function` converts the text, and raises `argparse.ArgumentTypeError`.
+        key: the key of the plugin's section that the option sets.
+        value: the value of an option without an argument.
+        default: the value without the option.
+        nargs: the number of values: "?" for at most one, "*" for any number, "+" for at least one.
+        repeated: True if the option may be repeated. Its value is a list.
+        completions: the values that shells complete. The command checks its values itself.
+        run: a function `module:function` that runs in place of the command if the option is given.
+        group: the heading of the option in the help.
+        alone: True if installed toolkits are not served beside what the option names.
+    """
+
+    name: Annotated[str, Field(pattern=r"^(--)?[a-z][a-z0-9_-]*$")]
+    help: str
+    metavar: str | None = None
+    type: ValueType = "text"
+    key: str | None = None
+    value: bool | str | None = None
+    default: bool | int | str | tuple[str, ...] | None = None
+    nargs: Literal["?", "*", "+"] | None = None
+    repeated: bool = False
+    completions: tuple[str, ...] = ()
+    run: FunctionName | None = None
+    group: str = ""
+    alone: bool = False
+
+
+class Check(_Model):
+    """A check of `pegboard doctor`.
+
+    Attributes:
+        name: its name in the report.
+        run: a function `module:function` that gets a `CommandContext` and yields each `Finding`.
+    """
+
+    name: str
+    run: FunctionName
+
+
+class CommandFacts(_Model):
+    """A command, a group of commands, or the additions to a command of pegboard.
+
+    Attributes:
+        summary: the effect of the command, in one line.
+        run: a function `module:function` that gets a `CommandContext` and returns the exit code.
+        needs: "configuration" for the plugin's validated settings, "host" for a loaded host.
+        examples: valid command lines.
+        arguments: the arguments of the command.
+        commands: the commands of a group, by name.
+        like: the command of the same group whose function and arguments this command has, too.
+        options: the options that the plugin adds to the command.
+        checks: the checks that the plugin adds to the command, which is `doctor`.
+    """
+
+    summary: str = ""
+    run: FunctionName | None = None
+    needs: Literal["nothing", "configuration", "host"] = "nothing"
+    examples: tuple[str, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    commands: Mapping[str, CommandFacts] = {}
+    like: str | None = None
+    options: tuple[Argument, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """True if the plugin provides the command. Otherwise it adds to a command of pegboard."""
+        return bool(self.summary)
+
+    def command(self, name: str) -> CommandFacts:
+        """Return a command of the group, with what it takes from the command that it is like."""
+        command = self.commands[name]
+        if command.like is None:
+            return command
+        stated = {key: getattr(command, key) for key in command.model_fields_set}
+        return self.commands[command.like].model_copy(update=stated)
+
+    @model_validator(mode="after")
+    def _check_commands(self) -> CommandFacts:
+        for name, command in self.commands.items():
+            if command.like is not None and command.like not in self.commands:
+                raise ValueError(f"the command {name} is like {command.like!r}, which is no command of its group")
+        if self.is_own and not (self.run or self.commands or self.like):
+            raise ValueError("name the function of the command with `run`")
+        return self
+
+
+class PluginFacts(_Model):
+    """The facts of one plugin.
+
+    Attributes:
+        default: True if the plugin runs by default, or the list of `[host]` that contains it by default. "commands" if
+            its commands are available although the plugin is not enabled. Only of our distributions.
+        mounts: True for the plugin that serves `Host(mount=...)`. Only of our distributions.
+        folders: the key of the plugin's section that takes the folders of toolkits on the command line.
+        environment: environment variables, each with the key of the plugin's section that it sets, or a `Variable`.
+        policies: the route policies of the plugin's authenticators. They stay closed if the plugin is configured but
+            disabled by accident.
+        commands: the commands of the plugin, and commands of pegboard to which it adds options or checks, by name.
+        transports: the names of the plugin's transports.
+    """
+
+    default: bool | Literal["transports", "secret_stores", "commands"] = False
+    mounts: bool = False
+    folders: str | None = None
+    environment: Mapping[str, str | Variable] = {}
+    policies: tuple[str, ...] = ()
+    commands: Mapping[str, CommandFacts] = {}
+    transports: tuple[str, ...] = ()
+
+    def variables(self, name: str) -> Iterator[tuple[str, str, str]]:
+        """Yield each variable with its kind and its text, in the form of the table `environment` of the defaults.
+
+        Args:
+            name: the plugin.
+        """
+        for variable, stated in self.environment.items():
+            facts: Any = Variable(value=stated) if isinstance(stated, str) else stated
+            for attribute, kind in _KEYS.items():
+                if key := getattr(facts, attribute):
+                    yield variable, kind, f"plugins.{name}.{key}"
+            for kind in ("renamed", "unused"):
+                if text := getattr(facts, kind):
+                    yield variable, kind, text
+            if facts.read:
+                yield variable, "of_plugins", name
+            if facts.reserved:
+                yield variable, "reserved", name
