@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.loading.discovery import find_plugins, is_built_in
-from tests.structure.sources import modules
+from tests.structure.sources import ROOT, modules
 from tests.structure.test_met_names import unmet
 
 HOST = {name: path for name, path in modules("host").items() if not name.startswith("pegboard.types.v2")}
@@ -82,6 +82,7 @@ def naming_plugins() -> list[str]:
     }
     strings = [node for path in HOST.values() for node in ast.walk(tree(path)) if isinstance(node, ast.Constant)]
     texts = [node.value for node in strings if id(node) not in docstrings and isinstance(node.value, str)]
+    texts += [line for path in (ROOT / "host").rglob("*.toml") for line in path.read_text("utf-8").splitlines()]
     return [text for text in texts if named.search(text)]
 
 

@@ -17,10 +17,10 @@ _ABSENT: Mapping[str, Sequence[tuple[str, str]]] = {
     "app": [("ui", "use `ui`")],
     "auth": [
         ("scopes", "use `scopes` for the scopes of callers, and `requires_auth` for a token that the tool needs"),
-        ("", "set the scopes of callers in `[plugins.scopes]`"),
+        ("", "the operator sets the scopes of callers in the configuration"),
     ],
     "desc": [("description", "use `description`")],
-    "enabled": [("", "define it only where it is wanted, or hide it with `[plugins.scopes]`")],
+    "enabled": [("", "define it only where it is wanted, or let the operator hide it by scopes")],
     "exclude_args": [("", "callers set every parameter except the Context; bind others with `functools.partial`")],
     "execution": [("", _NO_TASKS)],
     "run_in_thread": [("inline", "sync functions run in threads; use `inline=True` for one that never blocks")],

@@ -15,6 +15,7 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
 from pegboard.cli.output import diverted, say
 from pegboard.cli.output.log_setup import set_up_logging
+from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
 from pegboard.config import HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from pegboard.plugin.origin import PluginKind
 
 NO_TRANSPORT = "[host] transports is empty: list a transport, or run `pegboard stdio`"
-_FOLDERS = "plugins.local_files.paths"
-_PACKAGES = "plugins.tool_packages.names"
 
 
 def _remember_skipped(options: Namespace, decide: OnUntrusted, untrusted: Untrusted) -> bool:
@@ -56,8 +55,8 @@ def host_from_options(
     paths = [*options.file, *getattr(options, "paths", ())]
     folders = [str(path) for path in paths if path.is_dir()]
     if folders:
-        setattr(options, _FOLDERS, folders)
-    alone = folders or getattr(options, _PACKAGES, None)
+        setattr(options, key_of_folders(), folders)
+    alone = folders or names_packages(options)
     toolkits = _toolkits([path for path in paths if not path.is_dir()])
     options.lowest = lowest = defaults_for(toolkits)
     options.is_file_skipped = False

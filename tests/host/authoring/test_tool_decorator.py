@@ -167,7 +167,7 @@ RESOURCE: Any = partial(Toolkit("x").resource, "x://y")
     [
         (TOOL, "desc", "use `description`"),
         (TOOL, "auth", "use `scopes` for the scopes of callers, and `requires_auth` for a token that the tool needs"),
-        (PROMPT, "auth", "set the scopes of callers in `[plugins.scopes]`"),
+        (PROMPT, "auth", "the operator sets the scopes of callers in the configuration"),
         (TOOL, "app", "use `ui`"),
         (TOOL, "task", "tools do not run as tasks"),
         (TOOL, "execution", "tools do not run as tasks"),
@@ -175,7 +175,7 @@ RESOURCE: Any = partial(Toolkit("x").resource, "x://y")
         (TOOL, "structured_output", "use a return type, or `output_schema`"),
         (TOOL, "serializer", "return the text"),
         (TOOL, "exclude_args", "bind others with `functools.partial`"),
-        (PROMPT, "enabled", "hide it with `[plugins.scopes]`"),
+        (PROMPT, "enabled", "let the operator hide it by scopes"),
         (TOOL, "read_only", "write `annotations=ToolAnnotations(read_only=...)`"),
         (TOOL, "readOnlyHint", "write `annotations=ToolAnnotations(read_only=...)`"),
         (TOOL, "extras", "write `metadata=ToolMetadata(extras=...)`"),

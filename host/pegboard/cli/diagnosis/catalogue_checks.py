@@ -57,9 +57,7 @@ def check_client_rules(host: Host) -> Iterator[Finding]:
             message = (
                 f"{limit.client} accepts {limit.max_tools} tools from all servers; this host alone has {len(tools)}"
             )
-            yield Finding(
-                "warning", message, "serve fewer tools with --only, or with a profile of [plugins.mcp]", limit.source
-            )
+            yield Finding("warning", message, "serve fewer tools with --only, or with a profile", limit.source)
 
 
 def check_docstrings(host: Host) -> Iterator[Finding]:

@@ -11,7 +11,9 @@ from pathlib import Path
 import tomli
 
 from pegboard.cli.output import say
+from pegboard.cli.parsing.argument_reading import destination
 from pegboard.config.validation import load_pydantic_plugins
+from pegboard.errors import ConfigError
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, named_facts, provided
 from pegboard.loading.fact_models import Argument, CommandFacts, PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, own_facts
@@ -102,11 +104,31 @@ def added_options(command: str, options: Namespace | None = None) -> Iterator[Ad
             yield from (AddedOption(plugin, argument) for argument in facts.commands[command].options)
 
 
+def key_of_folders() -> str:
+    """Return the key of the configuration that takes the folders of toolkits on the command line.
+
+    Raises:
+        ConfigError: no built-in plugin serves folders.
+    """
+    keys = (f"plugins.{plugin}.{facts.folders}" for plugin, facts in own_facts().items() if facts.folders)
+    if (key := next(keys, None)) is None:
+        raise ConfigError(["the plugin that serves folders is not installed: name a Python file"])
+    return key
+
+
+def names_packages(options: Namespace) -> bool:
+    """Return True if an option names what is served without the installed toolkits."""
+    command = getattr(options, "command", None)
+    return command is not None and any(
+        argument.alone and getattr(options, destination(argument, plugin), None)
+        for plugin, argument in added_options(command.name)
+    )
+
+
 def _facts_of_plugins(options: Namespace | None) -> Mapping[str, PluginFacts]:
     if options is None:
         return own_facts()
     from pegboard.cli.command_config import load_config  # most commands have only known options
-    from pegboard.errors import ConfigError
 
     try:
         return named_facts(load_config(options, collect=True))
