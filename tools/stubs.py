@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-PACKAGES = ("pegboard", "pegboard.client", "pegboard.plugin", "pegboard.testing", "pegboard.types")
+PACKAGES = ("pegboard", "pegboard.client", "pegboard.plugin", "pegboard.terminal", "pegboard.testing", "pegboard.types")
 _NOTE = "# Written by `python -m tools.stubs` from the names in `__init__.py`."
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PUBLIC_PACKAGES = ("pegboard", "pegboard.client", "pegboard.plugin", "pegboard.testing", "pegboard.types")
+PUBLIC_PACKAGES = (
+    *("pegboard", "pegboard.client", "pegboard.plugin"),
+    *("pegboard.terminal", "pegboard.testing", "pegboard.types"),
+)
 
 
 class Import(NamedTuple):

@@ -37,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
     """Run a function and return its exit code. Report its errors on stderr, or as JSON on stdout."""
-    from pegboard.cli.output.standard_streams import open_closed_descriptors, write_utf_8
+    from pegboard.terminal.standard_streams import open_closed_descriptors, write_utf_8
 
     open_closed_descriptors()
     if os.name == "nt":
         write_utf_8(sys.stdout, sys.stderr)
-    from pegboard.cli.output import OutputError, flush
     from pegboard.errors import MCPError
+    from pegboard.terminal.printing import OutputError, flush
 
     try:
         code = _without_collections(run)
@@ -67,7 +67,7 @@ def exit_code_of(run: Callable[[], int], *, as_json: bool = False) -> int:
 
 def _reported(error: MCPError, *, as_json: bool) -> int:
     from pegboard.cli.command_failures import report_error
-    from pegboard.cli.output import OutputError, flush
+    from pegboard.terminal.printing import OutputError, flush
 
     try:
         code = report_error(error, as_json=as_json)

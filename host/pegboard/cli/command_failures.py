@@ -6,26 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import CANNOT_OPEN, CANNOT_START, FAILED, USAGE
-from pegboard.cli.output import print_json, say
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, TransportError
+from pegboard.terminal.printing import print_json, say
+from pegboard.terminal.usage_error import UsageError
 
 if TYPE_CHECKING:
     from pegboard.cli.output.json_records import ProblemFields
-
-
-class UsageError(MCPError):
-    """The command line is invalid.
-
-    Args:
-        message: the problem and its fix.
-        suggestion: the nearest valid name, if any.
-        program: the command with help for the arguments, or "" if the message is enough.
-    """
-
-    def __init__(self, message: str, suggestion: str | None = None, program: str = "") -> None:
-        super().__init__(message)
-        self.suggestion = suggestion
-        self.program = program
 
 
 def report_error(error: MCPError, *, as_json: bool = False) -> int:

@@ -6,10 +6,10 @@ import logging
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from pegboard.cli.output import diverted, print_text
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.errors import MCPError, ServerError
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import diverted, print_text
 
 if TYPE_CHECKING:
     from pegboard.cli.parsing.declared_commands import DeclaredCommand

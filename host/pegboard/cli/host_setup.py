@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.command_config import ask_for_trust, load_config, log_warnings
-from pegboard.cli.output import diverted, say
 from pegboard.cli.output.log_setup import set_up_logging
 from pegboard.cli.parsing.declared_commands import key_of_folders, names_packages
 from pegboard.config import HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
+from pegboard.terminal.printing import diverted, say
 
 if TYPE_CHECKING:
     from pegboard.authoring.toolkit_base import ToolkitBase

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli import main
-from pegboard.cli.command_failures import UsageError
 from pegboard.cli.parsing.parser import parse
+from pegboard.terminal.usage_error import UsageError
 from tests.host.cli.conftest import Command
 
 COMMANDS = ("stdio", "serve", "list", "show", "call", "new", "plugins", "why", "config", "config check", "config show")

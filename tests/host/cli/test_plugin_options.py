@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.command_failures import UsageError
 from pegboard.cli.parsing.parser import parse
 from pegboard.loading.plugin_facts import FACTS_FILE
+from pegboard.terminal.usage_error import UsageError
 from tests.support.distributions import make_distribution
 
 FACTS = """

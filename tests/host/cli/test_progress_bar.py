@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.cli.output.progress_bar import bar_text
+from pegboard.terminal.progress_bar import bar_text
 from tests.host.cli.conftest import Command
 
 

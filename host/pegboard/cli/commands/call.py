@@ -14,18 +14,18 @@ from pegboard.cli import FAILED, INTERRUPTED, OK
 from pegboard.cli.commands.call_failures import CallLog, config_options, print_failure
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.tool_lookup import find_tool, plugins_adding_later
-from pegboard.cli.output import (
+from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.context.requirements import missing_secrets
+from pegboard.errors import NotFoundError, ServerError
+from pegboard.host import Host
+from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import (
     clear_progress,
     diverted,
     is_interactive,
     print_result,
     print_result_json,
 )
-from pegboard.cli.parsing.call_arguments import parse_arguments
-from pegboard.context.requirements import missing_secrets
-from pegboard.errors import NotFoundError, ServerError
-from pegboard.host import Host
-from pegboard.plugin.commands import CommandContext
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, Failure, MethodResult, Outcome, RawResult, ToolResult
 
@@ -74,7 +74,7 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         gc.enable()
         client, ask = Client("pegboard call", host.identity.version), None
         if is_interactive():
-            from pegboard.cli.output.terminal import TERMINAL_CAPABILITIES, Terminal
+            from pegboard.terminal.questions import TERMINAL_CAPABILITIES, Terminal
 
             client, ask = client._replace(capabilities=TERMINAL_CAPABILITIES), Terminal()
         notify = _notify if show_progress else None
@@ -103,7 +103,7 @@ def _is_unknown(outcome: Outcome, host: Host, name: str) -> bool:
 def _notify(method: str, params: dict[str, Any]) -> None:
     """Print the progress of the call. The call's log messages are in the host's log."""
     if method == "notifications/progress":
-        from pegboard.cli.output.progress_bar import show_progress  # few calls report progress
+        from pegboard.terminal.progress_bar import show_progress  # few calls report progress
 
         show_progress(params)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from pegboard.cli import FAILED
 from pegboard.cli.command_failures import failure
-from pegboard.cli.output import is_interactive, print_json, say
 from pegboard.context import current_context
 from pegboard.context.interaction import CANNOT_BE_ASKED
 from pegboard.errors import (
@@ -23,6 +22,7 @@ from pegboard.errors import (
 )
 from pegboard.errors.tracebacks import traceback_text
 from pegboard.loading.plugins import NEEDS_SETTING, LoadProblem
+from pegboard.terminal.printing import is_interactive, print_json, say
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Failure
 

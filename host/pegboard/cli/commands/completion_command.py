@@ -7,10 +7,10 @@ from contextlib import suppress
 from pegboard.cli import OK
 from pegboard.cli.completion.completed_words import completed_words
 from pegboard.cli.completion.shell_scripts import SCRIPTS
-from pegboard.cli.output import print_json, print_text
 from pegboard.cli.parsing.declared_commands import host_commands, plugin_commands
 from pegboard.errors import ConfigError
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import print_json, print_text
 
 
 def run_completion(command: CommandContext) -> int:

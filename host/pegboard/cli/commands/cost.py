@@ -10,8 +10,8 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.diagnosis.token_estimate import estimated_tokens, tool_tokens
 from pegboard.cli.host_setup import code_of_inspection
 from pegboard.cli.inspection.tool_lookup import let_plugins_add_tools
-from pegboard.cli.output import print_json, print_table, say
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import print_json, print_table, say
 from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:

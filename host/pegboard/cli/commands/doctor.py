@@ -12,11 +12,11 @@ from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.diagnosis.checks import Check, all_checks
 from pegboard.cli.diagnosis.finding import finding_fields
 from pegboard.cli.host_setup import host_from_options
-from pegboard.cli.output import diverted, print_json, print_lines
-from pegboard.cli.output.fitted_lines import fitted
 from pegboard.host import Host
 from pegboard.loading.process_changes import watch_process
 from pegboard.plugin.commands import CommandContext, Finding
+from pegboard.terminal.fitted_lines import fitted
+from pegboard.terminal.printing import diverted, print_json, print_lines
 
 
 def run_doctor(command: CommandContext) -> int:

@@ -14,7 +14,6 @@ from tomlkit.items import Item
 
 from pegboard.cli import OK
 from pegboard.cli.commands.edited_config import EditedConfig
-from pegboard.cli.output import print_json, print_lines, say
 from pegboard.config import ConfigProblem
 from pegboard.config.environment import literal
 from pegboard.config.problems import KeyPath, dotted
@@ -25,6 +24,7 @@ from pegboard.messages.error_words import WORDS
 from pegboard.names import nearest
 from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.origin import Origin
+from pegboard.terminal.printing import print_json, print_lines, say
 
 
 def run_enable(command: CommandContext) -> int:

@@ -16,7 +16,6 @@ from tomlkit.items import Array, InlineTable, Item
 
 from pegboard.cli.commands.trust_commands import StateError
 from pegboard.cli.configure.client_file import ClientFileError, check_writable, read_client_file, replace
-from pegboard.cli.output import diverted
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.trust import refuse_untrusted, select_file, settings_of, trust
@@ -25,6 +24,7 @@ from pegboard.host import Host
 from pegboard.loading.discovery import Selection, choose_plugins, defaults
 from pegboard.loading.plugins import LoadProblem, PluginChoice
 from pegboard.plugin.origin import Origin
+from pegboard.terminal.printing import diverted
 
 
 class EditedConfig:

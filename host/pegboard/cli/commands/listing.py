@@ -13,14 +13,14 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import code_of_inspection, loaded_host
 from pegboard.cli.inspection.secret_report import missing_needs, received_secrets, required_tokens
 from pegboard.cli.inspection.tool_lookup import find_tool, let_plugins_add_tools
-from pegboard.cli.output import first_line, flush, print_json, print_lines, print_table, print_text, say
-from pegboard.cli.output.fitted_lines import fitted
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
 from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import granted
+from pegboard.terminal.fitted_lines import fitted
+from pegboard.terminal.printing import first_line, flush, print_json, print_lines, print_table, print_text, say
 from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
 

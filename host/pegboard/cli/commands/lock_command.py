@@ -15,7 +15,6 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.outdated_hosts import say_outdated_hosts
 from pegboard.cli.inspection.tool_lookup import unavailable_toolkits
-from pegboard.cli.output import agreed, diverted, is_interactive, print_json, print_lines, say
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 from pegboard.lockfile.catalogue_lock import LOCKED_KINDS, CatalogueLock, LockFileError
@@ -24,6 +23,7 @@ from pegboard.lockfile.lock_files import LOCK_FILE_NAME, RESTORE, lock_path, rea
 from pegboard.lockfile.lock_text import lock_text, with_former_definitions, wrong_digests
 from pegboard.lockfile.refused_definitions import with_hidden_text
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import agreed, diverted, is_interactive, print_json, print_lines, say
 from pegboard.types.calls import Call
 
 _LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pegboard.cli import OK
-from pegboard.cli.command_failures import UsageError
-from pegboard.cli.output import print_json, print_lines
 from pegboard.cli.parsing.declared_commands import host_commands
 from pegboard.errors import MCPError
 from pegboard.loading.discovery import find_plugins, is_built_in, own_version
@@ -21,6 +19,8 @@ from pegboard.plugin.commands import CommandContext
 from pegboard.scaffolds.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
 from pegboard.scaffolds.project_files import project_files, settings
 from pegboard.scaffolds.project_names import ProjectNames, project_names
+from pegboard.terminal.printing import print_json, print_lines
+from pegboard.terminal.usage_error import UsageError
 
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 

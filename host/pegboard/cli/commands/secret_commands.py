@@ -10,10 +10,8 @@ from typing import Any
 
 from pegboard.catalogue.binding import secret_stores
 from pegboard.cli import OK
-from pegboard.cli.command_failures import UsageError
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.inspection.secret_report import DECLARED, received_secrets
-from pegboard.cli.output import diverted, print_json, print_lines, print_table, say
 from pegboard.config.file_replacement import is_readable_by_others
 from pegboard.errors import MCPError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
@@ -22,6 +20,8 @@ from pegboard.loading.plugin_facts import reserved_secrets
 from pegboard.plugin.commands import CommandContext
 from pegboard.plugin.secrets import SecretStore, WritableSecretStore
 from pegboard.secrets.secret_lookup import is_reserved
+from pegboard.terminal.printing import diverted, print_json, print_lines, print_table, say
+from pegboard.terminal.usage_error import UsageError
 
 MAX_SECRET_CHARACTERS = 64 * 1024
 

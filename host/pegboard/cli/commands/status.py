@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pegboard.cli import OK
-from pegboard.cli.output import print_json, print_lines, print_text
-from pegboard.cli.output.fitted_lines import fitted
+from pegboard.terminal.fitted_lines import fitted
+from pegboard.terminal.printing import print_json, print_lines, print_text
 
 if TYPE_CHECKING:
     from pegboard.cli.output.json_records import Enabled, StatusOutput
@@ -43,7 +43,7 @@ def _state(options: Namespace) -> StatusOutput:
     from pegboard.cli.diagnosis.token_estimate import tool_tokens
     from pegboard.cli.host_setup import host_from_options
     from pegboard.cli.inspection.tool_lookup import plugins_adding_later
-    from pegboard.cli.output import diverted
+    from pegboard.terminal.printing import diverted
 
     untrusted: list[ConfigProblem] = []
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from pegboard.cli import OK
-from pegboard.cli.output import print_json, print_text
 from pegboard.config.state import path_and_reason
 from pegboard.errors import ServerError
 from pegboard.plugin.commands import CommandContext
 from pegboard.routing.operator_token import operator_token, token_file
+from pegboard.terminal.printing import print_json, print_text
 
 
 def run_operator_token(command: CommandContext) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.cli import OK
-from pegboard.cli.output import agreed, diverted, print_json, print_lines, say
 from pegboard.cli.serving.access_settings import access_of_file, setting_lines, shortened
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.trust import Untrusted, pin_of, refuse_untrusted, settings_of, trust, untrust
@@ -18,6 +17,7 @@ from pegboard.config.widened_access import AccessSetting
 from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import agreed, diverted, print_json, print_lines, say
 
 _MAX_CHANGES = 50
 _OTHER_DIRECTORY = "set PEGBOARD_STATE_DIR to a folder that you can write"

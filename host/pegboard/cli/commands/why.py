@@ -11,7 +11,6 @@ from pegboard.cli import OK
 from pegboard.cli.commands.listing import needing, plugin_detail
 from pegboard.cli.inspection.secret_report import received_secrets
 from pegboard.cli.inspection.tool_lookup import find_tool, find_unserved, let_plugins_add_tools, plugins_adding_later
-from pegboard.cli.output import print_json, print_text
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import PluginChoice
@@ -19,6 +18,7 @@ from pegboard.lockfile.catalogue_lock import CatalogueLock
 from pegboard.lockfile.lock_files import LOCK_FILE_NAME, lock_path, read_lock
 from pegboard.names import nearest, normalise, same_name
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import print_json, print_text
 
 
 def run_why(command: CommandContext) -> int:

@@ -27,10 +27,10 @@ from pegboard.cli.configure.server_entry import (
     starts_pegboard,
     to_client,
 )
-from pegboard.cli.output import clear_progress, print_json, print_lines, print_table, say
 from pegboard.config.file_replacement import is_readable_by_others
 from pegboard.names import nearest
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import clear_progress, print_json, print_lines, print_table, say
 
 
 def run_configure(command: CommandContext) -> int:
@@ -189,7 +189,7 @@ def _check(entry: ServerEntry, report: dict[str, Any], options: Namespace) -> in
     if not (options.no_check or options.dry_run):
         from pegboard.cli.configure.answer_check import answer_of
         from pegboard.cli.configure.configure_output import answer_lines
-        from pegboard.cli.output.progress_bar import show_status
+        from pegboard.terminal.progress_bar import show_status
 
         show_status(f"starting the server as {CLIENTS[options.chosen].title} does")
         try:

@@ -11,11 +11,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.cli.command_failures import UsageError
-from pegboard.cli.output import agreed, is_interactive, say
 from pegboard.config import HostConfig
 from pegboard.config.files import holds_home
 from pegboard.loading.discovery import Selection, choose_plugins, find_plugins
+from pegboard.terminal.printing import agreed, is_interactive, say
+from pegboard.terminal.usage_error import UsageError
 
 _TOOLKIT = "files"
 _LEFT_OUT = ("--without", _TOOLKIT)

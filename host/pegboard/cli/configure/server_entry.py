@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pegboard.cli.command_failures import UsageError
 from pegboard.cli.configure.clients import CLIENTS, PRINTED, McpClient
 from pegboard.records import NamedTuple
+from pegboard.terminal.usage_error import UsageError
 from pegboard.types.callers import EMPTY
 
 MAX_NAME_CHARACTERS = 64

@@ -11,9 +11,9 @@ from pegboard.cli.dev.loop_thread import LoopThread
 from pegboard.cli.dev.prompt_commands import PromptCommands
 from pegboard.cli.dev.prompt_line import PromptLine
 from pegboard.cli.dev.served_file import ServedFile
-from pegboard.cli.output import flush, is_interactive, say
 from pegboard.errors import PluginError
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import flush, is_interactive, say
 
 
 def run_dev(command: CommandContext) -> int:
@@ -46,7 +46,7 @@ def _served(options: Namespace, *, asks: bool) -> ServedFile:
     if not asks:
         return ServedFile(options, None, {})
     from pegboard.cli.other_servers.other_server import ask_at_terminal
-    from pegboard.cli.output.terminal import TERMINAL_CAPABILITIES
+    from pegboard.terminal.questions import TERMINAL_CAPABILITIES
 
     return ServedFile(options, ask_at_terminal(options.path.name), TERMINAL_CAPABILITIES)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.cli import FAILED
-from pegboard.cli.command_failures import UsageError, failure
+from pegboard.cli.command_failures import failure
 from pegboard.cli.dev.served_file import FileVersion, ServedFile
 from pegboard.cli.other_servers.other_server_output import print_lists, print_shown
 from pegboard.cli.other_servers.server_items import (
@@ -20,7 +20,9 @@ from pegboard.cli.other_servers.server_items import (
     parameters_hint,
     print_called,
 )
-from pegboard.cli.output import (
+from pegboard.cli.parsing.call_arguments import parse_arguments
+from pegboard.errors import MCPError, ServerError, TransportError
+from pegboard.terminal.printing import (
     clear_progress,
     flush,
     is_interactive,
@@ -29,9 +31,8 @@ from pegboard.cli.output import (
     print_result_json,
     say,
 )
-from pegboard.cli.output.progress_bar import show_progress
-from pegboard.cli.parsing.call_arguments import parse_arguments
-from pegboard.errors import MCPError, ServerError, TransportError
+from pegboard.terminal.progress_bar import show_progress
+from pegboard.terminal.usage_error import UsageError
 
 PROMPT_COMMANDS: Mapping[str, tuple[str, str]] = {
     "list": ("list", "list the tools, prompts and resources"),

@@ -13,10 +13,10 @@ from typing import Any
 
 from pegboard.cli.dev.server_lines import ServerLines
 from pegboard.cli.other_servers.server_items import ITEM_KINDS, Item, lists_of
-from pegboard.cli.output import printable, say
 from pegboard.cli.source_changes import WatchedPlaces, watch_sources, with_packages
 from pegboard.client import Client, Program, QuestionHandler
 from pegboard.errors import MCPError
+from pegboard.terminal.printing import printable, say
 
 REVISION = "2025-11-25"
 """The newest revision with sessions, so that tools keep data from one call to the next."""

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pegboard
-from pegboard.cli.output import say
 from pegboard.secrets.redaction import INDENT
+from pegboard.terminal.printing import say
 
 _RECORD = re.compile(r"\d{4}-\d\d-\d\dT\S+Z (?P<level>[A-Z]+) (?P<logger>[\w.]+)(?: \[[^]]*\])?: (?P<message>.*)")
 _FRAME = re.compile(rf'{INDENT}  File "(?P<file>.+)", line \d+')

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from pegboard.cli.diagnosis import catalogue_checks, file_checks, host_checks
-from pegboard.cli.output import print_text
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.host import Host
 from pegboard.loading.fact_models import Check as CheckFacts
@@ -16,6 +15,7 @@ from pegboard.loading.plugin_facts import facts_of
 from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.commands import CommandContext, Finding
 from pegboard.records import NamedTuple
+from pegboard.terminal.printing import print_text
 
 
 class Check(NamedTuple):

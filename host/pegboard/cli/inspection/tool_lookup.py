@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.bound_definitions import Unserved
-from pegboard.cli.output import diverted, say
 from pegboard.errors import MCPError, NotFoundError, PluginError
 from pegboard.host import Host
 from pegboard.loading.failure_text import failure_text
@@ -16,6 +15,7 @@ from pegboard.loading.plugins import LoadedPlugin
 from pegboard.names import nearest, normalise, same_name
 from pegboard.plugin.base import Plugin
 from pegboard.records import NamedTuple
+from pegboard.terminal.printing import diverted, say
 from pegboard.types.calls import Call
 
 

@@ -22,13 +22,13 @@ from pegboard.cli.other_servers.server_items import (
     parameters_hint,
     print_called,
 )
-from pegboard.cli.output import clear_progress, diverted, is_interactive, print_json, say
-from pegboard.cli.output.progress_bar import show_progress
 from pegboard.cli.parsing.call_arguments import parse_arguments
 from pegboard.cli.parsing.server_options import check_server_options
 from pegboard.client import Asked, Client, Endpoint, LoginRequiredError, OAuth, Program, QuestionHandler
 from pegboard.errors import ClientError, MCPError, ProtocolError, TransportError
 from pegboard.plugin.commands import CommandContext
+from pegboard.terminal.printing import clear_progress, diverted, is_interactive, print_json, say
+from pegboard.terminal.progress_bar import show_progress
 from pegboard.wire.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 
 _QUIET_SECONDS = 5.0
@@ -109,7 +109,7 @@ def _use_server(options: Namespace, use: Callable[[Client], Awaitable[T]]) -> T:
         address = _address(options, heard)
         capabilities: dict[str, Any] = {}
         if asks:
-            from pegboard.cli.output.terminal import TERMINAL_CAPABILITIES
+            from pegboard.terminal.questions import TERMINAL_CAPABILITIES
 
             capabilities = TERMINAL_CAPABILITIES
         ask = ask_at_terminal(address.label) if asks else None
@@ -169,7 +169,7 @@ async def _open_page(url: str) -> None:
 
 def ask_at_terminal(label: str) -> QuestionHandler:
     """Return a function that asks the person at the terminal."""
-    from pegboard.cli.output.terminal import Terminal
+    from pegboard.terminal.questions import Terminal
 
     terminal = Terminal()
 

@@ -10,11 +10,11 @@ from pegboard.cli.other_servers.other_server_output import (
     print_resource_contents,
     print_tool_result,
 )
-from pegboard.cli.output import print_result_json
 from pegboard.client import Client
 from pegboard.client.addresses import MAX_REQUEST_SECONDS
 from pegboard.errors import NotFoundError, ProtocolError
 from pegboard.names import nearest, same_name
+from pegboard.terminal.printing import print_result_json
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 
 Item = dict[str, Any]

@@ -10,10 +10,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from pegboard.cli.output import clear_progress
+from pegboard.terminal.printing import clear_progress
 
 if TYPE_CHECKING:
-    from pegboard.cli.output.blocking_descriptor import BlockingDescriptor
+    from pegboard.terminal.blocking_descriptor import BlockingDescriptor
 
 WAIT_SECONDS = 1.0
 """How long a record waits for the reader of standard error. After a timeout, later records do not wait."""
@@ -67,7 +67,7 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
             if hasattr(select, "poll"):
                 return _write_in_time(data, monotonic() + seconds)
             if self._descriptor is None:
-                from pegboard.cli.output.blocking_descriptor import BlockingDescriptor
+                from pegboard.terminal.blocking_descriptor import BlockingDescriptor
 
                 self._descriptor = BlockingDescriptor(2)
             return self._descriptor.write(data, seconds)

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pegboard.cli import output
 from pegboard.cli.output.log_handler import LogHandler
 from pegboard.config import HostConfig
 from pegboard.config.references import resolve
@@ -22,6 +21,7 @@ from pegboard.errors import ConfigError
 from pegboard.runtime.line_file import LineFile
 from pegboard.runtime.log_lines import JsonFormatter, MessageFormatter, TextFormatter
 from pegboard.secrets.redaction import redact_logs
+from pegboard.terminal import printing as output
 
 logger = logging.getLogger("pegboard")
 

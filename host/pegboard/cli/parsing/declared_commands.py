@@ -10,7 +10,6 @@ from pathlib import Path
 
 import tomli
 
-from pegboard.cli.output import say
 from pegboard.cli.parsing.argument_reading import destination
 from pegboard.config.validation import load_pydantic_plugins
 from pegboard.errors import ConfigError
@@ -19,6 +18,7 @@ from pegboard.loading.fact_models import Argument, CommandFacts, PluginFacts
 from pegboard.loading.plugin_facts import OWN_DISTRIBUTIONS, facts_of, own_facts
 from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
+from pegboard.terminal.printing import say
 
 
 class DeclaredCommand(NamedTuple):

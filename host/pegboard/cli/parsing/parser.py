@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from pegboard.cli.output import say
 from pegboard.cli.parsing.argument_reading import add_arguments, comma_separated, destination
 from pegboard.cli.parsing.declared_commands import (
     AddedOption,
@@ -21,6 +20,7 @@ from pegboard.cli.parsing.declared_commands import (
 from pegboard.errors import ConfigError
 from pegboard.loading.discovery import provided
 from pegboard.loading.fact_models import CommandFacts
+from pegboard.terminal.printing import say
 
 _Subparsers: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
@@ -135,7 +135,7 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str, suggestion: str | None = None) -> NoReturn:
-        from pegboard.cli.command_failures import UsageError
+        from pegboard.terminal.usage_error import UsageError
 
         if message.endswith("required: COMMAND"):
             commands = (name for one in self._actions if one.nargs == argparse.PARSER for name in one.choices or ())

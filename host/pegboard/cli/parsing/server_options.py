@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 
-from pegboard.cli.command_failures import UsageError
+from pegboard.terminal.usage_error import UsageError
 
 
 def check_server_options(options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from threading import enumerate as enumerate_threads
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-from pegboard.cli.output import say
+from pegboard.terminal.printing import say
 
 T = TypeVar("T")
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard.cli.output import say
 from pegboard.cli.output.log_setup import change_level
 from pegboard.cli.serving.running_hosts import RunningHost
 from pegboard.config import HostConfig
@@ -19,6 +18,7 @@ from pegboard.host import Host
 from pegboard.loading.changed_settings import files_behind
 from pegboard.loading.reloading import own_folders
 from pegboard.messages.error_fields import describe_error
+from pegboard.terminal.printing import say
 from pegboard.types.reloads import ReloadResult
 
 if TYPE_CHECKING:

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.cli import OK
 from pegboard.cli.host_setup import NO_TRANSPORT, config_again, host_from_options, skip_untrusted
-from pegboard.cli.output import say
-from pegboard.cli.output.standard_streams import OutputDiversion
 from pegboard.cli.serving.new_toolkits import report_new_toolkits
 from pegboard.cli.serving.process import end_process, has_new_threads, reload_on_signals, run_to_end, stop_on_signals
 from pegboard.errors import ConfigError, MCPError, PluginError
@@ -27,6 +25,8 @@ from pegboard.host import Host
 from pegboard.plugin.commands import CommandContext
 from pegboard.routing.router import endpoint_of
 from pegboard.runtime.supervisor import chosen_transports
+from pegboard.terminal.printing import say
+from pegboard.terminal.standard_streams import OutputDiversion
 
 if TYPE_CHECKING:
     from pegboard.cli.serving.reload_requests import ReloadRequests

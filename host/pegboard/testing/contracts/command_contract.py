@@ -11,7 +11,6 @@ from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any, ClassVar
 
-from pegboard.cli.command_failures import UsageError
 from pegboard.cli.parsing.argument_reading import function_named
 from pegboard.cli.parsing.declared_commands import DeclaredCommand
 from pegboard.cli.parsing.parser import build_parser
@@ -20,6 +19,7 @@ from pegboard.loading.fact_models import CommandFacts
 from pegboard.loading.plugin_facts import facts_beside
 from pegboard.plugin.commands import CommandContext
 from pegboard.records import NamedTuple
+from pegboard.terminal.usage_error import UsageError
 from pegboard.testing.contracts.contract import Contract, rule
 
 SHARED_OPTIONS: Mapping[str, Any] = {

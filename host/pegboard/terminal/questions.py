@@ -11,9 +11,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.cli.output import printable, say
 from pegboard.context.elicitation import choices, form_problem
 from pegboard.errors import ClientError, ClientTimeoutError
+from pegboard.terminal.printing import printable, say
 from pegboard.types.calls import OnProgress
 
 TERMINAL_CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
@@ -163,7 +163,7 @@ async def _read() -> bytes:
     try:
         loop.add_reader(0, ready.set)
     except NotImplementedError:  # Windows
-        from pegboard.cli.output.blocking_descriptor import read_line
+        from pegboard.terminal.blocking_descriptor import read_line
 
         return await read_line(0)
     try:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from shutil import get_terminal_size
 from typing import Any
 
-from pegboard.cli import output
+from pegboard.terminal import printing as output
 
 BAR_CHARACTERS = 24
 

@@ -1,0 +1,19 @@
+"""The API for commands of plugins: data on standard output, messages and questions on standard error.
+
+Control characters are escaped, and secrets of the host are masked.
+"""
+
+from pegboard.exports import exports
+
+_HOMES = {
+    "terminal.printing": """
+        agreed clear_progress first_line is_interactive print_json print_lines print_result print_result_json
+        print_table print_text printable say
+    """,
+    "terminal.progress_bar": "show_progress show_status",
+    "terminal.fitted_lines": "fitted",
+    "terminal.usage_error": "UsageError",
+}
+"""The public names, by the module that defines them."""
+
+__all__, __getattr__, __dir__ = exports(__name__, _HOMES)
