@@ -9,6 +9,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.support.command_line import bare, pegboard
+
+__all__ = ["bare", "pegboard"]
+"""Fixtures of the tests of commands."""
+
 collect_ignore: list[str] = []
 if not hasattr(os, "fork"):
     # they import names of modules that are skipped without fork

@@ -2,7 +2,7 @@
 
 A test compares them.
 
-It also copies the examples that `pegboard new` uses into host/pegboard/scaffolds/templates.
+It also copies the examples that `pegboard new` uses into plugins/pegboard_plugins/new/templates.
 
 python -m tools.reference           write the pages
 python -m tools.reference --check   list the pages that differ, exit 1 if any does
@@ -26,7 +26,7 @@ from tools.output_schemas import output_schemas
 
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
-TEMPLATES = DOCS.parent / "host" / "pegboard" / "scaffolds" / "templates"
+TEMPLATES = DOCS.parent / "plugins" / "pegboard_plugins" / "new" / "templates"
 _ABOUT_FILES = """\
 pegboard uses the first of these files: `--config FILE`, the file in the variable `PEGBOARD_CONFIG`, `hostconfig.toml`
 in the working directory (if you [trust](trust.md) it), and your own: `~/.config/pegboard/hostconfig.toml`, or where
@@ -66,7 +66,7 @@ def configuration_page() -> str:
     sections: dict[str, type[BaseModel] | None] = {"host": HostSection}
     for origin in sorted(find_plugins().origins, key=lambda origin: (origin.kind, origin.name)):
         if origin.distribution in OURS and origin.entry_point is not None:
-            sections[f"{origin.kind}s.{origin.name}"] = origin.entry_point.load().Config
+            sections[f"{origin.kind}s.{origin.name}"] = getattr(origin.entry_point.load(), "Config", None)
     parts = ["# Configuration reference\n", _NOTE, _ABOUT_FILES]
     for name, model in sections.items():
         given = defaults().get("host", {}) if name == "host" else {}
@@ -303,7 +303,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def templates() -> dict[str, str]:
     """Return the code and the tests of each example that `pegboard new` uses, by the name of the copy."""
-    from pegboard.scaffolds.kinds import PLUGINS, SERVER, TOOLKIT
+    from pegboard_plugins.new.kinds import PLUGINS, SERVER, TOOLKIT
 
     found = {}
     for folder, kinds in ((DOCS / "examples", (TOOLKIT, SERVER)), (DOCS / "examples" / "plugins", PLUGINS.values())):

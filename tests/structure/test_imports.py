@@ -17,13 +17,13 @@ ROOMS = (
     "names", "exports", "records", "errors", "types", "plugin", "wire", "messages", "adapters", "hookspecs",
     "authoring", "config", "lockfile", "uris", "content", "media", "context", "secrets", "schemas", "routing",
     "authorization", "calls", "middleware", "terminal", "loading", "catalogue", "runtime", "host", "client",
-    "module_path", "scaffolds", "cli", "toolkit", "__main__", "testing",
+    "module_path", "cli", "toolkit", "__main__", "testing",
 )  # fmt: skip
 """The packages of the host, in layers. Each may import those before it."""
 
 WITH_INPUT_AND_OUTPUT = {
     "adapters", "config", "lockfile", "routing", "loading", "runtime", "host", "media", "client", "module_path",
-    "scaffolds", "cli", "terminal", "toolkit", "__main__", "testing", "__init__",
+    "cli", "terminal", "toolkit", "__main__", "testing", "__init__",
 }  # fmt: skip
 INPUT_AND_OUTPUT = {
     "os", "sys", "io", "pathlib", "socket", "ssl", "subprocess", "shutil", "tempfile", "select", "signal",

@@ -7,12 +7,12 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from pegboard.cli.parsing.argument_reading import function_named
+from pegboard.cli.parsing.declared_commands import DeclaredCommand, host_commands
 from pegboard.errors import MCPError, ServerError
 from pegboard.plugin.commands import CommandContext
 from pegboard.terminal.printing import diverted, print_text
 
 if TYPE_CHECKING:
-    from pegboard.cli.parsing.declared_commands import DeclaredCommand
     from pegboard.host import Host
     from pegboard.plugin.base import PluginContext
 
@@ -32,7 +32,7 @@ def run_command(options: Namespace) -> int:
         return int(function(context))
     try:
         return int(function(context))
-    except MCPError:
+    except (MCPError, BrokenPipeError):
         raise
     except Exception as error:
         from pegboard.loading.failure_text import failure_text
@@ -43,12 +43,13 @@ def run_command(options: Namespace) -> int:
 
 def command_context(command: DeclaredCommand, options: Namespace) -> CommandContext:
     """Return what a command needs. A command that needs nothing imports no part of the host."""
+    summaries = {name: declared.facts.summary for name, declared in host_commands().items()}
     if options.needs == "host":
         from pegboard.cli.host_setup import loaded_host
 
         host = loaded_host(options, ())
         plugin = plugin_context(command.plugin, host) if command.plugin else None
-        return CommandContext(options, print_text, plugin.config if plugin else None, plugin, host)
+        return CommandContext(options, print_text, plugin.config if plugin else None, plugin, host, commands=summaries)
     if options.needs == "configuration" and command.origin is not None:
         from pegboard.cli.command_config import load_config, log_warnings
         from pegboard.cli.output.log_setup import set_up_logging
@@ -59,8 +60,8 @@ def command_context(command: DeclaredCommand, options: Namespace) -> CommandCont
         log_warnings(config, serving=False)
         with diverted():
             settings = settings_of(command.origin, config)
-        return CommandContext(options, print_text, settings)
-    return CommandContext(options, print_text)
+        return CommandContext(options, print_text, settings, commands=summaries)
+    return CommandContext(options, print_text, commands=summaries)
 
 
 def plugin_context(name: str, host: Host) -> PluginContext | None:

@@ -93,6 +93,7 @@ class CommandFacts(_Model):
 
     Attributes:
         summary: the effect of the command, in one line.
+        place: the place in the general help. Commands with lower numbers come first. Only of our distributions.
         run: a function `module:function` that gets a `CommandContext` and returns the exit code.
         needs: "configuration" for the plugin's validated settings, "host" for a loaded host.
         examples: valid command lines.
@@ -104,6 +105,7 @@ class CommandFacts(_Model):
     """
 
     summary: str = ""
+    place: int = 50
     run: FunctionName | None = None
     needs: Literal["nothing", "configuration", "host"] = "nothing"
     examples: tuple[str, ...] = ()

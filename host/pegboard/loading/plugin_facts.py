@@ -37,6 +37,8 @@ from pegboard.plugin.origin import Origin
 from pegboard.records import NamedTuple
 
 FACTS_FILE = "pegboard_plugin.toml"
+ONLY_COMMANDS = "commands"
+"""The default of a plugin whose commands are available although it does not run."""
 OWN_DISTRIBUTIONS = ("pegboard",)
 """The distributions whose plugins may run by default, and may be enabled by a variable."""
 
@@ -175,7 +177,7 @@ def lowest_layer() -> Mapping[str, Any]:
     lists: dict[str, list[str]] = {}
     environment = {kind: dict(variables) for kind, variables in HOST_VARIABLES.items()}
     for name, facts in own_facts().items():
-        if isinstance(facts.default, str):
+        if isinstance(facts.default, str) and facts.default != ONLY_COMMANDS:
             lists.setdefault(facts.default, []).append(name)
         for variable, kind, text in facts.variables(name):
             environment.setdefault(kind, {})[variable] = text

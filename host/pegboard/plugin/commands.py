@@ -1,9 +1,10 @@
 """The contract for commands that plugins add to `pegboard`. `pegboard_plugin.toml` declares them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from pegboard.records import NamedTuple
+from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -27,6 +28,7 @@ class CommandContext:
         settings: the validated settings of the plugin. None if the command needs nothing.
         plugin: the context of the plugin, if the command needs a host.
         host: the loaded host, if the command needs one.
+        commands: the summary of each command that pegboard has without an enabled plugin, by name.
     """
 
     def __init__(
@@ -36,10 +38,12 @@ class CommandContext:
         settings: Any = None,
         plugin: "PluginContext | None" = None,
         host: "Host | None" = None,
+        commands: Mapping[str, str] = EMPTY,
     ) -> None:
         self.options = options
         self.print = print
         self.settings = settings
+        self.commands = commands
         self._plugin = plugin
         self._host = host
 

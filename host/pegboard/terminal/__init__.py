@@ -12,6 +12,7 @@ _HOMES = {
     """,
     "terminal.progress_bar": "show_progress show_status",
     "terminal.fitted_lines": "fitted",
+    "names": "nearest",
     "terminal.usage_error": "UsageError",
 }
 """The public names, by the module that defines them."""

@@ -1,4 +1,7 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.names import (
+    nearest,
+)
 from pegboard.terminal.fitted_lines import (
     fitted,
 )
@@ -31,6 +34,7 @@ __all__ = [
     "first_line",
     "fitted",
     "is_interactive",
+    "nearest",
     "print_json",
     "print_lines",
     "print_result",

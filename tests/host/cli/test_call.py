@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from tests.host.cli.conftest import Command
-from tests.host.cli.demo_kit import EVIL
+from tests.support.command_line import Command
+from tests.support.demo_kit import EVIL
 from tests.support.peer import WAIT
 from tests.support.without_posix import COMMAND
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tests.support.peer import WAIT
 
 BASH = """

@@ -8,7 +8,7 @@ import pytest
 import tomli
 from jsonschema import Draft202012Validator
 
-from tests.host.cli.conftest import INSTALLED, Command
+from tests.support.command_line import INSTALLED, Command
 from tools.install import ROOT
 
 CANARY = "canary-7f3a91"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import serving
-from tests.host.cli.conftest import INSTALLED, Command
+from tests.support.command_line import INSTALLED, Command
 from tests.support.forks import Done
 
 SERVER = """

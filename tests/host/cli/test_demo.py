@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 
 def test_the_demo_calls_every_tool_and_shows_the_next_steps(bare: Command) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from pegboard.cli.dev.prompt_commands import PromptCommands
 from pegboard.cli.dev.served_file import FileVersion, ServedFile
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tests.support.typist import Typist
 
 SHOP = '''

@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 SLOW = """
 import time

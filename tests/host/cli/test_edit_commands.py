@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tomli
 
-from tests.host.cli.conftest import INSTALLED, Command
+from tests.support.command_line import INSTALLED, Command
 
 COMMENTED = f"""# mine
 [host]  # the host

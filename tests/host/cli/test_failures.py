@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 NO_FIELDS = {"file": None, "line": None, "column": None, "key": None, "place": None, "suggestion": None}
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from pegboard.cli.completion.completed_words import completed_words
 from pegboard.cli.output.json_records import OUTPUTS
 from pegboard.cli.parsing.declared_commands import host_commands
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tools.install import ROOT
 
 LINES = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.cli.conftest import Command
-from tests.host.cli.demo_kit import EVIL
+from tests.support.command_line import Command
+from tests.support.demo_kit import EVIL
 
 BROKEN = "raise OSError('no such disk')\n"
 WRONG_TOOL = '''

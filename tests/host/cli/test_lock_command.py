@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.host.cli.conftest import Command
 from tests.plugins.upstreams.mounts import scripted, tool, tools
+from tests.support.command_line import Command
 from tests.support.http_mcp import message, modern
 from tests.support.recorder import Conversation
 

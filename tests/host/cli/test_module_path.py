@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.module_path import leave_out_working_directory
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tests.support.wire import PEGBOARD
 
 KIT = "import pegboard\nkit = pegboard.Toolkit('local')\n@kit.tool\ndef here() -> str:\n    'Answer.'\n    return 'x'\n"

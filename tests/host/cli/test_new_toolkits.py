@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.cli.conftest import Command
 from tests.host.cli.test_secret_report import WEATHER
+from tests.support.command_line import Command
 
 NEW = "is new since the last start; its code runs with your rights"
 NOTICE = (

@@ -14,7 +14,7 @@ from pegboard.cli.inspection.outdated_hosts import outdated_hosts
 from pegboard.cli.serving.running_hosts import RunningHost
 from pegboard.config import HostConfig
 from pegboard.loading.discovery import Selection
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tests.support.distributions import make_distribution
 
 KIT = "from pegboard import Toolkit\nkit = Toolkit('odd')\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jwt
 import pytest
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tests.support.distributions import make_sample_site
 
 

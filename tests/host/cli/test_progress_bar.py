@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegboard.terminal.progress_bar import bar_text
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 
 @pytest.mark.parametrize(

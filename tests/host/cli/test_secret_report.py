@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 WEATHER = '''
 from pegboard import Context, Toolkit

@@ -11,7 +11,7 @@ from pegboard.cli.command_config import load_config
 from pegboard.cli.parsing.parser import parse
 from pegboard.config.problems import step
 from tests.docs.pages import Page
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 from tests.support.http import Served, http_config
 
 FILE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 
 def test_the_status_shows_what_is_enabled_from_where_and_the_next_command(pegboard: Command) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 INSTALLED = str(Path(sys.executable).with_name("pegboard"))
 LINES = ("", "doctor", "cost --budget 1", "list", "plugins", "call demo_add a:=1", "lits")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.cli.conftest import Command
 from tests.host.cli.test_listing import rows
+from tests.support.command_line import Command
 from tests.support.http import Served
 from tests.support.http_mcp import Session, call
 from tests.support.wire import Wire

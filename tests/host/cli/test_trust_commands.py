@@ -12,7 +12,7 @@ import pytest
 
 from pegboard.cli import host_setup
 from pegboard.errors import ConfigError
-from tests.host.cli.conftest import Command
+from tests.support.command_line import Command
 
 HIDES = '[host]\ndisabled_tools = ["demo_echo"]\n'
 KNOWN = "0123456789abcdef" * 4

@@ -10,12 +10,12 @@ from importlib.resources import files
 from keyword import kwlist
 from string import Template
 
-from pegboard.loading.plugin_facts import FACTS_FILE
-from pegboard.scaffolds.kinds import PLUGINS, ProjectKind
-from pegboard.scaffolds.project_names import ProjectNames
+from pegboard_plugins.new.kinds import PLUGINS, ProjectKind
+from pegboard_plugins.new.project_names import ProjectNames
 
 SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 """The schema of `server.json`: https://modelcontextprotocol.io/registry/package-types has its rules."""
+FACTS_FILE = "pegboard_plugin.toml"
 VERSION = "0.1.0"
 """The version of a new project."""
 UNKNOWN_OWNER = "OWNER"
@@ -88,7 +88,7 @@ def settings(kind: ProjectKind, names: ProjectNames) -> str:
 
 
 def _template(name: str) -> str:
-    return files("pegboard.scaffolds").joinpath("templates", f"{name}.txt").read_text("utf-8")
+    return files("pegboard_plugins.new").joinpath("templates", f"{name}.txt").read_text("utf-8")
 
 
 def _filled(name: str, values: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Projects that `pegboard new` writes: their kinds, names and files.
+"""`pegboard new`: the projects that it writes, with their kinds, names and files.
 
 `templates/` has the files. Those named after an example are copies of docs/examples, which `python -m tools.reference`
 writes.

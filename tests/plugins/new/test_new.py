@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.scaffolds.kinds import PLUGINS
-from pegboard.scaffolds.project_files import project_files
-from pegboard.scaffolds.project_names import project_names
-from tests.host.cli.conftest import Command
+from pegboard_plugins.new.kinds import PLUGINS
+from pegboard_plugins.new.project_files import project_files
+from pegboard_plugins.new.project_names import project_names
+from tests.support.command_line import Command
 
 
 def written(folder: Path) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard.records import NamedTuple
+from typing import NamedTuple
 
 PREFIXES = {"toolkit": "toolkit-", "plugin": "pegboard-", "server": "mcp-server-"}
 """The beginning of a distribution's name."""

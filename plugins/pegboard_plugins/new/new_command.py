@@ -7,20 +7,17 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
-from pegboard.cli import OK
-from pegboard.cli.parsing.declared_commands import host_commands
-from pegboard.errors import MCPError
-from pegboard.loading.discovery import find_plugins, is_built_in, own_version
-from pegboard.names import nearest
-from pegboard.plugin.commands import CommandContext
-from pegboard.scaffolds.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
-from pegboard.scaffolds.project_files import project_files, settings
-from pegboard.scaffolds.project_names import ProjectNames, project_names
-from pegboard.terminal.printing import print_json, print_lines
-from pegboard.terminal.usage_error import UsageError
+import importlib_metadata
+
+from pegboard import MCPError
+from pegboard.plugin import CommandContext
+from pegboard.terminal import UsageError, nearest, print_json, print_lines
+from pegboard_plugins.new.kinds import DEFAULT_KIND, PLUGINS, SERVER, SORTS, TOOLKIT, ProjectKind
+from pegboard_plugins.new.project_files import project_files, settings
+from pegboard_plugins.new.project_names import ProjectNames, project_names
 
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 
@@ -39,7 +36,7 @@ def run_new(command: CommandContext) -> int:
     try:
         sort, typed, kind = _wanted(options)
         names = project_names(sort, typed)
-        _refuse_taken_names(sort, options.kind, names)
+        _refuse_taken_names(sort, options.kind, names, command.commands)
         if options.owner and not _OWNER.fullmatch(options.owner):
             raise ValueError(f"{options.owner!r} is not a GitHub account: write it as in https://github.com/ACCOUNT")
         texts = project_files(sort, kind, names, _requirement(), options.owner or "")
@@ -53,7 +50,7 @@ def run_new(command: CommandContext) -> int:
         print_json({"folder": folder, "files": sorted(texts), "settings": enabling, "next": commands})
     else:
         print_lines(_report(names, texts, enabling, commands))
-    return OK
+    return 0
 
 
 def _wanted(options: Namespace) -> tuple[str, str, ProjectKind]:
@@ -92,31 +89,36 @@ def _ask(label: str, choices: Mapping[str, str], default: str) -> str:
     """Ask at the terminal. An empty line is the default."""
     width = max(map(len, choices), default=0)
     lines = [f"  {name:{width}}  {summary}" for name, summary in choices.items()]
-    print(
-        "\n".join([*lines, f"{label} [{default}]: " if default else f"{label}: "]), end="", file=sys.stderr, flush=True
-    )
+    sys.stderr.write("\n".join([*lines, f"{label} [{default}]: " if default else f"{label}: "]))
+    sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
         raise ValueError("the input has ended: write the project and its name, as in `pegboard new toolkit weather`")
     return line.strip() or default
 
 
-def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames) -> None:
+def _refuse_taken_names(sort: str, kind: str | None, names: ProjectNames, commands: Container[str]) -> None:
     """Raise ValueError if such a toolkit is installed, or if pegboard has a plugin or a command of that name."""
-    if sort == "plugin" and any(one.name == names.entry and is_built_in(one) for one in find_plugins().origins):
+    if sort == "plugin" and "pegboard" in _distributions("pegboard.plugins", names.entry):
         raise ValueError(f"pegboard has a plugin {names.entry!r} already: choose another name")
-    for one in find_plugins().origins if sort == "toolkit" else ():
-        if (one.kind, one.name) == ("toolkit", names.entry):
-            raise ValueError(
-                f"the toolkit {one.name!r} is installed already, from {one.distribution}: choose another name"
-            )
-    if kind == "command" and names.dashed in host_commands():
+    for distribution in _distributions("pegboard.toolkits", names.entry) if sort == "toolkit" else ():
+        raise ValueError(f"the toolkit {names.entry!r} is installed already, from {distribution}: choose another name")
+    if kind == "command" and names.dashed in commands:
         raise ValueError(f"pegboard has a command {names.dashed!r} already: choose another name")
+
+
+def _distributions(group: str, name: str) -> list[str]:
+    """Return the distributions with an entry point."""
+    entries = importlib_metadata.entry_points(group=group, name=name)
+    return [entry.dist.name for entry in entries if entry.dist is not None]
 
 
 def _requirement() -> str:
     """Return the requirement of this version of pegboard and later compatible ones."""
-    found = re.match(r"(\d+)\.(\d+)", own_version())
+    try:
+        found = re.match(r"(\d+)\.(\d+)", importlib_metadata.version("pegboard"))
+    except importlib_metadata.PackageNotFoundError:
+        found = None
     if not found:
         return "pegboard"
     major, minor = int(found[1]), int(found[2])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from pegboard.records import NamedTuple
-from pegboard.scaffolds.kinds import PREFIXES
+from pegboard_plugins.new.kinds import PREFIXES
 
 MAX_PROJECT_NAME_CHARACTERS = 50
 

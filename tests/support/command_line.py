@@ -14,7 +14,7 @@ from typing import Any
 import importlib_metadata
 import pytest
 
-from tests.host.cli import demo_kit
+from tests.support import demo_kit
 from tests.support.distributions import make_distribution
 from tests.support.forks import Done, communicate, forks
 from tests.support.peer import WAIT
