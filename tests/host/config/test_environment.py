@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from pydantic import Field, SecretStr
@@ -154,7 +154,7 @@ def test_text_is_a_boolean_in_variables_only(tmp_path: Path) -> None:
 
 
 def test_the_variables_of_built_in_plugins_set_settings_of_their_kind() -> None:
-    models = {
+    models: dict[str, Any] = {
         origin.name: getattr(origin.load(), "Config", None) for origin in find_plugins().origins if is_built_in(origin)
     }
     for name, facts in own_facts().items():

@@ -106,10 +106,8 @@ def test_a_variable_of_a_disabled_plugin_causes_a_warning(name: str) -> None:
 def test_the_rows_are_those_of_the_defaults_and_name_existing_keys() -> None:
     listed = {name for kind in (*EnvironmentNames._fields, "renamed", "unused", "of_plugins") for name in NAMES[kind]}
     assert listed == {*(row[0] for row in SET), *RENAMED, *UNUSED, *OF_PLUGINS}
-    models = {
-        f"plugins.{one.name}": getattr(one.entry_point.load(), "Config", None)
-        for one in find_plugins().origins
-        if one.entry_point
+    models: dict[str, Any] = {
+        f"plugins.{one.name}": getattr(one.load(), "Config", None) for one in find_plugins().origins if one.entry_point
     }
     models["host"] = HostSection
     for setting in NAMES["renamed"].values():
