@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 
 PACKAGES = ("pegboard", "pegboard.client", "pegboard.plugin", "pegboard.terminal", "pegboard.testing", "pegboard.types")
@@ -20,9 +21,9 @@ def stub_of(package: str) -> str:
     """Return the stub of a package: an import of each public name, and `__all__`."""
     homes: dict[str, str] = import_module(package)._HOMES
     lines = [_NOTE]
-    for home, names in sorted(homes.items()):
+    for home, names in sorted((resolve_name(home, package), names) for home, names in homes.items()):
         listed = "".join(f"    {name},\n" for name in sorted(names.split()))
-        lines.append(f"from pegboard.{home} import (\n{listed})")
+        lines.append(f"from {home} import (\n{listed})")
     public = "".join(f'    "{name}",\n' for name in import_module(package).__all__)
     return "\n".join([*lines, "", f"__all__ = [\n{public}]", ""])
 

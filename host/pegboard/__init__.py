@@ -7,26 +7,26 @@ the records that both exchange with the host, and `pegboard.testing` helps to te
 from pegboard.exports import exports
 
 _HOMES = {
-    "authoring": "tool",
-    "authoring.transformed": "transformed",
-    "toolkit": "Toolkit",
-    "host": "Host",
-    "config": "PluginConfig",
-    "context": "Context Progress current_context",
-    "context.elicitation": "Elicited",
-    "types.depends": "Depends",
-    "types.argument_changes": "ArgumentChange",
-    "types.inferrable": "Inferrable",
-    "types.callers": "Authorization",
-    "types.calls": "Completion PromptMessage PromptResult ResourceContents ResourceResult ToolResult",
-    "types.catalogue": "ToolAnnotations",
-    "types.ui": "ResourceUi ToolUi",
-    "types.content": """
+    ".authoring": "tool",
+    ".authoring.transformed": "transformed",
+    ".toolkit": "Toolkit",
+    ".host": "Host",
+    ".config": "PluginConfig",
+    ".context": "Context Progress current_context",
+    ".context.elicitation": "Elicited",
+    ".types.depends": "Depends",
+    ".types.argument_changes": "ArgumentChange",
+    ".types.inferrable": "Inferrable",
+    ".types.callers": "Authorization",
+    ".types.calls": "Completion PromptMessage PromptResult ResourceContents ResourceResult ToolResult",
+    ".types.catalogue": "ToolAnnotations",
+    ".types.ui": "ResourceUi ToolUi",
+    ".types.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink TextContent
     """,
-    "media": "Audio File Image",
-    "types.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
-    "errors": """
+    ".media": "Audio File Image",
+    ".types.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
+    ".errors": """
         AuthorizationError ContextRequiredToolError ErrorKind FatalToolError MCPError NetworkTransportError
         NotFoundError PromptError ResourceError RetryableToolError ToolDefinitionError ToolError
         ToolExecutionError UpstreamError UpstreamRateLimitError

@@ -18,7 +18,8 @@ def exports(
 
     Args:
         package: the name of the package.
-        homes: the public names, separated by spaces, by the module that defines them, relative to `pegboard`.
+        homes: the public names, separated by spaces, by the module that defines them. A name of a
+            module begins with a dot if it is relative to the package.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -26,7 +27,7 @@ def exports(
         home = home_of.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"pegboard.{home}"), name)
+        value = getattr(import_module(home, package), name)
         setattr(import_module(package), name, value)  # cached for the next use
         return value
 

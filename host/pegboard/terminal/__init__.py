@@ -6,14 +6,14 @@ Control characters are escaped, and secrets of the host are masked.
 from pegboard.exports import exports
 
 _HOMES = {
-    "terminal.printing": """
+    ".printing": """
         agreed clear_progress first_line is_interactive print_json print_lines print_result print_result_json
         print_table print_text printable say
     """,
-    "terminal.progress_bar": "show_progress show_status",
-    "terminal.fitted_lines": "fitted",
-    "names": "nearest",
-    "terminal.usage_error": "UsageError",
+    ".progress_bar": "show_progress show_status",
+    ".fitted_lines": "fitted",
+    "..names": "nearest",
+    ".usage_error": "UsageError",
 }
 """The public names, by the module that defines them."""
 

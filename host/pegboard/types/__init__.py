@@ -8,19 +8,19 @@ change one with `record._replace(...)`.
 from pegboard.exports import exports
 
 _HOMES = {
-    "types.callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied UNKNOWN_CLIENT",
-    "types.calls": """
+    ".callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied UNKNOWN_CLIENT",
+    ".calls": """
         Ask Call CallNext EmbeddedOutcome FIRST_ROUND Failure InputRequired Listing MethodResult Notify
         OnProgress Outcome Question RawResult RequestId Round SessionState
     """,
-    "types.catalogue": """
+    ".catalogue": """
         Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool ToolkitInfo
     """,
-    "types.reloads": "ReloadResult",
-    "types.http": "EventStream Headers Request Response ServerSentEvent",
-    "types.authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
-    "types.content": "Role",
-    "context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",
+    ".reloads": "ReloadResult",
+    ".http": "EventStream Headers Request Response ServerSentEvent",
+    ".authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
+    ".content": "Role",
+    "..context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",
 }
 """The public names, by the module that defines them."""
 
